@@ -1,0 +1,95 @@
+"""Regular files on disk: opened without traps, read whole, and known again later."""
+
+import errno
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from toolwright.errors import Kind, ToolError
+from toolwright.files.names import missing_file
+from toolwright.files.paths import Place
+
+LOADABLE = 128 * 1024 * 1024
+"""No larger file is taken into memory whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the system says of a file's state. The change time moves with every write and cannot be set back."""
+
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Stamp":
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def open_file(place: Place, *, missing: Kind = "missing") -> BinaryIO:
+    """Open a regular file for reading, or raise a ToolError that says what is there instead.
+
+    The place was made canonical when the call began; a link put in its way since then is not followed.
+    """
+    try:
+        check_regular(place.path.lstat(), place)
+        if os.path.realpath(place.path) != str(place.path):
+            raise ToolError(f"{place.path} has become a link since the call began. Try again.", "stale")
+        # Not blocking, so that a pipe put there in this moment cannot hold the call for ever.
+        handle = os.open(place.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise failure(place, error, missing=missing) from error
+    file = os.fdopen(handle, "rb", buffering=0)
+    check_regular(os.fstat(handle), place)
+    return file
+
+
+def read_whole(place: Place, file: BinaryIO) -> bytes:
+    """All bytes of an open file, if it is not too large to be held in memory."""
+    size = os.fstat(file.fileno()).st_size
+    if size > LOADABLE:
+        raise ToolError(
+            f"{place.path} has {size:,} bytes, more than the {LOADABLE:,} that can be changed at once. "
+            "Use a command such as sed for a file of this size.",
+            "too_large",
+        )
+    try:
+        return file.read()
+    except OSError as error:
+        raise failure(place, error) from error
+
+
+def check_regular(status: os.stat_result, place: Place) -> None:
+    """Refuse folders, and what might block for ever or have no end."""
+    if stat.S_ISREG(status.st_mode):
+        if place.given.endswith("/"):
+            raise ToolError(f"{place.given} is not a folder. Leave out the slash at the end: {place.path}", "missing")
+        return
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolError(f"{place.path} is a folder, not a file. Name a file in it.", "is_folder")
+    raise ToolError(f"{place.path} is {_special(status.st_mode)}, not a regular file, and is left alone.", "binary")
+
+
+def failure(place: Place, error: OSError, *, missing: Kind = "missing") -> ToolError:
+    """What to tell the model when the system refuses a file."""
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return missing_file(place, missing)
+    return ToolError(f"{place.path} cannot be used: {error.strerror}. Check the path and its permissions.", missing)
+
+
+def _special(mode: int) -> str:
+    kinds = {
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFLNK: "a link that leads nowhere",
+    }
+    return kinds.get(stat.S_IFMT(mode), "something special")

@@ -1,0 +1,46 @@
+"""What each session has read, so that nothing is overwritten that it has not seen."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolwright.files.disk import Stamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The state of a file when a session last read or wrote it."""
+
+    stamp: Stamp
+    digest: str = ""
+    """Hash of the whole content; empty where the file was too large to be hashed in passing."""
+    whole: bool = True
+
+    def fits(self, stamp: Stamp, digest: str) -> bool:
+        """Whether the file is still as it was seen.
+
+        A newer modification time alone counts as a change. An older or equal one proves nothing, for it can be
+        set at will; the content decides, or, for a large file, the change time, which cannot be set.
+        """
+        if stamp.modified > self.stamp.modified:
+            return False
+        return digest == self.digest if self.digest else stamp == self.stamp
+
+
+class Ledger:
+    """Per session and name, what was seen last. A link and its target are two names; folders are canonical."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, dict[Path, Seen]] = {}
+
+    def note(self, session_id: str, name: Path, seen: Seen) -> None:
+        self._sessions.setdefault(session_id, {})[name] = seen
+
+    def last(self, session_id: str, name: Path) -> Seen | None:
+        return self._sessions.get(session_id, {}).get(name)
+
+    def forget(self, session_id: str, name: Path | None = None) -> None:
+        """Drop one name, or all of a session that is over."""
+        if name is None:
+            self._sessions.pop(session_id, None)
+            return
+        self._sessions.get(session_id, {}).pop(name, None)

@@ -1,0 +1,72 @@
+"""One writer at a time for each file, among all tasks and processes that share a data folder."""
+
+import asyncio
+import errno
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+from toolwright.errors import ToolError
+
+PATIENCE = 30.0
+"""Seconds to wait for another writer. A lock is only ever held for the moment of writing."""
+
+_SHARDS = 1024
+_SHORTEST, _LONGEST = 0.0005, 0.02
+
+
+class Locks:
+    """Locks by canonical path. Each belongs to an open file, so the system drops it if its holder dies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @asynccontextmanager
+    async def hold(self, paths: Iterable[Path]) -> AsyncIterator[None]:
+        """Hold all of these; always taken in the same order, so that two calls cannot wait for each other."""
+        with ExitStack() as stack:
+            for handle in self._open(paths, stack):
+                await _take(handle)
+            yield
+
+    @contextmanager
+    def try_hold(self, paths: Iterable[Path]) -> Iterator[bool]:
+        """Hold all of these if nobody else does now; says whether that was so."""
+        with ExitStack() as stack:
+            yield all(take_now(handle) for handle in self._open(paths, stack))
+
+    def _open(self, paths: Iterable[Path], stack: ExitStack) -> Iterator[int]:
+        # A fixed set of lock files never needs sweeping; two paths that share one merely wait a moment longer.
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for shard in sorted({_shard(path) for path in paths}):
+            handle = os.open(self._folder / f"{shard:03x}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, handle)
+            yield handle
+
+
+def take_now(handle: int) -> bool:
+    """Lock an open file if nobody holds it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+async def _take(handle: int) -> None:
+    delay, deadline = _SHORTEST, time.monotonic() + PATIENCE
+    while not take_now(handle):
+        if time.monotonic() > deadline:
+            raise ToolError("Another process has been writing this file for too long. Try again later.", "timeout")
+        await asyncio.sleep(delay)
+        delay = min(2 * delay, _LONGEST)
+
+
+def _shard(path: Path) -> int:
+    return int.from_bytes(hashlib.blake2b(os.fsencode(path), digest_size=2).digest(), "big") % _SHARDS

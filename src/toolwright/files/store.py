@@ -1,0 +1,174 @@
+"""The files of a project: loaded whole, remembered by session, changed in one way only."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from toolwright.errors import ToolError
+from toolwright.files.commit import Committer
+from toolwright.files.disk import Stamp, digest_of, open_file, read_whole
+from toolwright.files.journal import Journal
+from toolwright.files.ledger import Ledger, Seen
+from toolwright.files.lock import Locks
+from toolwright.files.paths import Place, Tree
+from toolwright.files.register import Register
+from toolwright.files.replace import Change
+from toolwright.files.text import Text, decode
+
+LARGE = 256 * 1024
+"""Bytes from which on a file is read in a thread, so that nothing else has to wait."""
+
+Event = Literal["add", "change", "unlink"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The bytes of a file at one moment."""
+
+    place: Place
+    data: bytes
+    digest: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded(Content):
+    """The same as text."""
+
+    text: Text
+
+
+class Files:
+    """One for each opened project. Every change of a file goes through `commit`."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        data: Path,
+        *,
+        drift: Literal["merge", "replace", "refuse"] = "merge",
+        encoding: str = "",
+    ) -> None:
+        """`data` is the program's own folder. `encoding` is that of files which are not Unicode, if known."""
+        self.tree = tree
+        self.drift = drift
+        self.encoding = encoding
+        self.on_edited: list[Callable[[Path, Event], None]] = []
+        """Called after each change on disk with the path and what happened to it."""
+        self.journal = Journal(data / "undo")
+        self._ledger = Ledger()
+        self._locks = Locks(data / "locks")
+        register = Register(data / "pending", self.journal, self._locks)
+        register.recover()
+        self._committer = Committer(self.journal, register)
+
+    async def load(self, place: Place) -> Loaded:
+        """The whole text of a file, or a ToolError: missing, is_folder, binary, too_large."""
+        content = await self.fetch(place)
+        text = self.decode(content)
+        return Loaded(place=place, data=content.data, digest=content.digest, stamp=content.stamp, text=text)
+
+    async def fetch(self, place: Place) -> Content:
+        """The whole content of a file, text or not."""
+        with open_file(place) as file:
+            status = os.fstat(file.fileno())
+            if status.st_size <= LARGE:
+                return _content(place, read_whole(place, file), status)
+            return await asyncio.to_thread(lambda: _content(place, read_whole(place, file), status))
+
+    def decode(self, content: Content) -> Text:
+        """The text of a content, or a ToolError that names the file."""
+        try:
+            return decode(content.data, self.encoding)
+        except ToolError as error:
+            raise ToolError(f"{content.place.path}: {error}", error.kind) from error
+
+    def note_read(
+        self, session_id: str, place: Place, digest: str, *, stamp: Stamp | None = None, whole: bool = True
+    ) -> None:
+        """Remember that a session knows this content of a file, and may overwrite it.
+
+        A large file need not be hashed: with the `stamp` it had when it was read, the digest may be empty.
+        """
+        if stamp is None:
+            stamp = Stamp.of(place.path.stat())
+        self._ledger.note(session_id, place.name, Seen(stamp=stamp, digest=digest, whole=whole))
+
+    def require_read(self, session_id: str, content: Content) -> None:
+        """Raise a ToolError unless the session knows this content: `unread` or `stale`."""
+        seen = self._ledger.last(session_id, content.place.name)
+        path = content.place.path
+        if seen is None:
+            raise ToolError(f"{path} has not been read in this session. Read it before changing it.", "unread")
+        if not seen.fits(content.stamp, content.digest):
+            raise ToolError(f"{path} has changed since it was read. Read it again before changing it.", "stale")
+
+    def read_in_part(self, session_id: str, place: Place) -> bool:
+        """Whether a session has seen only some lines of a file."""
+        seen = self._ledger.last(session_id, place.name)
+        return seen is not None and not seen.whole
+
+    def forget(self, session_id: str) -> None:
+        """Drop what is remembered of a session that is over."""
+        self._ledger.forget(session_id)
+
+    async def commit(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> None:
+        """Make all changes or none.
+
+        Each file must still be its `before` (else `stale`). Mode, owner, attributes and links stay; what was there
+        before is in the journal. Afterwards the session knows the new content, and `on_edited` is called.
+        """
+        paths = [change.place.path for change in changes]
+        for change in changes:
+            if paths.count(change.place.path) > 1:
+                raise ToolError(f"{change.place.path} is named twice in one change. Put both into one.", "ambiguous")
+            _check_name(change)
+        async with self._locks.hold(paths):
+            await _to_the_end(self._commit, changes, session_id, call_id)
+        for change in changes:
+            for callback in self.on_edited:
+                callback(change.place.path, _event(change))
+
+    def _commit(self, changes: Sequence[Change], session_id: str, call_id: str) -> None:
+        self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
+        for change in changes:
+            if change.after is None:
+                self._ledger.forget(session_id, change.place.name)
+            else:
+                self.note_read(session_id, change.place, digest_of(change.after))
+
+
+async def _to_the_end(function: Callable[..., T], *arguments: object) -> T:
+    """Run in a thread and wait for it even when cancelled: a lock must not be let go while files are written."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None and work.exception() is None:
+        raise cancelled
+    return work.result()
+
+
+def _content(place: Place, data: bytes, status: os.stat_result) -> Content:
+    return Content(place=place, data=data, digest=digest_of(data), stamp=Stamp.of(status))
+
+
+def _check_name(change: Change) -> None:
+    """A new file cannot have the name of a folder."""
+    if change.before is not None or change.after is None:
+        return
+    if change.place.given.endswith("/"):
+        raise ToolError(f"{change.place.given} names a folder. Name a file in it.", "is_folder")
+
+
+def _event(change: Change) -> Event:
+    if change.after is None:
+        return "unlink"
+    return "add" if change.before is None else "change"
