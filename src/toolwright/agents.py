@@ -1,0 +1,315 @@
+"""The agents: the built-in ones as data, the user's own from configuration, and the rules each stands under."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from toolwright.config.load import AgentSource, Config, Source
+from toolwright.errors import ConfigError, UsageError
+from toolwright.folders import Folders
+from toolwright.permission.forms import rules_from, with_legacy_tools
+from toolwright.permission.rules import Layer, LayerName, Policy, Rule
+from toolwright.tool import Action
+
+Json = dict[str, Any]
+Mode = Literal["primary", "subagent", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Who works: a name, a prompt, a model, and what it may do."""
+
+    name: str
+    mode: Mode = "all"
+    description: str = ""
+    native: bool = False
+    hidden: bool = False
+    prompt: str = ""
+    """What the model is told to be; empty for the general prompt."""
+    model: str = ""
+    """`provider/model`; empty for the session's own."""
+    variant: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    steps: int | None = None
+    color: str = ""
+    options: Json = field(default_factory=dict[str, Any])
+    """Handed on to the provider as they are."""
+    rules: tuple[Rule, ...] = ()
+    """The agent's own; a deny among them is not undone by a general setting."""
+    user_rules: tuple[Rule, ...] = ()
+    project_rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An agent under the rules that hold for it now, as tools and the registry see it."""
+
+    agent: Agent
+    policy: Policy
+
+    @property
+    def name(self) -> str:
+        return self.agent.name
+
+    def decide(self, permission: str, pattern: str) -> Action:
+        return self.policy.decide(permission, pattern).action
+
+    def hides(self, permission: str) -> bool:
+        return self.policy.hides(permission)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agents:
+    """All agents of a workspace, and the layers of rules they share."""
+
+    by_name: dict[str, Agent]
+    defaults: Layer
+    general: tuple[Layer, ...]
+    """What the configuration says of permissions for every agent."""
+    output: Layer
+    default_name: str = ""
+    trusted: bool = False
+
+    def __getitem__(self, name: str) -> Agent:
+        if name in self.by_name:
+            return self.by_name[name]
+        from difflib import get_close_matches
+
+        visible = [agent.name for agent in self.visible()]
+        near = get_close_matches(name, self.by_name, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(visible)}."
+        raise UsageError(f"There is no agent {name!r}. {hint}")
+
+    def visible(self) -> list[Agent]:
+        return [agent for agent in self.by_name.values() if not agent.hidden]
+
+    def default(self) -> Agent:
+        """The agent that takes a prompt when none is named."""
+        if self.default_name:
+            return self._chosen_default()
+        for agent in self.visible():
+            if agent.mode != "subagent":
+                return agent
+        raise UsageError("No agent can take a prompt: all are subagents, hidden or disabled. Enable build or plan.")
+
+    def _chosen_default(self) -> Agent:
+        agent = self[self.default_name]
+        if agent.hidden or agent.mode == "subagent":
+            reason = "hidden" if agent.hidden else "a subagent"
+            raise ConfigError(f"default_agent is {agent.name!r}, which is {reason}. Name one that can take a prompt.")
+        return agent
+
+    def standing(self, agent: Agent, session: Sequence[Rule] = (), parent: Policy | None = None) -> Standing:
+        """The agent under all rules that hold for it, and under its caller's if it has one."""
+        layers = (
+            self.defaults,
+            Layer("agent", agent.rules),
+            *self.general,
+            Layer("agent (user)", agent.user_rules),
+            Layer("agent (project)", agent.project_rules, tightens_only=not self.trusted),
+            self._output_for(agent),
+            Layer("session", tuple(session)),
+        )
+        return Standing(agent, Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent))
+
+    def _output_for(self, agent: Agent) -> Layer:
+        """Every agent may read what was too long to show, unless just that folder is denied by name."""
+        patterns = {rule.pattern for rule in self.output.rules}
+        said = [rule for layer in self.general for rule in layer.rules] + [*agent.user_rules, *agent.project_rules]
+        if any(rule.action == "deny" and rule.pattern in patterns for rule in said):
+            return Layer("output folder", ())
+        return self.output
+
+
+def load_agents(config: Config, folders: Folders, *, trusted: bool) -> Agents:
+    """The built-in agents with what the configuration makes of them, and the configuration's own."""
+    by_name = {agent.name: agent for agent in native_agents(folders, config.root)}
+    for source in config.agents:
+        if source.value.get("disable"):
+            by_name.pop(source.name, None)
+            continue
+        before = by_name.get(source.name) or Agent(name=source.name)
+        by_name[source.name] = _overlaid(before, source, folders.home)
+    return Agents(
+        by_name=by_name,
+        defaults=Layer("defaults", default_rules(folders)),
+        general=tuple(_general_layers(config, folders.home, trusted)),
+        output=Layer("output folder", output_rules(folders)),
+        default_name=config.get("default_agent", default=""),
+        trusted=trusted,
+    )
+
+
+def _general_layers(config: Config, home: Path, trusted: bool) -> Iterable[Layer]:
+    for level in ("user", "project", "override"):
+        rules = [
+            rule for source in config.sources if source.level == level for rule in _rules_of(source.value, source, (), home)
+        ]
+        yield Layer(level, tuple(rules), tightens_only=level == "project" and not trusted)
+
+
+def _rules_of(value: Json, source: Source, path: tuple[str | int, ...], home: Path) -> tuple[Rule, ...]:
+    permission = with_legacy_tools(value.get("permission"), value.get("tools"))
+    key = "permission" if "permission" in value else "tools"
+    return rules_from(permission, home, lambda below: source.where((*path, key, *below)))
+
+
+_COPIED = {
+    "description": "description",
+    "mode": "mode",
+    "model": "model",
+    "variant": "variant",
+    "prompt": "prompt",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "steps": "steps",
+    "maxSteps": "steps",
+    "hidden": "hidden",
+    "color": "color",
+    "name": "name",
+}
+_OTHER = {"permission", "tools", "options", "disable"}
+
+
+def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
+    """The agent with one source's settings over it. Keys we do not know are meant for the provider."""
+    value = source.value
+    changes: dict[str, Any] = {ours: value[theirs] for theirs, ours in _COPIED.items() if theirs in value}
+    extra = {key: entry for key, entry in value.items() if key not in _COPIED and key not in _OTHER}
+    rules = _rules_of(value, source.source, source.path, home)
+    kind = "project_rules" if source.source.level == "project" else "user_rules"
+    changes[kind] = (*getattr(agent, kind), *rules)
+    return replace(agent, options=agent.options | value.get("options", {}) | extra, **changes)
+
+
+def rules(*lines: str, source: str = "built in") -> tuple[Rule, ...]:
+    """Rules as they are read: `edit *: deny`. The pattern may be left out for `*`."""
+    return tuple(_rule(line, source) for line in lines)
+
+
+def _rule(line: str, source: str) -> Rule:
+    head, _, action = line.rpartition(": ")
+    permission, _, pattern = head.partition(" ")
+    for known in ("allow", "ask", "deny"):
+        if action == known:
+            return Rule(permission, pattern or "*", known, source)
+    raise ValueError(f"{line!r} is not a rule")
+
+
+_ENV_FILES = ("read *.env: deny", "read *.env.*: deny", "read *.env.example: allow", "read *.env.sample: allow")
+
+
+def default_rules(folders: Folders) -> tuple[Rule, ...]:
+    """What holds for every agent before anything is said."""
+    return rules(
+        "*: allow",
+        "doom_loop: ask",
+        "external_directory: ask",
+        f"external_directory {folders.tool_output}: allow",
+        f"external_directory {folders.tool_output}/*: allow",
+        "question: deny",
+        "plan_enter: deny",
+        "plan_exit: deny",
+        "read: allow",
+        *_ENV_FILES,
+    )
+
+
+def output_rules(folders: Folders) -> tuple[Rule, ...]:
+    return rules(
+        f"external_directory {folders.tool_output}: allow",
+        f"external_directory {folders.tool_output}/*: allow",
+    )
+
+
+def native_agents(folders: Folders, root: Path) -> list[Agent]:
+    """The agents that are always there, in the order they are listed."""
+    return [
+        Agent(
+            name="build",
+            mode="primary",
+            description="Does the work: reads, edits, runs. The agent you talk to unless you choose another.",
+            native=True,
+            rules=rules("question: allow", "plan_enter: allow"),
+        ),
+        Agent(
+            name="plan",
+            mode="primary",
+            description="Looks and thinks, writes nothing but its plan.",
+            native=True,
+            rules=rules(
+                "question: allow",
+                "plan_exit: allow",
+                f"external_directory {folders.plans}/*: allow",
+                "edit: deny",
+                "edit .toolwright/plans/*.md: allow",
+                "edit .opencode/plans/*.md: allow",
+                f"edit {folders.plans}/*.md: allow",
+            ),
+        ),
+        Agent(
+            name="general",
+            mode="subagent",
+            description="Carries out a task of several steps on its own. Several can work side by side.",
+            native=True,
+            rules=rules("todoread: deny", "todowrite: deny"),
+        ),
+        Agent(
+            name="explore",
+            mode="subagent",
+            description=(
+                "Finds its way around a code base: files by name, code by content, how things hang together."
+                " Changes nothing. Say how thorough it should be: quick, medium or very thorough."
+            ),
+            native=True,
+            prompt=_EXPLORE,
+            rules=rules(
+                "*: deny",
+                *(f"{name}: allow" for name in _LOOKING),
+                *_ENV_FILES,
+                f"external_directory {folders.tool_output}: allow",
+                f"external_directory {folders.tool_output}/*: allow",
+            ),
+        ),
+        Agent(name="compaction", mode="primary", hidden=True, native=True, prompt=_COMPACTION, rules=rules("*: deny")),
+        Agent(
+            name="title",
+            mode="primary",
+            hidden=True,
+            native=True,
+            temperature=0.5,
+            prompt=_TITLE,
+            rules=rules("*: deny"),
+        ),
+        Agent(name="summary", mode="primary", hidden=True, native=True, prompt=_SUMMARY, rules=rules("*: deny")),
+    ]
+
+
+_LOOKING = ("grep", "glob", "list", "bash", "webfetch", "websearch", "codesearch", "read")
+
+_EXPLORE = """\
+You find things in a code base and report them; you change nothing.
+
+- Start broad with glob and grep, then read only what matters. Search for several spellings of a name.
+- Use bash only to look: git log, git show, ls. Never to write, move or install.
+- Match the effort to the thoroughness you were asked for.
+- Answer with absolute paths and line numbers, what you found there, and what you looked for without finding it.
+- No preamble and no advice beyond the question."""
+
+_COMPACTION = """\
+You write the hand-over of a conversation that has grown too long, for the one who goes on with it and sees nothing else.
+
+Say in full: what the user wants and has decided, what was done and in which files, what was found out, what is still \
+open, and what comes next. Keep names, paths, commands and numbers exactly as they were. Leave out what no longer matters."""
+
+_TITLE = """\
+You are a title generator. You name a conversation by what its first message asks for.
+
+Write one line of at most 50 characters, in the language of the message, without quotes and without a full stop. Name \
+the thing and the task. Never answer the message, whatever it says."""
+
+_SUMMARY = """\
+You describe finished work as the author of a pull request would: in the first person, two or three sentences, what \
+changed and why. No list, no heading, no praise, and nothing that was only talked about."""

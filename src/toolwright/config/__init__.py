@@ -1,0 +1,1 @@
+"""Settings: found, read, checked and merged."""

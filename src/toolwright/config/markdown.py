@@ -1,0 +1,74 @@
+"""Markdown files with a head of settings: agents, commands and skills are written this way."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from toolwright.errors import ConfigError
+
+_HEAD = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?)(?:^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The settings at the top of a file, and the text below them."""
+
+    head: dict[str, Any]
+    body: str
+
+
+def read_document(text: str, name: str) -> Document:
+    """Split a file into head and body. A value with a colon in it, as people write them, needs no quotes."""
+    match = _HEAD.match(text)
+    if match is None:
+        return Document({}, text.strip())
+    return Document(_parse_head(match[1], name), text[match.end() :].strip())
+
+
+def _parse_head(text: str, name: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        value = _load(text)
+    except yaml.YAMLError:
+        try:
+            value = _load(_PLAIN_LINE.sub(_quoted, text))
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = mark.line + 2 if mark is not None else 1
+            problem = getattr(error, "problem", None) or "this is not YAML"
+            raise ConfigError(f"{name}:{line}: {problem}. Correct the lines between the two `---`.") from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name}:2: expected `key: value` lines between the two `---`.")
+    return value
+
+
+def _quoted(match: re.Match[str]) -> str:
+    escaped = match[2].rstrip().replace("'", "''")
+    return f"{match[1]}: '{escaped}'"
+
+
+def _load(text: str) -> Any:
+    import yaml
+
+    return yaml.load(text, Loader=_loader())  # noqa: S506 - a loader that makes nothing but plain values
+
+
+def _loader() -> Any:
+    """YAML without the surprises of its first version: `no` and `on` are words, 012 and 1:30 and dates are text."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = type("PlainLoader", (base,), {"yaml_implicit_resolvers": {}})
+    core = {
+        "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+        "tag:yaml.org,2002:int": (r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
+        "tag:yaml.org,2002:float": (r"[-+]?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+]?[0-9]+)?", "-+0123456789"),
+        "tag:yaml.org,2002:null": (r"null|Null|NULL|~|", ["n", "N", "~", ""]),
+    }
+    for tag, (pattern, first) in core.items():
+        loader.add_implicit_resolver(tag, re.compile(f"^(?:{pattern})$"), list(first))
+    return loader

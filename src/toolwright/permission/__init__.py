@@ -1,0 +1,1 @@
+"""Who may do what: rules that decide, a broker that asks, an explanation of every answer."""

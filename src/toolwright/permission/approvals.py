@@ -1,0 +1,123 @@
+"""Lasting approvals: what a person has allowed for a session, a project or for good, in a file they can edit."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from toolwright.errors import ConfigError, UsageError
+from toolwright.request import PathPattern
+
+Scope = Literal["session", "project", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Leave given once for all that begins like this. Unlike a rule it knows no wildcard but a final `*`."""
+
+    permission: str
+    pattern: str
+
+    def covers(self, permission: str, pattern: str) -> bool:
+        if permission != self.permission:
+            return False
+        spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
+        return any(map(self._covers, spellings))
+
+    @property
+    def exact(self) -> bool:
+        return not self.pattern.endswith("*")
+
+    def _covers(self, text: str) -> bool:
+        if self.exact:
+            return text == self.pattern
+        start = self.pattern[:-1]
+        return text.startswith(start) or (start.endswith(" ") and text == start[:-1])
+
+
+@dataclass(slots=True, kw_only=True)
+class Approvals:
+    """The approvals of one project and its user. A change to the file, by whomever, holds from the next call on."""
+
+    file: Path
+    project: Path
+    _by_session: dict[str, list[Approval]] = field(default_factory=dict[str, list[Approval]])
+    _stamp: tuple[int, int] = (0, 0)
+    _stored: tuple[Approval, ...] = ()
+
+    def of(self, sessions: tuple[str, ...]) -> tuple[Approval, ...]:
+        """What holds in a session: its own and its callers' approvals, the project's and the user's."""
+        self._refresh()
+        return (*self._stored, *(approval for one in sessions for approval in self._by_session.get(one, ())))
+
+    def add(self, approvals: tuple[Approval, ...], scope: Scope, session: str) -> None:
+        if scope == "session":
+            self._by_session.setdefault(session, []).extend(approvals)
+            return
+        data = self._read()
+        known = self._section(data, scope)
+        known += (entry for approval in approvals if (entry := _entry(approval)) not in known)
+        self._write(data)
+
+    def listed(self) -> list[tuple[Scope, Approval]]:
+        """The stored approvals that hold here, with their scope."""
+        data = self._read()
+        return [
+            (scope, Approval(entry["permission"], entry["pattern"]))
+            for scope in ("user", "project")
+            for entry in self._section(data, scope)
+        ]
+
+    def revoke(self, permission: str, pattern: str) -> int:
+        """Take approvals back in every scope; the number that went."""
+        data = self._read()
+        entry = {"permission": permission, "pattern": pattern}
+        removed = 0
+        for scope in ("user", "project"):
+            section = self._section(data, scope)
+            removed += section.count(entry)
+            section[:] = [kept for kept in section if kept != entry]
+        if not removed:
+            raise UsageError(f"No approval {permission} {pattern!r} is stored for {self.project}.")
+        self._write(data)
+        return removed
+
+    def _section(self, data: dict[str, Any], scope: Literal["user", "project"] | str) -> list[dict[str, str]]:
+        if scope == "user":
+            section: list[dict[str, str]] = data.setdefault("user", [])
+            return section
+        projects: dict[str, list[dict[str, str]]] = data.setdefault("projects", {})
+        return projects.setdefault(str(self.project), [])
+
+    def _refresh(self) -> None:
+        try:
+            status = self.file.stat()
+        except FileNotFoundError:
+            self._stamp, self._stored = (0, 0), ()
+            return
+        stamp = (status.st_mtime_ns, status.st_size)
+        if stamp != self._stamp:
+            self._stored = tuple(approval for _, approval in self.listed())
+            self._stamp = stamp
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            data = json.loads(self.file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise ConfigError(f"{self.file}: {error}. Correct the file, or delete it to be asked again.") from error
+        if not isinstance(data, dict):
+            raise ConfigError(f"{self.file}: expected an object with `user` and `projects`. Delete it to be asked again.")
+        return data
+
+    def _write(self, data: dict[str, Any]) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.file.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        fresh.replace(self.file)
+
+
+def _entry(approval: Approval) -> dict[str, str]:
+    return {"permission": approval.permission, "pattern": approval.pattern}

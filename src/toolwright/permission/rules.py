@@ -1,0 +1,160 @@
+"""Rules and how they decide. Pure: rules and a request in, an action and its reason out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolwright.request import PathPattern
+from toolwright.tool import Action
+from toolwright.wildcard import matches
+
+LayerName = Literal[
+    "defaults", "agent", "user", "project", "override", "agent (user)", "agent (project)", "output folder", "session"
+]
+
+_STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+
+# A deny of the layer on the left is not undone by the layers on the right. What plan may not do, no general
+# setting gives back; what the user forbids, no project allows.
+_PROTECTED: dict[LayerName, frozenset[LayerName]] = {
+    "agent": frozenset({"user", "project", "override"}),
+    "user": frozenset({"project", "agent (project)"}),
+    "agent (user)": frozenset({"agent (project)"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a permission on a pattern comes to. Both are wildcards; the last rule that fits wins."""
+
+    permission: str
+    pattern: str
+    action: Action
+    source: str = field(default="", compare=False)
+    """Where the rule was written, as in `toolwright.json:12`."""
+
+    def __str__(self) -> str:
+        return f"{self.permission} {self.pattern}: {self.action}"
+
+    def fits(self, pattern: str) -> bool:
+        """Whether the rule speaks of this thing. A restricting rule sees through the case of a path's letters."""
+        spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
+        any_case = isinstance(pattern, PathPattern) and self.action != "allow"
+        return any(matches(spelling, self.pattern, any_case=any_case) for spelling in spellings)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The rules of one origin, in order."""
+
+    name: LayerName
+    rules: tuple[Rule, ...]
+    tightens_only: bool = False
+    """Set for a project that is not trusted: its rules may forbid but not allow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An action and the rule behind it; without a rule nothing fitted, and that means ask."""
+
+    action: Action
+    layer: LayerName | None = None
+    rule: Rule | None = None
+    policy: "Policy | None" = None
+    """Whose rules decided: the agent's own, or those of an agent that called it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that fits, in its layer, and whether it was taken into account."""
+
+    layer: Layer
+    rule: Rule
+    counts: bool
+
+
+@dataclass(frozen=True)
+class Policy:
+    """All rules that hold for an agent in a session: layers from weak to strong, under those of its caller."""
+
+    agent: str
+    layers: tuple[Layer, ...]
+    parent: "Policy | None" = None
+    _by_permission: dict[str, tuple[Layer, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def decide(self, permission: str, pattern: str) -> Decision:
+        """The last rule that fits, over all layers; but never more than the caller may do."""
+        own = self._winner(self.matching(permission, pattern))
+        if self.parent is None:
+            return own
+        return strictest([own, self.parent.decide(permission, pattern)])
+
+    def matching(self, permission: str, pattern: str) -> Iterator[Match]:
+        """The rules that fit, one a layer (its last), in the order of the layers."""
+        yield from self._matches((layer, _last(layer.rules, pattern)) for layer in self._about(permission))
+
+    def hides(self, permission: str) -> bool:
+        """Whether a tool under this permission is forbidden outright, so that it need not be offered at all."""
+        about = (layer for layer in self._about(permission) if layer.name != "session")
+        winner = self._winner(self._matches((layer, layer.rules[-1]) for layer in about)).rule
+        outright = winner is not None and winner.action == "deny" and winner.pattern == "*"
+        return outright or (self.parent is not None and self.parent.hides(permission))
+
+    def under(self, parent: "Policy") -> "Policy":
+        """These rights, but only where the caller has them too."""
+        return Policy(self.agent, self.layers, parent)
+
+    def _matches(self, candidates: Iterable[tuple[Layer, Rule | None]]) -> Iterator[Match]:
+        current: Match | None = None
+        for layer, rule in candidates:
+            if rule is None:
+                continue
+            match = Match(layer, rule, counts=_may_follow(current, layer, rule))
+            yield match
+            current = match if match.counts else current
+
+    def _winner(self, found: Iterable[Match]) -> Decision:
+        last = None
+        for match in found:
+            last = match if match.counts else last
+        if last is None:
+            return Decision(action="ask", policy=self)
+        return Decision(action=last.rule.action, layer=last.layer.name, rule=last.rule, policy=self)
+
+    def _about(self, permission: str) -> tuple[Layer, ...]:
+        """The layers with only the rules about this permission; remembered, because every call asks."""
+        if permission not in self._by_permission:
+            narrowed = (
+                Layer(
+                    layer.name,
+                    tuple(rule for rule in layer.rules if matches(permission, rule.permission)),
+                    layer.tightens_only,
+                )
+                for layer in self.layers
+            )
+            self._by_permission[permission] = tuple(layer for layer in narrowed if layer.rules)
+        return self._by_permission[permission]
+
+
+def decide(permission: str, pattern: str, rules: Sequence[Rule]) -> Action:
+    """What one list of rules says: the last that fits, or ask."""
+    return Policy("", (Layer("user", tuple(rules)),)).decide(permission, pattern).action
+
+
+def strictest(decisions: Iterable[Decision]) -> Decision:
+    """The most restrictive of several; the first of equals."""
+    return max(decisions, key=lambda decision: _STRICTNESS[decision.action])
+
+
+def _last(rules: Sequence[Rule], pattern: str) -> Rule | None:
+    return next((rule for rule in reversed(rules) if rule.fits(pattern)), None)
+
+
+def _may_follow(current: Match | None, layer: Layer, rule: Rule) -> bool:
+    """Whether a later layer's rule replaces the one that stands."""
+    if layer.tightens_only:
+        standing: Action = "ask" if current is None else current.rule.action
+        return _STRICTNESS[rule.action] > _STRICTNESS[standing]
+    if current is None or current.rule.action != "deny" or rule.action == "deny":
+        return True
+    return layer.name not in _PROTECTED.get(current.layer.name, frozenset())

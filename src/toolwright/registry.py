@@ -1,0 +1,169 @@
+"""The tools there are, by id and in order, and which of them an agent on a model is offered."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Literal, Protocol
+
+from toolwright.errors import UnknownTool
+from toolwright.tool import AgentLike, Tool
+
+log = logging.getLogger(__name__)
+
+Client = Literal["cli", "app", "desktop", "acp", "api"]
+_INTERACTIVE: tuple[Client, ...] = ("cli", "app", "desktop")
+_SEARCH_PROVIDERS = ("toolwright", "opencode")
+
+
+class Reader(AgentLike, Protocol):
+    """The agent a list of tools is for."""
+
+    def hides(self, permission: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """What the user has turned on, and which client the tools are offered through."""
+
+    client: Client = "cli"
+    web_search: bool = False
+    lsp: bool = False
+    batch: bool = False
+    plan_mode: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Where a tool is going to be offered: the circumstances the filters look at."""
+
+    switches: Switches
+    provider: str
+    model: str
+
+    @property
+    def wants_patches(self) -> bool:
+        """Some models were taught to change files by patch."""
+        return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
+
+
+# Tools that are offered only under a condition; all others always are.
+_CONDITIONS: dict[str, Callable[[Offer], bool]] = {
+    "invalid": lambda _: False,
+    "question": lambda offer: offer.switches.client in _INTERACTIVE,
+    "websearch": lambda offer: offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS,
+    "codesearch": lambda offer: offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS,
+    "lsp": lambda offer: offer.switches.lsp,
+    "batch": lambda offer: offer.switches.batch,
+    "plan_enter": lambda offer: offer.switches.plan_mode and offer.switches.client == "cli",
+    "plan_exit": lambda offer: offer.switches.plan_mode and offer.switches.client == "cli",
+    "apply_patch": lambda offer: offer.wants_patches,
+    "edit": lambda offer: not offer.wants_patches,
+    "multiedit": lambda offer: not offer.wants_patches,
+    "write": lambda offer: not offer.wants_patches,
+}
+
+
+def _always(_: Offer) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A tool that may not be loaded yet, and where it comes from."""
+
+    id: str
+    permission: str
+    load: Callable[[], Tool]
+    origin: str
+
+
+def ready(tool: Tool, origin: str = "registered") -> Source:
+    return Source(id=tool.id, permission=tool.permission, load=lambda: tool, origin=origin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A tool that was left out because an earlier one has its name."""
+
+    id: str
+    origin: str
+    kept: str
+
+    def __str__(self) -> str:
+        return f"The tool {self.id!r} of {self.origin} is left out: {self.kept} already has that name."
+
+
+@dataclass(slots=True)
+class Registry:
+    """All tools of a workspace. A tool is loaded when it is first needed."""
+
+    switches: Switches = field(default_factory=Switches)
+    clashes: list[Clash] = field(default_factory=list[Clash])
+    _sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
+
+    def add(self, sources: Iterable[Source]) -> None:
+        """Join more tools. The earlier of two with one name stays, and the other is reported."""
+        for source in sources:
+            kept = self._sources.setdefault(source.id, source)
+            if kept is not source:
+                clash = Clash(id=source.id, origin=source.origin, kept=kept.origin)
+                self.clashes.append(clash)
+                log.warning("%s", clash)
+
+    def register(self, tool: Tool) -> None:
+        """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
+        self._sources[tool.id] = ready(tool)
+        self._loaded.pop(tool.id, None)
+
+    def ids(self) -> list[str]:
+        return list(self._sources)
+
+    def all(self) -> list[Tool]:
+        return [self[tool_id] for tool_id in self._sources]
+
+    def __contains__(self, tool_id: str) -> bool:
+        return tool_id in self._sources
+
+    def __getitem__(self, tool_id: str) -> Tool:
+        """The tool of that name, or one whose name differs only in case; otherwise UnknownTool."""
+        found = tool_id if tool_id in self._sources else tool_id.lower()
+        if found not in self._sources:
+            raise UnknownTool(self._unknown(tool_id))
+        if found not in self._loaded:
+            self._loaded[found] = self._sources[found].load()
+        return self._loaded[found]
+
+    def origin(self, tool_id: str) -> str:
+        return self._sources[tool_id].origin
+
+    def offered(self, provider: str, model: str, agent: Reader) -> list[str]:
+        """The ids of the tools this agent on this model may see, in order."""
+        offer = Offer(self.switches, provider, model)
+        return [
+            tool_id
+            for tool_id, source in self._sources.items()
+            if _CONDITIONS.get(tool_id, _always)(offer) and not agent.hides(source.permission)
+        ]
+
+    async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
+        """The tools this agent on this model is offered, each in the form made for it; all made at once."""
+        offered = [self[tool_id] for tool_id in self.offered(provider, model, agent)]
+        return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
+
+    def _unknown(self, tool_id: str) -> str:
+        from difflib import get_close_matches
+
+        names: Sequence[str] = [name for name in self._sources if name != "invalid"]
+        near = get_close_matches(tool_id.lower(), names, n=3)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
+        return f"There is no tool {tool_id!r}. {hint}"
+
+
+async def _initialised(tool: Tool, agent: Reader) -> Tool:
+    started = perf_counter()
+    form = await tool.for_agent(agent)
+    log.debug("%s was made ready for %s in %.1f ms", tool.id, agent.name, (perf_counter() - started) * 1000)
+    return form

@@ -1,0 +1,300 @@
+"""JSON Schema: what is wrong with a value, all of it at once, each in one line a model can act on.
+
+Covers the validation keywords of draft 2020-12 that tools and configuration use. `format` and other notes
+are not checked, as the standard has it.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+Path = tuple[str | int, ...]
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a value: where, and what was expected there."""
+
+    path: Path
+    message: str
+
+    def __str__(self) -> str:
+        return f"{shown_path(self.path)}: {self.message}" if self.path else self.message
+
+
+def problems_with(value: Any, schema: Json | bool) -> list[Problem]:
+    """Everything in the value that does not fit the schema; an empty list if it fits."""
+    return list(_Checker(schema if isinstance(schema, Mapping) else {}).check(value, schema, ()))
+
+
+def shown_path(path: Path) -> str:
+    """`edits[0].oldString`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def shown_value(value: Any) -> str:
+    """The value as JSON, short enough for a line."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_WORDS: Mapping[str, str] = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """JSON equality: 1 equals 1.0, but true does not equal 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)
+
+
+class _Checker:
+    """One walk over a value, with the root schema at hand for references."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+
+    def check(self, value: Any, schema: Json | bool, path: Path) -> Iterator[Problem]:
+        if isinstance(schema, bool):
+            if not schema:
+                yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
+            return
+        wrong_type = next(self._type(value, schema, path), None)
+        if wrong_type is not None:
+            yield wrong_type
+            return
+        yield from self._bounds(value, schema, path)
+        for keyword, check in _KEYWORDS.items():
+            if keyword in schema:
+                yield from check(self, value, schema, path)
+
+    def fits(self, value: Any, schema: Json | bool) -> bool:
+        return next(self.check(value, schema, ()), None) is None
+
+    def _type(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        wanted = schema.get("type")
+        if wanted is None:
+            return
+        kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+        if not any(_TYPES[kind](value) for kind in kinds):
+            expected = " or ".join(_WORDS[kind] for kind in kinds)
+            yield Problem(path, f"expected {expected}, got {shown_value(value)}")
+
+    def _enum(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not any(_equal(value, choice) for choice in schema["enum"]):
+            choices = ", ".join(map(shown_value, schema["enum"]))
+            yield Problem(path, f"expected one of {choices}, got {shown_value(value)}")
+
+    def _const(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not _equal(value, schema["const"]):
+            yield Problem(path, f"expected {shown_value(schema['const'])}, got {shown_value(value)}")
+
+    def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        for keyword, bound in _BOUNDS.items():
+            if keyword in schema and bound.applies(value) and not bound.holds(value, schema[keyword]):
+                got = shown_value(value) if _is_number(value) else str(len(value))
+                yield Problem(path, f"expected {bound.phrase.format(schema[keyword])}, got {got}")
+
+    def _multiple(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        step = schema["multipleOf"]
+        if _is_number(value) and not math.isclose(value / step, round(value / step), rel_tol=0, abs_tol=1e-9):
+            yield Problem(path, f"expected a multiple of {step}, got {shown_value(value)}")
+
+    def _pattern(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if isinstance(value, str) and not re.search(schema["pattern"], value):
+            yield Problem(path, f"expected text like {schema['pattern']}, got {shown_value(value)}")
+
+    def _unique(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not schema["uniqueItems"] or not isinstance(value, list):
+            return
+        for index, entry in enumerate(value):
+            if any(_equal(entry, earlier) for earlier in value[:index]):
+                yield Problem((*path, index), f"{shown_value(entry)} is there twice; keep one")
+
+    def _items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not isinstance(value, list):
+            return
+        first = len(schema.get("prefixItems", ()))
+        for index, entry in enumerate(value[first:], first):
+            yield from self.check(entry, schema["items"], (*path, index))
+
+    def _prefix_items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if isinstance(value, list):
+            for index, (entry, wanted) in enumerate(zip(value, schema["prefixItems"], strict=False)):
+                yield from self.check(entry, wanted, (*path, index))
+
+    def _required(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            return
+        for name in schema["required"]:
+            if name not in value:
+                yield Problem((*path, name), f"is missing; expected {self._expected(schema, name)}{_near(name, value)}")
+
+    def _properties(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if isinstance(value, dict):
+            for name, wanted in schema["properties"].items():
+                if name in value:
+                    yield from self.check(value[name], wanted, (*path, name))
+
+    def _pattern_properties(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if isinstance(value, dict):
+            for pattern, wanted in schema["patternProperties"].items():
+                for name in value:
+                    if re.search(pattern, name):
+                        yield from self.check(value[name], wanted, (*path, name))
+
+    def _additional(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        # `false` is what providers want to see; a model's superfluous argument is ignored, not refused.
+        wanted = schema["additionalProperties"]
+        if not isinstance(value, dict) or not isinstance(wanted, Mapping):
+            return
+        patterns = schema.get("patternProperties", {})
+        for name, entry in value.items():
+            if name not in schema.get("properties", {}) and not any(re.search(pattern, name) for pattern in patterns):
+                yield from self.check(entry, wanted, (*path, name))
+
+    def _all_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        for wanted in schema["allOf"]:
+            yield from self.check(value, wanted, path)
+
+    def _any_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if not any(self.fits(value, wanted) for wanted in schema["anyOf"]):
+            yield from self._closest(value, schema["anyOf"], path)
+
+    def _one_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        fitting = sum(self.fits(value, wanted) for wanted in schema["oneOf"])
+        if fitting > 1:
+            yield Problem(path, f"fits {fitting} of the forms that exclude each other, got {shown_value(value)}")
+        if fitting == 0:
+            yield from self._closest(value, schema["oneOf"], path)
+
+    def _closest(self, value: Any, forms: Sequence[Json | bool], path: Path) -> Iterator[Problem]:
+        """The problems of the form that the value comes nearest to: the one whose outermost type is right."""
+        right = [form for form in forms if isinstance(form, Mapping) and not any(self._type(value, form, path))]
+        if len(right) == 1:
+            yield from self.check(value, right[0], path)
+        else:
+            expected = " or ".join(dict.fromkeys(map(self._phrase, forms)))
+            yield Problem(path, f"expected {expected}, got {shown_value(value)}")
+
+    def _not(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        if self.fits(value, schema["not"]):
+            yield Problem(path, f"{shown_value(value)} is just what is not accepted here")
+
+    def _if(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        branch = "then" if self.fits(value, schema["if"]) else "else"
+        yield from self.check(value, schema.get(branch, True), path)
+
+    def _ref(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+        yield from self.check(value, self._resolve(schema["$ref"]), path)
+
+    def _resolve(self, reference: str) -> Json | bool:
+        """A reference inside the same schema; one that leads elsewhere accepts anything."""
+        if not reference.startswith("#"):
+            return True
+        node: Any = self.root
+        for step in reference.lstrip("#/").split("/") if reference != "#" else ():
+            step = step.replace("~1", "/").replace("~0", "~")
+            node = node[int(step)] if isinstance(node, list) else node.get(step, True)
+        return node if isinstance(node, bool | Mapping) else True
+
+    def _expected(self, schema: Json, name: str) -> str:
+        return self._phrase(schema.get("properties", {}).get(name, True))
+
+    def _phrase(self, schema: Json | bool) -> str:
+        """What a schema wants, in a few words."""
+        if isinstance(schema, bool):
+            return "a value"
+        if "$ref" in schema:
+            return self._phrase(self._resolve(schema["$ref"]))
+        if "enum" in schema:
+            return "one of " + ", ".join(map(shown_value, schema["enum"]))
+        if "const" in schema:
+            return shown_value(schema["const"])
+        if forms := schema.get("anyOf") or schema.get("oneOf"):
+            return " or ".join(dict.fromkeys(map(self._phrase, forms)))
+        kind = schema.get("type", "value")
+        kinds = [kind] if isinstance(kind, str) else kind
+        return " or ".join(_WORDS.get(kind, "a value") for kind in kinds)
+
+
+def _near(name: str, value: Mapping[str, Any]) -> str:
+    """A hint where the argument is there under another spelling, such as file_path for filePath."""
+    plain = name.replace("_", "").lower()
+    for given in value:
+        if given != name and str(given).replace("_", "").replace("-", "").lower() == plain:
+            return f" (you sent {given!r})"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    applies: Callable[[Any], bool]
+    holds: Callable[[Any, Any], bool]
+    phrase: str
+
+
+_BOUNDS: Mapping[str, _Bound] = {
+    "minimum": _Bound(_is_number, lambda value, limit: value >= limit, "{} or more"),
+    "maximum": _Bound(_is_number, lambda value, limit: value <= limit, "{} or less"),
+    "exclusiveMinimum": _Bound(_is_number, lambda value, limit: value > limit, "more than {}"),
+    "exclusiveMaximum": _Bound(_is_number, lambda value, limit: value < limit, "less than {}"),
+    "minLength": _Bound(_TYPES["string"], lambda value, limit: len(value) >= limit, "at least {} characters"),
+    "maxLength": _Bound(_TYPES["string"], lambda value, limit: len(value) <= limit, "at most {} characters"),
+    "minItems": _Bound(_TYPES["array"], lambda value, limit: len(value) >= limit, "at least {} entries"),
+    "maxItems": _Bound(_TYPES["array"], lambda value, limit: len(value) <= limit, "at most {} entries"),
+    "minProperties": _Bound(_TYPES["object"], lambda value, limit: len(value) >= limit, "at least {} keys"),
+    "maxProperties": _Bound(_TYPES["object"], lambda value, limit: len(value) <= limit, "at most {} keys"),
+}
+
+_KEYWORDS: Mapping[str, Callable[[_Checker, Any, Json, Path], Iterator[Problem]]] = {
+    "$ref": _Checker._ref,
+    "enum": _Checker._enum,
+    "const": _Checker._const,
+    "multipleOf": _Checker._multiple,
+    "pattern": _Checker._pattern,
+    "uniqueItems": _Checker._unique,
+    "prefixItems": _Checker._prefix_items,
+    "items": _Checker._items,
+    "required": _Checker._required,
+    "properties": _Checker._properties,
+    "patternProperties": _Checker._pattern_properties,
+    "additionalProperties": _Checker._additional,
+    "allOf": _Checker._all_of,
+    "anyOf": _Checker._any_of,
+    "oneOf": _Checker._one_of,
+    "not": _Checker._not,
+    "if": _Checker._if,
+}

@@ -1,0 +1,1 @@
+"""What a conversation is: its state, its calls, its records on disk."""

@@ -1,0 +1,91 @@
+"""The record of one call: its part, from pending to the end, on disk before anybody hears of it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from toolwright.events import Bus, PartUpdated
+from toolwright.ids import new_id
+from toolwright.messages import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
+from toolwright.session.store import Store
+from toolwright.tool import Attachment, Call, Json, Result
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """Implements the door's journal for one call."""
+
+    part: ToolPart
+    store: Store
+    bus: Bus
+    clock: Callable[[], int] = now
+    started: int = 0
+
+    @classmethod
+    def begin(cls, call: Call, *, session_id: str, message_id: str, store: Store, bus: Bus) -> "CallRecord":
+        part = ToolPart(
+            id=new_id("prt"),
+            session_id=session_id,
+            message_id=message_id,
+            call_id=call.id,
+            tool=call.tool,
+            state=Pending(),
+        )
+        record = cls(part, store, bus)
+        record._write(part.tool, Pending())
+        return record
+
+    def running(self, call: Call) -> None:
+        self.started = self.clock()
+        self._write(call.tool, Running(input=call.arguments, time=Span(start=self.started)))
+
+    def progress(self, title: str | None, metadata: Json) -> None:
+        """New title and metadata of a call that is under way; too late is simply ignored."""
+        state = self.part.state
+        if isinstance(state, Running):
+            self._write(self.part.tool, replace(state, title=title or state.title, metadata=metadata))
+
+    async def finished(self, call: Call, result: Result) -> None:
+        """Write the end of the call down; return, and tell, only when it is safe on disk."""
+        self.part = replace(self.part, tool=call.tool, state=self._end(call, result))
+        self.store.put_part(self.part)
+        await self.store.settled()
+        self.bus.publish(PartUpdated(part=self.part))
+
+    def _end(self, call: Call, result: Result) -> State:
+        span = Span(start=self.started, end=self.clock())
+        if result.error is not None:
+            return Failed(
+                input=call.arguments,
+                error=result.output,
+                kind=result.error.kind,
+                metadata=result.metadata or None,
+                time=span,
+            )
+        return Completed(
+            input=call.arguments,
+            output=result.output,
+            title=result.title,
+            metadata=result.metadata,
+            time=span,
+            attachments=tuple(map(self._file, result.attachments)) or None,
+        )
+
+    def _file(self, attachment: Attachment) -> FilePart:
+        return FilePart(
+            id=new_id("prt"),
+            session_id=self.part.session_id,
+            message_id=self.part.message_id,
+            mime=attachment.mime,
+            url=attachment.url,
+            filename=attachment.filename,
+        )
+
+    def _write(self, tool: str, state: State) -> None:
+        self.part = replace(self.part, tool=tool, state=state)
+        self.store.put_part(self.part)
+        self.bus.publish(PartUpdated(part=self.part))

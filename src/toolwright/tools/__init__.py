@@ -1,0 +1,40 @@
+"""The built-in tools, each in a module of its own name, loaded when it is first needed."""
+
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
+
+from toolwright.registry import Source
+from toolwright.tool import Tool
+
+BUILTIN: tuple[str, ...] = (
+    "invalid",
+    "bash",
+    "read",
+    "glob",
+    "grep",
+    "list",
+    "edit",
+    "multiedit",
+    "write",
+    "apply_patch",
+)
+"""In the order a model sees them."""
+
+
+_EDITS = ("edit", "multiedit", "write", "apply_patch")
+
+
+def builtin() -> Iterator[Source]:
+    """The built-in tools as the registry takes them, by the same door as a stranger's."""
+    for tool_id in BUILTIN:
+        permission = "edit" if tool_id in _EDITS else tool_id
+        yield Source(id=tool_id, permission=permission, load=partial(_load, tool_id), origin="toolwright")
+
+
+def _load(tool_id: str) -> Tool:
+    module = import_module(f"toolwright.tools.{tool_id}")
+    found = getattr(module, tool_id, None) or getattr(module, f"{tool_id}_")
+    if not isinstance(found, Tool):
+        raise TypeError(f"toolwright.tools.{tool_id} does not define a tool of that name")
+    return found

@@ -1,0 +1,188 @@
+"""Cutting a long output down to what a model should read, and keeping the whole in a file it can go to."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from toolwright.ids import new_id
+from toolwright.tool import Result
+
+Direction = Literal["head", "tail", "both"]
+
+MAX_LINES = 2000
+MAX_BYTES = 50 * 1024
+KEPT_DAYS = 7
+FILE_PREFIX = "tool_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of an output a model is shown, and from which end."""
+
+    max_lines: int = MAX_LINES
+    max_bytes: int = MAX_BYTES
+    direction: Direction = "head"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A text that was too long: what is kept of its head and its tail, and how much is not shown."""
+
+    head: str
+    tail: str
+    removed: int
+    unit: Literal["lines", "bytes"]
+
+
+def cut(text: str, limits: Limits) -> Cut | None:
+    """The text within the limits, in whole lines; None if it is within them already."""
+    size = _size(text)
+    lines = text.count("\n") + 1
+    if lines <= limits.max_lines and size <= limits.max_bytes:
+        return None
+    match limits.direction:
+        case "head":
+            head, tail = _head(text, limits.max_lines, limits.max_bytes), ""
+        case "tail":
+            head, tail = "", _tail(text, limits.max_lines, limits.max_bytes)
+        case "both":
+            head = _head(text, limits.max_lines // 2, limits.max_bytes // 2)
+            rest = text[len(head) :]
+            tail = _tail(rest, limits.max_lines - limits.max_lines // 2, limits.max_bytes - limits.max_bytes // 2)
+    kept_lines = sum(part.count("\n") + 1 for part in (head, tail) if part or lines == 1)
+    by_bytes = kept_lines < limits.max_lines
+    removed = size - _size(head) - _size(tail) if by_bytes else lines - kept_lines
+    return Cut(head=head, tail=tail, removed=max(removed, 1), unit="bytes" if by_bytes else "lines")
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _head(text: str, max_lines: int, max_bytes: int) -> str:
+    """As many whole lines from the start as fit; of a first line that is too long, as much of it as fits."""
+    end = _nth_line_end(text, max_lines)
+    if _size(text[:end]) <= max_bytes:
+        return text[:end]
+    piece = _first_bytes(text, max_bytes)
+    if text[len(piece) : len(piece) + 1] == "\n":
+        return piece
+    whole = piece.rfind("\n")
+    return piece[:whole] if whole >= 0 else piece
+
+
+def _tail(text: str, max_lines: int, max_bytes: int) -> str:
+    """As many whole lines from the end as fit; of a last line that is too long, as much of its end as fits."""
+    start = _nth_line_start_from_end(text, max_lines)
+    if _size(text[start:]) <= max_bytes:
+        return text[start:]
+    piece = _last_bytes(text, max_bytes)
+    before = len(text) - len(piece) - 1
+    if before >= 0 and text[before] == "\n":
+        return piece
+    whole = piece.find("\n")
+    return piece[whole + 1 :] if 0 <= whole < len(piece) - 1 else piece
+
+
+def _nth_line_end(text: str, lines: int) -> int:
+    end = -1
+    for _ in range(lines):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            return len(text)
+    return end
+
+
+def _nth_line_start_from_end(text: str, lines: int) -> int:
+    start = len(text)
+    for _ in range(lines):
+        start = text.rfind("\n", 0, start)
+        if start < 0:
+            return 0
+    return start + 1
+
+
+def _first_bytes(text: str, count: int) -> str:
+    """The longest beginning within so many bytes; no character is cut."""
+    return text[:count].encode("utf-8", "surrogatepass")[:count].decode("utf-8", "ignore")
+
+
+def _last_bytes(text: str, count: int) -> str:
+    data = text[-count:].encode("utf-8", "surrogatepass")[-count:] if count else b""
+    return data.decode("utf-8", "ignore")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncator:
+    """Cuts results and keeps the whole texts in a folder that every agent may read."""
+
+    folder: Path
+    limits: Limits = Limits()
+    by_agent: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+    by_tool: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+
+    def limits_for(self, tool: str, agent: str) -> Limits:
+        return self.by_tool.get(tool) or self.by_agent.get(agent) or self.limits
+
+    def apply(self, result: Result, *, tool: str, agent: str, offered: Sequence[str]) -> Result:
+        """The result as the model should get it; what a tool has cut itself is left alone."""
+        if result.truncated is not None:
+            return replace(result, metadata=result.metadata | {"truncated": result.truncated})
+        piece = cut(result.output, self.limits_for(tool, agent))
+        if piece is None:
+            return replace(result, metadata=result.metadata | {"truncated": False}, truncated=False)
+        path = self.keep(result.output)
+        return replace(
+            result,
+            output=shown(piece, path, offered),
+            metadata=result.metadata | {"truncated": True, "outputPath": str(path)},
+            truncated=True,
+        )
+
+    def keep(self, text: str) -> Path:
+        """Write the whole text to a new overflow file."""
+        path = self.new_file()
+        path.write_text(text, "utf-8", errors="surrogatepass", newline="")
+        return path
+
+    def new_file(self) -> Path:
+        """The name of an overflow file that does not exist yet; later ones sort after earlier ones."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / new_id(FILE_PREFIX.rstrip("_"))
+
+    def remove_old(self) -> int:
+        """Delete overflow files that nobody has written for a week; the number that went."""
+        oldest = time.time() - KEPT_DAYS * 24 * 3600
+        removed = 0
+        for entry in os.scandir(self.folder) if self.folder.is_dir() else ():
+            if entry.name.startswith(FILE_PREFIX) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                Path(entry.path).unlink(missing_ok=True)
+                removed += 1
+        return removed
+
+
+def shown(piece: Cut, path: Path, offered: Sequence[str]) -> str:
+    """What the model reads in place of the whole: the kept ends, how much is missing, and how to get at it."""
+    note = f"...{piece.removed} {piece.unit} truncated...\n\n{_hint(path, offered)}"
+    return "\n\n".join(part for part in (piece.head, note, piece.tail) if part)
+
+
+def _hint(path: Path, offered: Sequence[str]) -> str:
+    """The way to the rest, naming only tools this agent has."""
+    saved = f"The call succeeded, but its output was too long to show whole. All of it is in {path}."
+    if "task" in offered:
+        return (
+            f"{saved} Hand that file to the explore agent with the task tool, to search it and report what matters;"
+            " do not read it all yourself."
+        )
+    ways = [way for tool, way in _WAYS.items() if tool in offered]
+    return f"{saved} {' or '.join(ways).capitalize()}." if ways else saved
+
+
+_WAYS = {
+    "grep": "use grep on it for what you are after",
+    "read": "read it piece by piece with offset and limit",
+}
