@@ -5,7 +5,7 @@ import hashlib
 import os
 import stat
 from dataclasses import dataclass
-from typing import BinaryIO
+from io import FileIO
 
 from toolwright.errors import Kind, ToolError
 from toolwright.files.names import missing_file
@@ -33,13 +33,13 @@ def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
-def open_file(place: Place, *, missing: Kind = "missing") -> BinaryIO:
+def open_file(place: Place, *, missing: Kind = "missing") -> FileIO:
     """Open a regular file for reading, or raise a ToolError that says what is there instead.
 
     The place was made canonical when the call began; a link put in its way since then is not followed.
     """
     try:
-        check_regular(place.path.lstat(), place)
+        check_regular(place.path.lstat(), place, missing)
         if os.path.realpath(place.path) != str(place.path):
             raise ToolError(f"{place.path} has become a link since the call began. Try again.", "stale")
         # Not blocking, so that a pipe put there in this moment cannot hold the call for ever.
@@ -47,11 +47,11 @@ def open_file(place: Place, *, missing: Kind = "missing") -> BinaryIO:
     except OSError as error:
         raise failure(place, error, missing=missing) from error
     file = os.fdopen(handle, "rb", buffering=0)
-    check_regular(os.fstat(handle), place)
+    check_regular(os.fstat(handle), place, missing)
     return file
 
 
-def read_whole(place: Place, file: BinaryIO) -> bytes:
+def read_whole(place: Place, file: FileIO) -> bytes:
     """All bytes of an open file, if it is not too large to be held in memory."""
     size = os.fstat(file.fileno()).st_size
     if size > LOADABLE:
@@ -66,11 +66,12 @@ def read_whole(place: Place, file: BinaryIO) -> bytes:
         raise failure(place, error) from error
 
 
-def check_regular(status: os.stat_result, place: Place) -> None:
+def check_regular(status: os.stat_result, place: Place, missing: Kind = "missing") -> None:
     """Refuse folders, and what might block for ever or have no end."""
     if stat.S_ISREG(status.st_mode):
         if place.given.endswith("/"):
-            raise ToolError(f"{place.given} is not a folder. Leave out the slash at the end: {place.path}", "missing")
+            there = f"but a file of that name.\n\nDid you mean one of these?\n{place.path}"
+            raise ToolError(f"There is no folder {place.path}/, {there}", missing)
         return
     if stat.S_ISDIR(status.st_mode):
         raise ToolError(f"{place.path} is a folder, not a file. Name a file in it.", "is_folder")

@@ -12,11 +12,13 @@ from toolwright.files.commit import Committer
 from toolwright.files.disk import Stamp, digest_of, open_file, read_whole
 from toolwright.files.journal import Journal
 from toolwright.files.ledger import Ledger, Seen
+from toolwright.files.lines import LineIndexes
 from toolwright.files.lock import Locks
 from toolwright.files.paths import Place, Tree
 from toolwright.files.register import Register
 from toolwright.files.replace import Change
 from toolwright.files.text import Text, decode
+from toolwright.files.view import Viewer
 
 LARGE = 256 * 1024
 """Bytes from which on a file is read in a thread, so that nothing else has to wait."""
@@ -59,6 +61,7 @@ class Files:
         self.encoding = encoding
         self.on_edited: list[Callable[[Path, Event], None]] = []
         """Called after each change on disk with the path and what happened to it."""
+        self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
         self._ledger = Ledger()
         self._locks = Locks(data / "locks")

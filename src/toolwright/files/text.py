@@ -51,7 +51,7 @@ class Text:
         if new:
             raise ToolError(
                 f"The file is not UTF-8 and its encoding is unknown, so {new[0]!r} cannot be added to it. "
-                "Use ASCII, or name the encoding in the configuration (files.encoding).",
+                "Use ASCII, or name the encoding in the configuration (encoding).",
                 "schema",
             )
 

@@ -1,0 +1,72 @@
+"""A look at a text file for someone who may change it next: some of its lines, and what state it was in."""
+
+import codecs
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from io import BytesIO, FileIO
+
+from toolwright.errors import ToolError
+from toolwright.files.disk import Stamp, digest_of, read_whole
+from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
+from toolwright.files.paths import Place
+from toolwright.files.text import SAMPLE, detect
+
+WHOLE = 4 * 1024 * 1024
+"""Files up to this size are read and hashed whole, whatever part of them is shown."""
+
+_SETTLED = 100_000_000
+"""Nanoseconds after which a further change of a file is sure to move its change time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Lines of a file, and by what its content can be known again."""
+
+    window: Window
+    stamp: Stamp
+    digest: str
+    """Hash of the whole content; empty for a large file, which its stamp alone identifies."""
+    encoding: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Looks into files. Keeps an index of lines for those too large to be read whole each time."""
+
+    indexes: LineIndexes
+    legacy: str = ""
+
+    def view(self, place: Place, file: FileIO, limits: Limits, *, first: int, column: int) -> View:
+        """The lines from `first` on. ToolError if the file is not text."""
+        stamp = Stamp.of(os.fstat(file.fileno()))
+        encoding, mark = detect(file.read(SAMPLE))
+        if encoding == "binary":
+            raise ToolError(f"{place.path} is a binary file. Use a program made for its format.", "binary")
+        file.seek(0)
+        if stamp.size <= WHOLE or encoding != "utf-8":
+            data = read_whole(place, file)
+            body = BytesIO(_as_utf8(data[len(mark) :], encoding))
+            reader = Reader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
+            window = reader.read(first, column)
+            window.total = reader.count()
+            return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
+        index = self.indexes.of(place.path, stamp, len(mark))
+        window = Reader(source=file, index=index, limits=limits, legacy=self.legacy).read(first, column)
+        return View(window=window, stamp=stamp, digest=_digest_if_fresh(file, stamp), encoding=encoding)
+
+
+def _as_utf8(body: bytes, encoding: str) -> bytes:
+    """Anything but UTF-8 is turned into it; what cannot be decoded is shown as U+FFFD, half a character not at all."""
+    if encoding == "utf-8":
+        return body
+    return codecs.getincrementaldecoder(encoding)("replace").decode(body).encode()
+
+
+def _digest_if_fresh(file: FileIO, stamp: Stamp) -> str:
+    """A file written a moment ago may be written again without its times telling; only its content is proof then."""
+    if abs(time.time_ns() - stamp.changed) > _SETTLED:
+        return ""
+    file.seek(0)
+    return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=20)).hexdigest()

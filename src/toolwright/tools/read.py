@@ -1,0 +1,192 @@
+"""The read tool: lines of a file, a folder's entries, a picture, pages of a document."""
+
+import asyncio
+import base64
+import os
+import re
+from io import FileIO
+from typing import Annotated
+
+from toolwright.errors import ToolError
+from toolwright.files.disk import open_file, read_whole
+from toolwright.files.lines import Limits, Window
+from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
+from toolwright.files.paths import Place
+from toolwright.files.pdf import page_range, read_pages
+from toolwright.files.store import LARGE, Files
+from toolwright.files.text import SAMPLE, detect
+from toolwright.files.view import View
+from toolwright.request import Request
+from toolwright.signature import Field
+from toolwright.tool import Attachment, Result, ToolContext, tool
+
+LINES = 2000
+WIDTH = 2000
+BYTES = 50 * 1024
+PREVIEW = 20
+BINARY = re.compile(
+    "zip|tar|gz|7z|exe|dll|so|class|jar|war|docx?|xlsx?|pptx?|od[tsp]|bin|dat|obj|o|a|lib|wasm|py[co]", re.IGNORECASE
+)
+"""Endings of names that are hardly ever those of text."""
+
+
+@tool(text="read.md", asks=True)
+async def read(
+    ctx: ToolContext,
+    file_path: Annotated[str, "The file or folder to read"],
+    offset: Annotated[
+        int | None, Field("The number of the first line wanted, counted from 1", schema={"minimum": 0})
+    ] = None,
+    limit: Annotated[int | None, Field(f"How many lines; {LINES} if left out", schema={"minimum": 0})] = None,
+    column: Annotated[
+        int | None, Field("The first character wanted of each line, counted from 1", schema={"minimum": 1})
+    ] = None,
+    pages: Annotated[str | None, "For a PDF: which pages to read as text, as in '3' or '1-5'"] = None,
+) -> Result:
+    """Read a file. Its state is remembered, so that the session may change it."""
+    files = ctx.use(Files)
+    place = files.tree.place(file_path)
+    folder = place.path.is_dir()
+    leave = Request(permission="read", patterns=(place.absolute_pattern,))
+    await ctx.ask_all(*place.external(folder=folder), leave)
+    first, count = max(1, offset or 1), LINES if limit is None else limit
+    if folder:
+        return await asyncio.to_thread(_list, place, first, count)
+    with open_file(place, missing="not_found") as file:
+        if pages is not None:
+            return await asyncio.to_thread(_read_pages, place, file, pages)
+        if _ending(place) in NAMES:
+            return await asyncio.to_thread(_attach, place, file)
+        if offset is None and limit is None:
+            _refuse_binary_name(place, file)
+        limits = Limits(lines=count, bytes=BYTES, width=WIDTH)
+        view = await _view(files, place, file, limits, first, column or 1)
+    whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
+    files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
+    return _shown(place, view)
+
+
+async def _view(files: Files, place: Place, file: FileIO, limits: Limits, first: int, column: int) -> View:
+    """A large file is looked through in a thread, so that nothing else has to wait."""
+    if os.fstat(file.fileno()).st_size <= LARGE:
+        return files.viewer.view(place, file, limits, first=first, column=column)
+    return await asyncio.to_thread(files.viewer.view, place, file, limits, first=first, column=column)
+
+
+def _shown(place: Place, view: View) -> Result:
+    window = view.window
+    numbered = (f"{number:05d}| {line}" for number, line in enumerate(window.lines, window.first))
+    notes = "\n".join(f"({note})" for note in (_trailer(window), *_remarks(view)))
+    metadata = {
+        "preview": "\n".join(window.lines[:PREVIEW]),
+        "truncated": window.stopped_by != "end",
+        "lineStart": window.first,
+        "lineEnd": window.next - 1,
+        "totalLines": window.total,
+        "nextOffset": None if window.stopped_by == "end" else window.next,
+        "stoppedBy": window.stopped_by,
+        "cutLines": sorted(window.cut),
+    }
+    output = "\n".join(("<file>", *numbered, "", notes, "</file>"))
+    return Result(output, title=place.relative, metadata=metadata, truncated=window.stopped_by != "end")
+
+
+def _trailer(window: Window) -> str:
+    """What ended the reading, and how to go on."""
+    last, total = window.next - 1, "" if window.total is None else f" of {window.total}"
+    if window.stopped_by == "bytes":
+        return f"Stopped at {BYTES} bytes. Use offset {window.next} to read beyond line {last}{total}."
+    if window.stopped_by == "more":
+        return f"More lines follow. Use offset {window.next} to read beyond line {last}{total}."
+    if not window.lines:
+        return f"End of file: total {window.total} lines, so there is none from line {window.first} on."
+    return f"End of file: total {window.total} lines."
+
+
+def _remarks(view: View) -> list[str]:
+    """What the lines themselves do not tell."""
+    window, remarks = view.window, list[str]()
+    if window.cut:
+        line, column = next(iter(window.cut.items()))
+        others = f", and so are {len(window.cut) - 1} others" if len(window.cut) > 1 else ""
+        way = f"Use offset {line}, limit 1 and column {column} to read on in it."
+        remarks.append(f"Line {line} is longer than shown{others}. {way}")
+    ended = window.lines if window.stopped_by != "end" else window.lines[:-1]
+    if ended and all(line.endswith("\r") for line in ended):
+        remarks.append("The lines end in CRLF.")
+    if view.encoding != "utf-8":
+        remarks.append(f"The file is encoded in {view.encoding.upper()}.")
+    if window.damaged:
+        remarks.append("The file is not all UTF-8: \N{REPLACEMENT CHARACTER} stands for bytes that are not.")
+    return remarks
+
+
+def _list(place: Place, first: int, count: int) -> Result:
+    """A folder's entries in order, folders with a slash, also those behind a link."""
+    try:
+        with os.scandir(place.path) as entries:
+            names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
+    except OSError as error:
+        raise ToolError(f"{place.path} cannot be listed: {error.strerror}.", "not_found") from error
+    shown = names[first - 1 : first - 1 + count]
+    after = first + len(shown)
+    more = after <= len(names)
+    note = f"Use offset {after} to go on; {len(names)} entries in all." if more else f"{len(names)} entries."
+    output = "\n".join(("<folder>", *shown, "", f"({note})", "</folder>"))
+    metadata = {"preview": "\n".join(shown[:PREVIEW]), "truncated": more, "totalEntries": len(names)}
+    return Result(output, title=place.relative, metadata=metadata, truncated=more)
+
+
+def _attach(place: Place, file: FileIO) -> Result:
+    """A file named like a picture or a PDF goes to the model as it is.
+
+    The attachment's media type is that of the name; the address says what the bytes really are.
+    """
+    mime = NAMES[_ending(place)]
+    size = os.fstat(file.fileno()).st_size
+    if size > DOCUMENT:
+        advice = "Read its text with pages." if mime == "application/pdf" else "Scale it down first."
+        raise ToolError(f"{place.path} has {size:,} bytes, too many to be shown. {advice}", "too_large")
+    data = read_whole(place, file)
+    real = kind_of(data)
+    note = f"{'PDF' if mime == 'application/pdf' else 'Picture'} read: {place.relative}"
+    if real.startswith("image/"):
+        picture = fit(data)
+        data, real, mime = picture.data, picture.mime, picture.mime if picture.shrunk else mime
+        note += f" ({picture.shrunk})" if picture.shrunk else ""
+    elif real != mime:
+        real = "application/octet-stream" if detect(data[:SAMPLE])[0] == "binary" else "text/plain"
+        note += ". Its content is not what its name says."
+    url = f"data:{real};base64,{base64.b64encode(data).decode()}"
+    return Result(
+        note,
+        title=place.relative,
+        metadata={"preview": note, "truncated": False},
+        attachments=(Attachment(mime=mime, url=url, filename=place.path.name),),
+        truncated=False,
+    )
+
+
+def _read_pages(place: Place, file: FileIO, pages: str) -> Result:
+    first, last = page_range(pages)
+    data = read_whole(place, file)
+    if kind_of(data) != "application/pdf":
+        raise ToolError(f"{place.path} is not a PDF file, so it has no pages. Leave pages out.", "schema")
+    texts, total = read_pages(place.path, data, first, last)
+    parts = [f"--- page {number} of {total} ---\n{text}" for number, text in enumerate(texts, first)]
+    title = f"{place.relative}, pages {first}-{first + len(texts) - 1}"
+    return Result("\n\n".join(parts), title=title, metadata={"preview": texts[0], "totalPages": total})
+
+
+def _refuse_binary_name(place: Place, file: FileIO) -> None:
+    if not BINARY.fullmatch(_ending(place)):
+        return
+    kind, _ = detect(os.pread(file.fileno(), SAMPLE, 0))
+    advice = "Use a program made for its format."
+    if kind != "binary":
+        advice = "Its content looks like text: give offset 1 to read it as such."
+    raise ToolError(f"{place.path} is named like a binary file. {advice}", "binary")
+
+
+def _ending(place: Place) -> str:
+    return place.path.suffix[1:].lower()

@@ -1,0 +1,99 @@
+"""The write tool: the whole content of a file, new or in place of the old."""
+
+import asyncio
+import os
+from typing import Annotated
+
+from toolwright.diff import unified
+from toolwright.errors import ToolError
+from toolwright.files.paths import Place
+from toolwright.files.replace import Change
+from toolwright.files.store import LARGE, Content, Files
+from toolwright.files.text import Text, line_ends
+from toolwright.request import Request
+from toolwright.tool import Result, ToolContext, tool
+
+
+@tool(text="write.md", asks=True, permission="edit")
+async def write(
+    ctx: ToolContext,
+    content: Annotated[str, "The whole new content of the file"],
+    file_path: Annotated[str, "The file to write"],
+) -> Result:
+    """Write a file.
+
+    Line ends are written as sent. An existing file keeps its encoding and byte order mark, unless its encoding is
+    unknown: then it becomes UTF-8, which the result says.
+    """
+    files = ctx.use(Files)
+    place = files.tree.place(file_path)
+    ctx.check(*place.external(), Request(permission="edit", patterns=(place.pattern,)))
+    if not place.inside:
+        await ctx.ask_all(*place.external())
+    old = await _old_content(files, place)
+    if old is not None:
+        files.require_read(ctx.session_id, old)
+    before = _old_text(files, old)
+    after = _encode(before, content)
+    metadata = {"filepath": str(place.path), "diff": await _diff(place, before, content)}
+    await ctx.ask_all(Request(permission="edit", patterns=(place.pattern,), metadata=metadata))
+    remarks = _remarks(before, content, in_part=files.read_in_part(ctx.session_id, place))
+    change = Change(place=place, before=None if old is None else old.data, after=after)
+    await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
+    return Result(
+        " ".join([_summary(place, content, existed=old is not None), *remarks]),
+        title=place.relative,
+        metadata={"diagnostics": {}, "filepath": str(place.path), "exists": old is not None},
+    )
+
+
+async def _old_content(files: Files, place: Place) -> Content | None:
+    """What is there now; None if nothing is."""
+    if place.given.endswith("/") or place.path.is_dir():
+        raise ToolError(f"{place.path} is a folder. Name a file in it.", "is_folder")
+    if not os.path.lexists(place.path):
+        return None
+    return await files.fetch(place)
+
+
+def _old_text(files: Files, old: Content | None) -> Text | None:
+    """The old text; None if there is none, or it is no text."""
+    if old is None:
+        return None
+    try:
+        return files.decode(old)
+    except ToolError:
+        return None
+
+
+def _encode(before: Text | None, content: str) -> bytes:
+    if before is None or before.guessed:
+        return Text(content="").encode(content)
+    return before.encode(content.removeprefix("\ufeff") if before.bom else content)
+
+
+async def _diff(place: Place, before: Text | None, content: str) -> str:
+    old = "" if before is None else before.content
+    if len(old) + len(content) <= LARGE // 4:
+        return unified(str(place.path), old, content)
+    return await asyncio.to_thread(unified, str(place.path), old, content)
+
+
+def _summary(place: Place, content: str, *, existed: bool) -> str:
+    lines = content.count("\n") + (not content.endswith("\n") and content != "")
+    return f"{'Wrote' if existed else 'Created'} {place.relative}: {lines} lines."
+
+
+def _remarks(before: Text | None, content: str, *, in_part: bool) -> list[str]:
+    """What the writer may not be aware of."""
+    if before is None:
+        return []
+    remarks = []
+    old, new = line_ends(before.content), line_ends(content)
+    if old != new and "none" not in (old, new):
+        remarks.append(f"The line ends were {old.upper()} and are now {new.upper()}.")
+    if before.guessed:
+        remarks.append("The file was not UTF-8; it is now.")
+    if in_part:
+        remarks.append("Only a part of the old content had been read.")
+    return remarks
