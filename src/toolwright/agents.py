@@ -9,7 +9,7 @@ from toolwright.config.load import AgentSource, Config, Source
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.permission.forms import rules_from, with_legacy_tools
-from toolwright.permission.rules import Layer, LayerName, Policy, Rule
+from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.tool import Action
 
 Json = dict[str, Any]
@@ -125,7 +125,7 @@ class Agents:
 
 def load_agents(config: Config, folders: Folders, *, trusted: bool) -> Agents:
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
-    by_name = {agent.name: agent for agent in native_agents(folders, config.root)}
+    by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
         if source.value.get("disable"):
             by_name.pop(source.name, None)
@@ -145,7 +145,10 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool) -> Agents:
 def _general_layers(config: Config, home: Path, trusted: bool) -> Iterable[Layer]:
     for level in ("user", "project", "override"):
         rules = [
-            rule for source in config.sources if source.level == level for rule in _rules_of(source.value, source, (), home)
+            rule
+            for source in config.sources
+            if source.level == level
+            for rule in _rules_of(source.value, source, (), home)
         ]
         yield Layer(level, tuple(rules), tightens_only=level == "project" and not trusted)
 
@@ -224,7 +227,7 @@ def output_rules(folders: Folders) -> tuple[Rule, ...]:
     )
 
 
-def native_agents(folders: Folders, root: Path) -> list[Agent]:
+def native_agents(folders: Folders) -> list[Agent]:
     """The agents that are always there, in the order they are listed."""
     return [
         Agent(
@@ -299,10 +302,12 @@ You find things in a code base and report them; you change nothing.
 - No preamble and no advice beyond the question."""
 
 _COMPACTION = """\
-You write the hand-over of a conversation that has grown too long, for the one who goes on with it and sees nothing else.
+You write the hand-over of a conversation that has grown too long, for the one who goes on with it and sees \
+nothing else.
 
 Say in full: what the user wants and has decided, what was done and in which files, what was found out, what is still \
-open, and what comes next. Keep names, paths, commands and numbers exactly as they were. Leave out what no longer matters."""
+open, and what comes next. Keep names, paths, commands and numbers exactly as they were. Leave out what no longer \
+matters."""
 
 _TITLE = """\
 You are a title generator. You name a conversation by what its first message asks for.

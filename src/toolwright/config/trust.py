@@ -24,7 +24,9 @@ class Trust:
         except FileNotFoundError:
             return []
         except ValueError as error:
-            raise ConfigError(f"{self.file}: {error}. Correct the file or delete it; then trust projects anew.") from error
+            raise ConfigError(
+                f"{self.file}: {error}. Correct the file or delete it; then trust projects anew."
+            ) from error
         roots = data.get("projects") if isinstance(data, dict) else None
         if not isinstance(roots, list):
             raise ConfigError(f'{self.file}: expected {{"projects": ["/path", ...]}}. Correct the file or delete it.')

@@ -109,7 +109,9 @@ class Approvals:
         except ValueError as error:
             raise ConfigError(f"{self.file}: {error}. Correct the file, or delete it to be asked again.") from error
         if not isinstance(data, dict):
-            raise ConfigError(f"{self.file}: expected an object with `user` and `projects`. Delete it to be asked again.")
+            raise ConfigError(
+                f"{self.file}: expected an object with `user` and `projects`. Delete it to be asked again."
+            )
         return data
 
     def _write(self, data: dict[str, Any]) -> None:

@@ -22,17 +22,21 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Services:
-    """What tools may use of the workspace, each made when first asked for."""
+    """What tools may use of the workspace, each made when first asked for.
 
-    makers: dict[type[Any], Callable[[], Any]]
-    _made: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any])
+    Known by name, `module.Class`, so that offering a service does not import it.
+    """
+
+    makers: dict[str, Callable[[], Any]]
+    made: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def use(self, kind: type[T]) -> T:
-        if kind not in self._made:
-            if kind not in self.makers:
-                raise UsageError(f"This workspace offers no {kind.__name__}.")
-            self._made[kind] = self.makers[kind]()
-        return cast("T", self._made[kind])
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if name not in self.made:
+            if name not in self.makers:
+                raise UsageError(f"This workspace offers no {name}.")
+            self.made[name] = self.makers[name]()
+        return cast("T", self.made[name])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,9 +61,7 @@ class Session:
     async def run_call(self, call: Call, *, message_id: str = "", log: list[Entry] | None = None) -> Result:
         """Run one call through the door. Its requests are written to `log`, if one is given."""
         message_id = message_id or new_id("msg")
-        record = CallRecord.begin(
-            call, session_id=self.id, message_id=message_id, store=self.store, bus=self.bus
-        )
+        record = CallRecord.begin(call, session_id=self.id, message_id=message_id, store=self.store, bus=self.bus)
         asker = Asker(
             session_id=self.id,
             policy=self.standing.policy,
@@ -79,6 +81,11 @@ class Session:
             offered=self.offered(),
         )
         return await self.caller.call_tool(call, ctx, record)
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """This session and those above it."""
+        return (self.id, *self.callers)
 
     def offered(self) -> tuple[str, ...]:
         """The ids of the tools this session's agent has on its model."""

@@ -83,7 +83,9 @@ class Storage:
         """The parts of a session in the order they came; a row that cannot be read is passed over."""
         connection = _connect(self.path)
         try:
-            rows = connection.execute("SELECT data FROM part WHERE session_id = ? ORDER BY seq", (session_id,)).fetchall()
+            rows = connection.execute(
+                "SELECT data FROM part WHERE session_id = ? ORDER BY seq", (session_id,)
+            ).fetchall()
         finally:
             connection.close()
         return [value for (text,) in rows if (value := _readable(text)) is not None]

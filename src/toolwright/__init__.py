@@ -1,0 +1,58 @@
+"""toolwright: the tool system for coding agents. Names are loaded when they are first used."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolwright.app import Workspace, open_workspace
+    from toolwright.errors import ToolError, ToolwrightError
+    from toolwright.permission.broker import Reply
+    from toolwright.permission.rules import Rule
+    from toolwright.request import Request
+    from toolwright.signature import Field
+    from toolwright.tool import Attachment, Call, Result, Tool, ToolContext, tool
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Attachment": "toolwright.tool",
+    "Call": "toolwright.tool",
+    "Field": "toolwright.signature",
+    "Reply": "toolwright.permission.broker",
+    "Request": "toolwright.request",
+    "Result": "toolwright.tool",
+    "Rule": "toolwright.permission.rules",
+    "Tool": "toolwright.tool",
+    "ToolContext": "toolwright.tool",
+    "ToolError": "toolwright.errors",
+    "ToolwrightError": "toolwright.errors",
+    "Workspace": "toolwright.app",
+    "open_workspace": "toolwright.app",
+    "tool": "toolwright.tool",
+}
+
+__all__ = [
+    "Attachment",
+    "Call",
+    "Field",
+    "Reply",
+    "Request",
+    "Result",
+    "Rule",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolwrightError",
+    "Workspace",
+    "__version__",
+    "open_workspace",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """`import toolwright` costs nothing; a name costs its module, once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'toolwright' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

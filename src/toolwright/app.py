@@ -1,0 +1,232 @@
+"""The only place that builds things: a folder opened as a workspace, with everything wired together."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolwright.agents import Agents, load_agents
+from toolwright.call import Caller
+from toolwright.config.load import Config, load_config
+from toolwright.config.trust import Trust
+from toolwright.errors import UsageError
+from toolwright.events import Bus, FileEdited, FileWatcherUpdated
+from toolwright.folders import Folders
+from toolwright.hooks import Hook
+from toolwright.ids import new_id
+from toolwright.permission.approvals import Approvals
+from toolwright.permission.broker import Answerer, Broker, Reply, headless
+from toolwright.permission.gate import Gate
+from toolwright.permission.rules import Rule
+from toolwright.registry import Client, Registry, Switches
+from toolwright.session.session import Services, Session
+from toolwright.session.store import Nowhere, Store
+from toolwright.tool import Call, Result, Tool
+from toolwright.tools import builtin
+from toolwright.truncate import Limits, Truncator
+
+NOBODY_TO_ASK = Reply(kind="reject", message="")
+
+
+@dataclass(slots=True, kw_only=True)
+class Workspace:
+    """One folder opened in one process. Any number can be open at once."""
+
+    config: Config
+    folders: Folders
+    agents: Agents
+    registry: Registry
+    broker: Broker
+    bus: Bus
+    store: Store
+    truncator: Truncator
+    services: Services
+    trusted: bool
+    hooks: list[Hook] = field(default_factory=list[Hook])
+    _session: Session | None = None
+
+    async def call(self, tool: str, /, **arguments: Any) -> Result:
+        """Call a tool as the default agent would; all such calls share one session."""
+        if self._session is None:
+            self._session = self.session()
+        return await self._session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
+
+    def session(
+        self,
+        agent: str = "",
+        *,
+        rules: Sequence[Rule] = (),
+        gate: Gate | None = None,
+        provider: str = "",
+        model: str = "",
+        parent: Session | None = None,
+    ) -> Session:
+        """A new session for an agent. Under a parent it may do no more than the parent may."""
+        record = self.agents[agent] if agent else self.agents.default()
+        return Session(
+            directory=self.config.directory,
+            standing=self.agents.standing(record, rules, parent.standing.policy if parent else None),
+            caller=Caller(registry=self.registry, truncator=self.truncator, hooks=self.hooks),
+            gate=gate or Gate(self.broker),
+            bus=self.bus,
+            store=self.store,
+            services=self.services,
+            provider=provider,
+            model=model,
+            callers=(parent.id, *parent.callers) if parent else (),
+        )
+
+    async def close(self) -> None:
+        for service in self.services.made.values():
+            if callable(close := getattr(service, "close", None)):
+                answer = close()
+                if asyncio.iscoroutine(answer):
+                    await answer
+        await self.store.close()
+
+
+@asynccontextmanager
+async def open_workspace(
+    path: str | Path = ".",
+    *,
+    answer: Answerer | None = None,
+    trust: bool = False,
+    client: Client = "api",
+    tools: Sequence[Tool] = (),
+    hooks: Sequence[Hook] = (),
+    keep: bool = False,
+    environment: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Workspace]:
+    """Open a folder: read its configuration, join its tools, and close all of it at the end.
+
+    `answer` answers permission questions; without it every question is refused. `keep` stores the sessions.
+    """
+    workspace = build_workspace(
+        Path(path),
+        answer=answer,
+        trust=trust,
+        client=client,
+        tools=tools,
+        hooks=hooks,
+        keep=keep,
+        environment=environment,
+    )
+    try:
+        yield workspace
+    finally:
+        await workspace.close()
+
+
+def build_workspace(
+    directory: Path,
+    *,
+    answer: Answerer | None = None,
+    trust: bool = False,
+    client: Client = "api",
+    tools: Sequence[Tool] = (),
+    hooks: Sequence[Hook] = (),
+    keep: bool = False,
+    environment: Mapping[str, str] = os.environ,
+) -> Workspace:
+    """Everything, in reading order. Whoever calls this closes the workspace."""
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is not a folder. Name the folder of the project with --directory.")
+    folders = Folders.of(environment)
+    config = load_config(directory, folders, environment)
+    trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or Trust(folders.trust).includes(config.root)
+    bus = Bus()
+    registry = Registry(_switches(config, client, environment))
+    registry.add(builtin())
+    for tool in tools:
+        registry.register(tool)
+    return Workspace(
+        config=config,
+        folders=folders,
+        agents=load_agents(config, folders, trusted=trusted),
+        registry=registry,
+        broker=Broker(
+            bus=bus,
+            approvals=Approvals(file=folders.approvals, project=config.root),
+            answer=answer or headless(NOBODY_TO_ASK),
+        ),
+        bus=bus,
+        store=_storage(folders) if keep else Nowhere(),
+        truncator=_truncator(config, folders),
+        services=Services(_makers(config, folders, bus)),
+        trusted=trusted,
+        hooks=list(hooks),
+    )
+
+
+def _switches(config: Config, client: Client, environment: Mapping[str, str]) -> Switches:
+    def flag(setting: str, *variables: str) -> bool:
+        names = (*variables, "EXPERIMENTAL")
+        named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
+        return bool(config.get("experimental", setting)) or any(map(_is_true, named))
+
+    return Switches(
+        client=client,
+        web_search=flag("web_search", "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        lsp=flag("lsp_tool", "EXPERIMENTAL_LSP_TOOL"),
+        batch=bool(config.get("experimental", "batch_tool")),
+        plan_mode=flag("plan_mode", "EXPERIMENTAL_PLAN_MODE"),
+    )
+
+
+def _is_true(text: str | None) -> bool:
+    return (text or "").lower() in ("1", "true")
+
+
+def _storage(folders: Folders) -> Store:
+    from toolwright.session.storage import Storage
+
+    return Storage.open(folders.database)
+
+
+def _truncator(config: Config, folders: Folders) -> Truncator:
+    general = _limits(config.get("tool_output", default={}) | config.get("truncate", default={}), Limits())
+    return Truncator(
+        folder=folders.tool_output,
+        limits=general,
+        by_agent={name: _limits(value, general) for name, value in config.get("truncate", "agent", default={}).items()},
+        by_tool={name: _limits(value, general) for name, value in config.get("truncate", "tool", default={}).items()},
+    )
+
+
+def _limits(value: Mapping[str, Any], otherwise: Limits) -> Limits:
+    return Limits(
+        max_lines=value.get("max_lines", otherwise.max_lines),
+        max_bytes=value.get("max_bytes", otherwise.max_bytes),
+        direction=value.get("direction", otherwise.direction),
+    )
+
+
+def _makers(config: Config, folders: Folders, bus: Bus) -> dict[str, Callable[[], Any]]:
+    """The services tools may use; each is imported and made when the first call needs it."""
+    return {
+        "toolwright.files.store.Files": lambda: _files(config, folders, bus),
+        "toolwright.truncate.Truncator": lambda: _truncator(config, folders),
+    }
+
+
+def _files(config: Config, folders: Folders, bus: Bus) -> Any:
+    from toolwright.files.paths import Tree
+    from toolwright.files.store import Files
+
+    files = Files(
+        Tree(config.directory),
+        folders.data,
+        drift=config.get("edit", "drift", default="merge"),
+        encoding=config.get("encoding", default=""),
+    )
+
+    def tell(path: Path, event: Any) -> None:
+        if event != "unlink":
+            bus.publish(FileEdited(file=str(path)))
+        bus.publish(FileWatcherUpdated(file=str(path), event=event))
+
+    files.on_edited.append(tell)
+    return files

@@ -1,0 +1,54 @@
+"""The command line. This file answers `--version` and `--help` alone, and imports nothing that they do not need."""
+
+import sys
+
+COMMANDS = {
+    "tool": "list the tools, show one, or call one as an agent would",
+    "agent": "list the agents, show what one may do, or write a new one",
+    "permission": "explain a decision, test your rules, list and revoke approvals",
+    "config": "show the settings that hold here and where each comes from",
+    "trust": "let this project's own rules and code take effect",
+    "doctor": "check this machine: programs, folders, sandbox, settings",
+}
+
+HELP = """\
+toolwright: the tools of a coding agent, with permissions you can read
+
+  tw COMMAND [OPTIONS]           tw COMMAND --help tells more of each
+
+{commands}
+
+everywhere
+  --directory DIR   work on this folder instead of the current one
+  --trust           trust the project for this once
+  --version         print the version
+  --help            print this
+
+try
+  tw tool list
+  tw tool call read '{{"filePath": "README.md"}}'
+  tw tool call bash '{{"command": "git status"}}' --agent plan --dry-run
+  tw permission explain bash '{{"command": "rm -rf build"}}'
+
+exit codes: 0 done, 1 failed, 2 usage, 3 refused by permission, 4 aborted or timed out, 5 limit reached
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the answer goes to stdout, everything else to stderr."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given in (["--version"], ["-V"]):
+        from toolwright import __version__
+
+        print(__version__)
+        return 0
+    if given in ([], ["--help"], ["-h"], ["help"]):
+        print(_help(), end="")
+        return 0 if given else 2
+    from toolwright.cli.run_command import run_command
+
+    return run_command(given)
+
+
+def _help() -> str:
+    return HELP.format(commands="\n".join(f"  {name:<12}{text}" for name, text in COMMANDS.items()))

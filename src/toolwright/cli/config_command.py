@@ -1,0 +1,41 @@
+"""tw config: the settings that hold here, where each file is, and the schema for editors."""
+
+import argparse
+
+from toolwright.cli.options import open_from, parser, print_json
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.schema:
+        from toolwright.config.schema import CONFIG
+
+        print_json(CONFIG)
+        return 0
+    workspace = open_from(options)
+    if options.json:
+        print_json(workspace.config.data)
+        return 0
+    print(f"project   {workspace.config.root}  ({'trusted' if workspace.trusted else 'not trusted'})")
+    print(f"data      {workspace.folders.data}")
+    for source in workspace.config.sources:
+        print(f"{source.level:<10}{source.name}")
+    for agent in workspace.config.agents:
+        if not agent.path:
+            print(f"{agent.source.level:<10}{agent.source.name}")
+    if not workspace.config.sources:
+        print(f"no configuration file; {workspace.config.directory / 'toolwright.json'} would be read")
+    if workspace.config.data:
+        print_json(workspace.config.data)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "config",
+        "The settings that hold in this folder: every file that was read, weakest first, and what they come to.",
+        examples="  tw config\n  tw config --schema > toolwright.schema.json",
+    )
+    made.add_argument("--json", action="store_true", help="only the merged settings")
+    made.add_argument("--schema", action="store_true", help="the JSON Schema of a configuration file")
+    return made

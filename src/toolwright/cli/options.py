@@ -1,0 +1,96 @@
+"""The options that commands share, and the workspace they describe."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from toolwright.app import Workspace, build_workspace
+from toolwright.errors import ToolError, UsageError
+from toolwright.permission.broker import Answerer
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that complains the way the rest of the program does."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. See {self.prog} --help.")
+
+
+def parser(command: str, description: str, *, examples: str = "") -> Parser:
+    made = Parser(
+        prog=f"tw {command}",
+        description=description,
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common(made)
+    return made
+
+
+def add_common(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
+    made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+
+
+def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
+    """A sub-command that takes the common options too, wherever they stand."""
+    made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text)
+    add_common(made)
+    return made
+
+
+def open_from(options: argparse.Namespace, *, answer: Answerer | None = None) -> Workspace:
+    workspace = build_workspace(
+        Path(getattr(options, "directory", ".")), answer=answer, trust=getattr(options, "trust", False), client="cli"
+    )
+    for warning in workspace.config.warnings:
+        note(f"warning: {warning}")
+    return workspace
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """`provider/model` in two; the model's own name may hold further slashes."""
+    provider, slash, model = text.partition("/")
+    if text and not (slash and provider and model):
+        raise UsageError(f"--model takes provider/model, not {text!r}.")
+    return provider, model
+
+
+def json_object(text: str, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{what} must be a JSON object in quotes, but: {error}.") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{what} must be a JSON object, not {text[:60]!r}.")
+    return value
+
+
+def exit_code(error: ToolError | None, kind: str | None = None) -> int:
+    """What a call's outcome means to a script."""
+    from toolwright.cli.run_command import DONE, FAILED, REFUSED, STOPPED
+
+    kind = error.kind if error is not None else kind
+    if kind is None:
+        return DONE
+    if kind in ("denied", "rejected"):
+        return REFUSED
+    return STOPPED if kind in ("aborted", "timeout") else FAILED
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    """Columns as wide as they must be, the last as it comes."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
+    for row in rows:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,80 @@
+"""Permission questions on the command line: answered by an option, by a person, or by a plain no."""
+
+import asyncio
+import sys
+from dataclasses import dataclass, field
+
+from toolwright.cli.options import note
+from toolwright.permission.broker import Answerer, Broker, Question, Reply, headless
+
+
+def answerer(*, yes: bool, no: bool) -> "Answerer | TerminalUser":
+    """Who answers: `--yes`, `--no`, the person at the terminal, or, where nobody is, a refusal that says so."""
+    if yes:
+        return headless(Reply(kind="once"))
+    if no:
+        return headless(Reply(kind="reject"))
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return TerminalUser()
+    return _nobody
+
+
+def _nobody(question: Question) -> Reply:
+    request = question.request
+    note(f"refused, because nobody is there to ask: {request.permission} {', '.join(request.patterns)}")
+    return Reply(kind="reject")
+
+
+@dataclass(slots=True)
+class TerminalUser:
+    """Puts questions to the person at the terminal, one at a time, while other work goes on."""
+
+    broker: Broker | None = None
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _asking: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def __call__(self, question: Question) -> None:
+        task = asyncio.get_running_loop().create_task(self._ask(question))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, question: Question) -> None:
+        async with self._turn:
+            if question.answer.done() or self.broker is None:
+                return
+            reply = await asyncio.to_thread(_prompt, question)
+            if not question.answer.done():
+                self.broker.reply(question.id, reply)
+
+
+def _prompt(question: Question) -> Reply:
+    note(_shown(question))
+    while True:
+        note(_choices(question))
+        words = sys.stdin.readline().split(maxsplit=1)
+        match words[:1]:
+            case ["y" | "yes" | "once"]:
+                return Reply(kind="once")
+            case ["s" | "session"] if question.offered:
+                return Reply(kind="always", scope="session")
+            case ["a" | "always"] if question.offered:
+                return Reply(kind="always", scope="project")
+            case ["n" | "no"] | []:
+                return Reply(kind="reject", message=words[1].strip() if len(words) > 1 else "")
+            case _:
+                continue
+
+
+def _shown(question: Question) -> str:
+    request = question.request
+    lines = [f"\n{request.permission}: {', '.join(request.patterns)}"]
+    lines += [f"  {reason}" for reason in request.metadata.get("reasons", ())]
+    if diff := request.metadata.get("diff"):
+        lines.append(str(diff).rstrip())
+    return "\n".join(lines)
+
+
+def _choices(question: Question) -> str:
+    rules = ", ".join(f"{question.request.permission} {pattern}" for pattern in question.offered)
+    lasting = f", s for this session, a always in this project (stores: {rules})" if rules else ""
+    return f"Allow? y once{lasting}, n no (n and a word of advice is welcome)"

@@ -1,0 +1,265 @@
+"""tw tool: list the tools, show one, call one through the door."""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolwright.app import Workspace
+from toolwright.call import call_from_text
+from toolwright.cli.options import (
+    exit_code,
+    json_object,
+    note,
+    open_from,
+    parser,
+    print_json,
+    print_table,
+    split_model,
+    subcommand,
+)
+from toolwright.cli.questions import TerminalUser, answerer
+from toolwright.errors import ToolError, UsageError
+from toolwright.ids import new_id
+from toolwright.permission.broker import Answerer, Entry, Question, Reply
+from toolwright.permission.gate import DryGate, DryRunOver, Gate
+from toolwright.session.session import Session
+from toolwright.tool import Call, Result, Tool
+from toolwright.wire import to_json
+
+Json = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    match options.action:
+        case "list":
+            return asyncio.run(_list(options))
+        case "show":
+            return asyncio.run(_show(options))
+        case _:
+            return asyncio.run(_call(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "tool",
+        "The tools: what a model is offered, and any of them called by hand through the same door.",
+        examples=(
+            "  tw tool list --agent explore\n"
+            "  tw tool show edit --json\n"
+            '  tw tool call grep \'{"pattern": "def main"}\'\n'
+            '  tw tool call write \'{"filePath": "a.txt", "content": "hi"}\' --dry-run\n'
+            '  echo \'{"tool": "read", "args": {"filePath": "a.txt"}}\' | tw tool call --stdin'
+        ),
+    )
+    actions = made.add_subparsers(
+        dest="action", required=True, metavar="list|show|call", parser_class=argparse.ArgumentParser
+    )
+    listing = subcommand(actions, "list", "The tools an agent on a model is offered, in order")
+    showing = subcommand(actions, "show", "One tool: its text and its schema")
+    showing.add_argument("id")
+    calling = subcommand(actions, "call", "Call a tool")
+    calling.add_argument("id", nargs="?", help="the tool")
+    calling.add_argument("args", nargs="?", default="{}", help="its arguments, a JSON object")
+    calling.add_argument("--stdin", action="store_true", help="one JSON object per line in, one per line out")
+    calling.add_argument("--fresh", action="store_true", help="with --stdin: a session of its own for each line")
+    calling.add_argument(
+        "--dry-run", action="store_true", help="run nothing; list what would be asked, and the answers"
+    )
+    calling.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
+    calling.add_argument("--no", action="store_true", help="refuse whatever is asked")
+    for sub in (listing, showing, calling):
+        sub.add_argument("--agent", default="", help="as this agent")
+        sub.add_argument("--model", default="", metavar="P/M", help="as offered to this model")
+        sub.add_argument("--json", action="store_true", help="machine-readable")
+    return made
+
+
+async def _list(options: argparse.Namespace) -> int:
+    workspace = open_from(options)
+    session = workspace.session(
+        options.agent, provider=split_model(options.model)[0], model=split_model(options.model)[1]
+    )
+    tools = await workspace.registry.tools(session.provider, session.model, session.standing)
+    if options.json:
+        print_json([_described(workspace, tool) for tool in tools])
+    else:
+        print_table([(tool.id, _first_sentence(tool.description)) for tool in tools])
+    for clash in workspace.registry.clashes:
+        note(f"warning: {clash}")
+    return 0
+
+
+async def _show(options: argparse.Namespace) -> int:
+    workspace = open_from(options)
+    tool = workspace.registry[options.id]
+    session = workspace.session(options.agent)
+    form = await tool.for_agent(session.standing)
+    if options.json:
+        print_json(_described(workspace, form))
+        return 0
+    print(f"{form.id}  (permission: {form.permission}, from {workspace.registry.origin(form.id)})\n")
+    print(f"{form.description}\n")
+    print(json.dumps(form.parameters, indent=2, ensure_ascii=False))
+    return 0
+
+
+def _described(workspace: Workspace, tool: Tool) -> Json:
+    return {
+        "id": tool.id,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "permission": tool.permission,
+        "origin": workspace.registry.origin(tool.id),
+    }
+
+
+def _first_sentence(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+async def _call(options: argparse.Namespace) -> int:
+    user = answerer(yes=options.yes, no=options.no)
+    script = LineUser(user)
+    workspace = open_from(options, answer=script)
+    if isinstance(user, TerminalUser):
+        user.broker = workspace.broker
+    calls = Calls(workspace, options, script)
+    try:
+        if options.stdin:
+            return await _call_lines(calls)
+        return await _call_once(calls, options)
+    finally:
+        await workspace.close()
+
+
+async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
+    if not options.id:
+        raise UsageError(
+            'Name a tool to call, as in tw tool call read \'{"filePath": "a.txt"}\'; tw tool list has them.'
+        )
+    line = {"tool": options.id, "args": json_object(options.args, "The arguments")}
+    answer = await calls.answer(line)
+    if options.json or options.dry_run:
+        print_json(answer)
+    elif answer["status"] == "error":
+        note(answer["error"])
+    else:
+        print(answer["output"])
+    return exit_code(None, answer.get("kind"))
+
+
+async def _call_lines(calls: "Calls") -> int:
+    for text in _lines():
+        answer = await calls.answer_text(text)
+        print(json.dumps(answer, ensure_ascii=False, separators=(",", ":")), flush=True)
+    return 0
+
+
+def _lines() -> Iterator[str]:
+    return (line for line in sys.stdin if line.strip())
+
+
+@dataclass(slots=True)
+class LineUser:
+    """Answers with the reply that came with the line, or else as the command line said."""
+
+    otherwise: Answerer | TerminalUser
+    reply: Reply | None = None
+
+    def __call__(self, question: Question) -> Reply | None:
+        return self.reply if self.reply is not None else self.otherwise(question)
+
+
+@dataclass(slots=True)
+class Calls:
+    """Carries calls out, all in one session unless each is to have its own."""
+
+    workspace: Workspace
+    options: argparse.Namespace
+    user: LineUser
+    session_id: str = field(default_factory=lambda: new_id("ses"))
+    _sessions: dict[tuple[str, bool], Session] = field(default_factory=dict[tuple[str, bool], Session])
+
+    async def answer_text(self, text: str) -> Json:
+        try:
+            line = json_object(text, "A line")
+            if not isinstance(line.get("tool"), str):
+                raise UsageError('A line needs a "tool", as in {"tool": "read", "args": {"filePath": "a.txt"}}.')
+            return await self.answer(line)
+        except UsageError as error:
+            return _answer("", Result.failed(ToolError(str(error), "schema")), [], 0.0)
+
+    async def answer(self, line: Json) -> Json:
+        dry = bool(line.get("dryRun", self.options.dry_run))
+        session = self._session(line.get("agent") or self.options.agent, dry)
+        call = _call_of(line)
+        self.user.reply = _reply_of(line.get("reply"))
+        log: list[Entry] = []
+        started = time.perf_counter()
+        result = await session.run_call(call, log=log)
+        if isinstance(result.error, DryRunOver):
+            result = Result(str(result.error), title="dry run")
+        ran = session.caller.registry[call.tool].id if call.tool in session.caller.registry else "invalid"
+        return _answer(ran, result, log, time.perf_counter() - started)
+
+    def _session(self, agent: str, dry: bool) -> Session:
+        if (agent, dry) not in self._sessions:
+            provider, model = split_model(self.options.model)
+            gate = (DryGate if dry else Gate)(self.workspace.broker)
+            self._sessions[agent, dry] = self.workspace.session(agent, gate=gate, provider=provider, model=model)
+        session = self._sessions[agent, dry]
+        session.id = new_id("ses") if self.options.fresh else self.session_id
+        return session
+
+
+def _call_of(line: Json) -> Call:
+    arguments = line.get("args", {})
+    if isinstance(arguments, str):
+        return call_from_text(new_id("call"), line["tool"], arguments)
+    return Call(id=new_id("call"), tool=line["tool"], arguments=arguments)
+
+
+def _reply_of(value: Any) -> Reply | None:
+    """`"once"`, or an object with more to say. A lasting approval given by a program ends with its session."""
+    if value is None:
+        return None
+    said = {"reply": value} if isinstance(value, str) else value
+    if not isinstance(said, dict) or said.get("reply") not in ("once", "always", "reject"):
+        raise UsageError(f'"reply" is once, always or reject, not {value!r}.')
+    return Reply(kind=said["reply"], message=said.get("message", ""), scope=said.get("scope", "session"))
+
+
+def _answer(tool: str, result: Result, log: list[Entry], seconds: float) -> Json:
+    failed = result.error is not None
+    kind = result.error.kind if result.error is not None else result.metadata.get("kind") if tool == "invalid" else None
+    return {
+        "status": "error" if failed else "completed",
+        "tool": tool,
+        "title": result.title,
+        "output": "" if failed else result.output,
+        "metadata": to_json(result.metadata),
+        "attachments": to_json(result.attachments),
+        "error": result.output if failed else None,
+        "kind": kind,
+        "requests": [_request(entry) for entry in log],
+        "ms": round(seconds * 1000, 3),
+    }
+
+
+def _request(entry: Entry) -> Json:
+    request = entry.judgement.request
+    shown: Json = {
+        "permission": request.permission,
+        "patterns": list(request.patterns),
+        "always": list(request.always),
+        "decision": entry.judgement.action,
+        "metadata": to_json(request.metadata),
+    }
+    return shown | ({"reply": entry.reply} if entry.reply else {})
