@@ -1,0 +1,132 @@
+"""Which files the ignore files of a project hide, read as git and ripgrep read them."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from toolwright.files.globs import Glob, parse_ignore_line
+
+_NAMES = frozenset((".rgignore", ".ignore", ".gitignore", ".git"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The patterns of one ignore file, for paths under its folder."""
+
+    folder: str
+    globs: tuple[Glob, ...]
+    any: re.Pattern[str]
+    """Fits whatever one of the patterns fits: most paths fit none, and are done with at once."""
+
+    def verdict(self, path: str, *, folder: bool) -> bool | None:
+        """True: hidden. False: shown for certain. None: not spoken of. The last pattern that fits decides."""
+        relative = path[len(self.folder) + 1 :] if self.folder else path[1:]
+        if self.any.fullmatch(relative) is None:
+            return None
+        fitting = (glob for glob in reversed(self.globs) if glob.fits(relative, folder=folder))
+        decisive = next(fitting, None)
+        return None if decisive is None else not decisive.negated
+
+
+Chain = tuple[Rules, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignore:
+    """All rules that hold in one folder, by kind; in each kind the nearest ones come first."""
+
+    ripgrep: Chain = ()
+    """From `.rgignore`; these win over the other kinds."""
+    plain: Chain = ()
+    """From `.ignore`."""
+    git: Chain = ()
+    """From `.gitignore`, up to the top of the repository; none outside of one."""
+    exclude: Chain = ()
+    """From `info/exclude` of the repository."""
+    user: Chain = ()
+    """From the user's own git settings."""
+    in_repository: bool = False
+
+    @classmethod
+    def above(cls, root: Path) -> "Ignore":
+        """The rules that the parents of a folder hand down to it."""
+        ignore = cls()
+        for folder in reversed(root.parents):
+            ignore = ignore.enter(str(folder).rstrip("/"), filter(lambda name: (folder / name).exists(), _NAMES))
+        return ignore
+
+    def enter(self, folder: str, names: Iterable[str]) -> "Ignore":
+        """The rules that hold for the entries of a sub-folder, which has these names in it."""
+        names = _NAMES.intersection(names)
+        if not names:
+            return self
+        inner = replace(
+            self,
+            ripgrep=(*_rules_in(folder, names & {".rgignore"}), *self.ripgrep),
+            plain=(*_rules_in(folder, names & {".ignore"}), *self.plain),
+        )
+        if ".git" in names:
+            inner = replace(inner, git=(), exclude=_excluded(folder), user=_user_rules(folder), in_repository=True)
+        if not inner.in_repository:
+            return inner
+        return replace(inner, git=(*_rules_in(folder, names & {".gitignore"}), *inner.git))
+
+    def hides(self, path: str, *, folder: bool) -> bool:
+        """Whether an entry (by its full path) is to be passed over."""
+        for chain in (self.ripgrep, self.plain, self.git, self.exclude, self.user):
+            for rules in chain:
+                verdict = rules.verdict(path, folder=folder)
+                if verdict is not None:
+                    return verdict
+        return False
+
+
+def _rules_in(folder: str, names: Iterable[str]) -> Chain:
+    return tuple(rules for name in names for rules in _read_rules(f"{folder}/{name}", folder))
+
+
+def _read_rules(file: str, folder: str) -> Iterator[Rules]:
+    try:
+        text = Path(file).read_text("utf-8", errors="surrogateescape")
+    except OSError:
+        return
+    lines = text.removeprefix("\ufeff").split("\n")
+    globs = tuple(glob for line in lines if (glob := parse_ignore_line(line)))
+    if globs:
+        anything = re.compile("|".join(f"(?:{glob.regex.pattern})" for glob in globs), re.DOTALL)
+        yield Rules(folder, globs, anything)
+
+
+def _excluded(top: str) -> Chain:
+    return tuple(_read_rules(str(_git_folder(Path(top, ".git")) / "info/exclude"), top))
+
+
+def _git_folder(entry: Path) -> Path:
+    """The repository behind a `.git`, which is a file that names it in linked work trees and submodules."""
+    try:
+        if entry.is_dir():
+            return entry
+        own = entry.parent / entry.read_text("utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+        common = own / "commondir"
+        return own / common.read_text("utf-8").strip() if common.is_file() else own
+    except OSError:
+        return entry
+
+
+def _user_rules(top: str) -> Chain:
+    home = Path(os.environ.get("HOME") or "~").expanduser()
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
+    named = next(filter(None, map(_excludes_file, (home / ".gitconfig", settings / "config"))), "")
+    file = os.path.expanduser(named) if named else str(settings / "ignore")  # noqa: PTH111 - text in, text out
+    return tuple(_read_rules(file, top))
+
+
+def _excludes_file(config: Path) -> str:
+    try:
+        text = config.read_text("utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+    found = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", text)
+    return found[1] if found else ""

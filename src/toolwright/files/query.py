@@ -1,0 +1,89 @@
+"""What a search looks for and where, what it finds in a file, and how it is ended early."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+LINES = 100
+"""How many lines of one file are kept; the others are only counted."""
+COUNTED = 10_000
+"""How many matching lines of one file are counted; after that it is left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One search through the lines of files."""
+
+    pattern: str
+    base: Path
+    """The folder that `start`, `also`, the include patterns and all answers are relative to."""
+    start: str = "."
+    """The folder or file to search."""
+    also: tuple[str, ...] = ()
+    """Files to search whatever the other rules say."""
+    include: tuple[str, ...] = ()
+    """Only files that fit one of these; `!` excludes. A file named like this is searched even if it is ignored."""
+    literal: bool = False
+    ignored: bool = False
+    """Whether to search ignored files too."""
+
+    @property
+    def crlf(self) -> bool:
+        """Whether `$` has to see past a carriage return. A pattern that names one wants the bytes as they are."""
+        return "$" in self.pattern and "\\r" not in self.pattern and not self.literal
+
+
+class Matches(NamedTuple):
+    """The matching lines of one file."""
+
+    path: str
+    total: int
+    lines: bytes
+    """The first of them, each as `number:text`."""
+
+
+class Run:
+    """One search under way. It can be ended from another thread, and notes what it had to leave out."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.skipped = False
+        """Whether something could not be read."""
+        self._lock = threading.Lock()
+        self._kill: Callable[[], None] | None = None
+
+    def end(self) -> None:
+        """Stop looking; what has been found stays."""
+        with self._lock:
+            self.ended = True
+            if self._kill is not None:
+                self._kill()
+
+    @contextmanager
+    def killing(self, kill: Callable[[], None]) -> Iterator[None]:
+        """While the body runs, ending the search also calls this; leaving the body calls it in any case."""
+        with self._lock:
+            self._kill = kill
+            if self.ended:
+                kill()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kill = None
+            kill()
+
+
+class Engine(Protocol):
+    """Something that can search: ripgrep, or the walker where it is missing. Both give the same answers."""
+
+    def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
+        """Paths of all files under a folder, relative to it, in no order. Links are not followed."""
+        ...
+
+    def matches(self, query: Query, run: Run) -> Iterator[Matches]:
+        """The files with matching lines, in no order. A pattern that cannot be used is a PatternError."""
+        ...

@@ -1,0 +1,125 @@
+"""ripgrep as an engine: where its program is, how it is asked, how its answers are read."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from toolwright.files.dialect import PatternError, translate
+from toolwright.files.query import COUNTED, LINES, Matches, Query, Run
+
+_CHUNK = 256 * 1024
+_LONG_BLOCK = 1024 * 1024
+_LONG_LINE = 8000
+"""Bytes after which a line is cut; no less than what the 2000 characters shown of a line can take."""
+_BINARY = b": WARNING: stopped searching binary file"
+
+
+def find_ripgrep() -> str | None:
+    """The program that was installed with this one, or else the one on the PATH."""
+    import sysconfig
+
+    for folder in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):  # noqa: PTH120 - text
+        program = f"{folder}/rg"
+        if os.access(program, os.X_OK):
+            return program
+    return shutil.which("rg")
+
+
+class Ripgrep:
+    """Asks ripgrep; one process for each search."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
+        rest = b""
+        for chunk in self._output(["--files", "--null", *_scope(ignored=ignored), "./"], folder, run):
+            *names, rest = (rest + chunk).split(b"\0")
+            for name in names:
+                yield os.fsdecode(name[2:])
+
+    def matches(self, query: Query, run: Run) -> Iterator[Matches]:
+        arguments = [
+            *("--heading", "--null", "--line-number", "--with-filename", "--color=never"),
+            *(f"--max-count={COUNTED}", f"--max-columns={_LONG_LINE}", "--max-columns-preview"),
+            *(["--crlf"] if query.crlf else []),
+            *(["--fixed-strings"] if query.literal else []),
+            *(f"--glob={glob}" for glob in query.include),
+            *_scope(ignored=query.ignored),
+            f"--regexp={query.pattern}",
+            *(f"./{path}" for path in (query.start, *query.also)),
+        ]
+        yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
+
+    def _output(self, arguments: list[str], folder: Path, run: Run, pattern: str = "") -> Iterator[bytes]:
+        process = subprocess.Popen(
+            [self._program, "--no-config", "--no-messages", "--no-ignore-messages", *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with process, run.killing(process.kill):
+            assert process.stdout is not None
+            assert process.stderr is not None
+            descriptor = process.stdout.fileno()
+            while chunk := os.read(descriptor, _CHUNK):
+                yield chunk
+            complaint = process.stderr.read().decode("utf-8", "replace")
+            if process.wait() == 2 and not run.ended:
+                if complaint:
+                    raise _bad_pattern(complaint, pattern)
+                run.skipped = True
+
+
+def _scope(*, ignored: bool) -> list[str]:
+    """Hidden files are searched; git's own folder is not, whatever else was said."""
+    return ["--hidden", *(["--no-ignore"] if ignored else []), "--glob=!.git"]
+
+
+def _read_blocks(chunks: Iterable[bytes]) -> Iterator[Matches]:
+    """`path NUL lines`, an empty line, the next. Only complete lines are counted and only the first ones kept."""
+    path, head, counted, rest = b"", b"", 0, b""
+    for chunk in chunks:
+        *pieces, rest = (rest + chunk).split(b"\0")
+        for piece in pieces:
+            lines, _, following = piece.partition(b"\n\n") if path else (b"", b"", piece)
+            yield from _block(path, head, counted, lines)
+            path, head, counted = following, b"", 0
+        if path and len(rest) > _LONG_BLOCK and b"\n\n" not in rest:
+            lines, _, rest = rest.rpartition(b"\n")
+            counted += lines.count(b"\n") + 1
+            head = head or b"\n".join(lines.split(b"\n", LINES)[:LINES])
+    yield from _block(path, head, counted, rest.removesuffix(b"\n"))
+
+
+def _block(path: bytes, head: bytes, counted: int, lines: bytes) -> Iterator[Matches]:
+    """A file that turns out to be binary on the way is passed over like one that is so from the start."""
+    if not path or lines[lines.rfind(b"\n") + 1 :].startswith(path + _BINARY):
+        return
+    count = counted + (lines.count(b"\n") + 1 if lines else 0)
+    kept = head or lines if count <= LINES else b"\n".join((head or lines).split(b"\n", LINES)[:LINES])
+    yield Matches(os.fsdecode(path[2:]), count, kept)
+
+
+def _bad_pattern(complaint: str, pattern: str) -> PatternError:
+    """ripgrep shows the pattern inside of `(?:` and `)`, and marks the place in the line below."""
+    marked = re.search(r"^    \(\?:.*\n    ( *)\^", complaint, re.MULTILINE)
+    reason = re.search(r"^error: (.*)", complaint, re.MULTILINE)
+    message = reason[1] if reason else complaint.removeprefix("rg: ").strip().split("\n", 1)[0]
+    at = len(marked[1]) - len("(?:") if marked else -1
+    return PatternError(message, at if at >= 0 else _place_of_trouble(pattern))
+
+
+def _place_of_trouble(pattern: str) -> int | None:
+    """For when the mark is on the brackets that ripgrep itself has put around the pattern, or missing."""
+    try:
+        translate(pattern)
+    except PatternError as error:
+        return error.at
+    return None

@@ -1,0 +1,173 @@
+"""Finding files by name and lines by pattern: the newest files first, over everything there is."""
+
+import asyncio
+import codecs
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from toolwright.files.globs import literal_folders, parse_glob
+from toolwright.files.newest import Dated, Newest
+from toolwright.files.query import COUNTED, Engine, Matches, Query, Run
+from toolwright.files.ripgrep import Ripgrep, find_ripgrep
+
+LIMIT = 100
+"""How many files, or matching lines, a search gives."""
+LINE_LENGTH = 2000
+"""Characters shown of a line."""
+SECONDS = 60
+"""How long a search may take; then it gives what it has."""
+
+_SAMPLE = 8192
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesFound:
+    """The newest files that fit, newest first, by their paths from the folder searched."""
+
+    paths: tuple[str, ...]
+    total: int
+    complete: bool
+    """Whether the search came to its end in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLines:
+    """Matching lines of one file, with their numbers."""
+
+    path: str
+    lines: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesFound:
+    """Matching lines in the newest files that have any, newest first."""
+
+    files: tuple[FileLines, ...] = ()
+    shown: int = 0
+    total: int = 0
+    exact: bool = True
+    """Whether `total` is all there is; otherwise there is at least as much."""
+    withheld: int = 0
+    """How many files with matches were left out because they may not be read."""
+    skipped: bool = False
+    """Whether something could not be read."""
+    binary: bool = False
+    """Whether the file that was to be searched holds no text."""
+    complete: bool = True
+
+
+def find_engine() -> Engine:
+    """ripgrep where there is one, else the walker."""
+    program = find_ripgrep()
+    if program is not None:
+        return Ripgrep(program)
+    from toolwright.files.walk import Walker
+
+    return Walker()
+
+
+async def find_files(
+    folder: Path, pattern: str, *, ignored: bool = False, engine: Engine | None = None, seconds: float = SECONDS
+) -> FilesFound:
+    """The files under a folder that fit a glob pattern, which GlobError is raised for if it cannot be read.
+
+    Ignored files are left out unless asked for, by `ignored` or by a pattern that names their folder.
+    """
+    glob = parse_glob(pattern) if pattern else None
+    folders = literal_folders(pattern)
+    start = _enter(folder, folders)
+    if start is None:
+        return FilesFound(paths=(), total=0, complete=True)
+    prefix = "/".join((*folders, ""))
+
+    def search(run: Run) -> FilesFound:
+        newest = Newest[None](str(folder), LIMIT, lambda _: True)
+        for path in (engine or find_engine()).files(start, run, ignored=ignored):
+            if glob is None or glob.selects(prefix + path):
+                newest.add(prefix + path, 1, None)
+        paths = tuple(file.path for file in newest.files()[:LIMIT])
+        return FilesFound(paths=paths, total=newest.total, complete=not run.ended)
+
+    return await _in_thread(search, seconds)
+
+
+async def find_lines(
+    query: Query,
+    *,
+    readable: Callable[[str], bool] = lambda _: True,
+    engine: Engine | None = None,
+    seconds: float = SECONDS,
+) -> LinesFound:
+    """The matching lines of the files a query names; PatternError or GlobError if it cannot be carried out.
+
+    `readable` is asked, from another thread, about files whose lines would be shown.
+    """
+    for glob in query.include:
+        parse_glob(glob)
+    if _is_binary(query.base / query.start):
+        return LinesFound(binary=True)
+
+    def search(run: Run) -> LinesFound:
+        newest = Newest[Matches](str(query.base), LIMIT, readable)
+        exact = True
+        for matches in (engine or find_engine()).matches(query, run):
+            newest.add(matches.path, matches.total, matches, size=len(matches.lines))
+            exact = exact and matches.total < COUNTED
+        files = tuple(_shown(newest.files()))
+        return LinesFound(
+            files=files,
+            shown=sum(len(file.lines) for file in files),
+            total=newest.total,
+            exact=exact and not run.ended,
+            withheld=newest.refused,
+            skipped=run.skipped,
+            complete=not run.ended,
+        )
+
+    return await _in_thread(search, seconds)
+
+
+async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
+    """Whoever stops waiting, for whatever reason, ends the search."""
+    run = Run()
+    timer = asyncio.get_running_loop().call_later(seconds, run.end)
+    try:
+        return await asyncio.to_thread(search, run)
+    finally:
+        timer.cancel()
+        run.end()
+
+
+def _enter(folder: Path, names: list[str]) -> Path | None:
+    """Down the folders a pattern names itself. Links are not followed, and git's own folder is not entered."""
+    for name in names:
+        folder /= name
+        if name == ".git" or folder.is_symlink() or not folder.is_dir():
+            return None
+    return folder
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            sample = file.read(_SAMPLE)
+    except OSError:
+        return False
+    return b"\0" in sample and not sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _shown(files: list[Dated[Matches]]) -> Iterator[FileLines]:
+    left = LIMIT
+    for file in files:
+        lines = file.found.lines.split(b"\n")[:left]
+        left -= len(lines)
+        yield FileLines(path=file.path, lines=tuple(map(_line, lines)))
+
+
+def _line(line: bytes) -> tuple[int, str]:
+    number, _, data = line.partition(b":")
+    text = data.decode("utf-8", "replace").removesuffix("\r")
+    return int(number), text if len(text) <= LINE_LENGTH else f"{text[:LINE_LENGTH]}..."

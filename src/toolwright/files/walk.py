@@ -1,0 +1,94 @@
+"""Going through folders without ripgrep: the files in them, and the lines that match."""
+
+import codecs
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+from toolwright.files.dialect import translate
+from toolwright.files.globs import Glob, parse_glob
+from toolwright.files.ignore import Ignore
+from toolwright.files.query import COUNTED, LINES, Matches, Query, Run
+
+
+class Walker:
+    """Searches with what Python has, for machines without ripgrep. Slower, with the same answers."""
+
+    def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
+        yield from _walk(folder, run, ignored=ignored, chosen=[], prefix="")
+
+    def matches(self, query: Query, run: Run) -> Iterator[Matches]:
+        source = re.escape(query.pattern) if query.literal else query.pattern
+        regex = translate(source, crlf=query.crlf)
+        start = query.base / query.start
+        single = not start.is_dir()
+        for path in chain([query.start] if single else _candidates(query, run), query.also):
+            if run.ended:
+                return
+            try:
+                text = _text_of(query.base / path, binary_too=single)
+            except OSError:
+                run.skipped = True
+                continue
+            if text and (found := _matching(text, regex)):
+                yield Matches(path, len(found), "\n".join(found[:LINES]).encode("utf-8", "surrogateescape"))
+
+
+def _candidates(query: Query, run: Run) -> Iterator[str]:
+    prefix = "" if query.start == "." else f"{query.start}/"
+    chosen = [parse_glob(text) for text in query.include]
+    for path in _walk(query.base / query.start, run, ignored=query.ignored, chosen=chosen, prefix=prefix):
+        yield prefix + path
+
+
+def _walk(root: Path, run: Run, *, ignored: bool, chosen: Sequence[Glob], prefix: str) -> Iterator[str]:
+    """Every file that is not hidden by a rule. `prefix` leads from where the chosen patterns start to the root."""
+    top = str(root).rstrip("/")
+    folders = [("", Ignore() if ignored else Ignore.above(root))]
+    while folders and not run.ended:
+        inside, ignore = folders.pop()
+        try:
+            entries = list(os.scandir(f"{top}/{inside}"))
+        except OSError:
+            run.skipped = True
+            continue
+        if not ignored:
+            ignore = ignore.enter(f"{top}/{inside}".rstrip("/"), (entry.name for entry in entries))
+        for entry in entries:
+            folder, path = entry.is_dir(follow_symlinks=False), inside + entry.name
+            if entry.name == ".git" or not (folder or entry.is_file(follow_symlinks=False)):
+                continue
+            if _hidden(f"{top}/{path}", prefix + path, ignore, chosen, folder=folder):
+                continue
+            if folder:
+                folders.append((f"{path}/", ignore))
+            else:
+                yield path
+
+
+def _hidden(full: str, path: str, ignore: Ignore, chosen: Sequence[Glob], *, folder: bool) -> bool:
+    """What was asked for by name wins over the ignore files, and the last word on it over the earlier ones."""
+    decisive = next((glob for glob in reversed(chosen) if glob.fits(path, folder=folder)), None)
+    if decisive is not None:
+        return decisive.negated
+    if not folder and not all(glob.negated for glob in chosen):
+        return True
+    return ignore.hides(full, folder=folder)
+
+
+def _text_of(path: Path, *, binary_too: bool) -> str:
+    """The text as ripgrep sees it: by its byte order mark, or else as UTF-8; empty for what is no text."""
+    data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data and not binary_too:
+        return ""
+    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+
+
+def _matching(text: str, regex: re.Pattern[str]) -> list[str]:
+    """The lines as `number:text`. Only `\\n` ends a line."""
+    numbered = enumerate(text.removesuffix("\n").split("\n"), 1)
+    return list(islice((f"{number}:{line}" for number, line in numbered if regex.search(line)), COUNTED))

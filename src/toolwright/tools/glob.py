@@ -1,0 +1,84 @@
+"""The glob tool: files by name, the newest first."""
+
+from pathlib import Path
+from typing import Annotated
+
+from toolwright.files.folder import require_folder, shown_path
+from toolwright.files.globs import GlobError
+from toolwright.files.paths import Place
+from toolwright.files.search import LIMIT, SECONDS, FilesFound, find_files
+from toolwright.files.store import Files
+from toolwright.request import Request
+from toolwright.tool import Result, ToolContext, tool
+
+
+@tool(text="glob.md", asks=True)
+async def glob(
+    ctx: ToolContext,
+    pattern: Annotated[str, "Which files, as in src/**/*.py"],
+    path: Annotated[str | None, "The folder to look in; the project folder if left out"] = None,
+    ignored: Annotated[bool, "Whether to find files that .gitignore and the like hide"] = False,
+) -> Result:
+    """Ask, search, and show what was found; where nothing was, say what may have been meant."""
+    place = ctx.use(Files).tree.place(path or ".")
+    given = {"pattern": pattern, "path": path}
+    metadata = {name: value for name, value in given.items() if value is not None}
+    leave = Request(permission="glob", patterns=(pattern,), metadata=metadata)
+    await ctx.ask_all(leave, *place.external(folder=True))
+    folder = require_folder(place)
+    wanted = pattern.removeprefix("./")
+    try:
+        found = await find_files(folder, wanted, ignored=ignored)
+    except GlobError as error:
+        return _result(place, _NOTHING, f"The pattern {pattern} is no glob: {error}. Escape the character with \\.")
+    if found.paths:
+        return _result(place, found, _note(found))
+    return _result(place, found, await _hint(place, wanted, ignored=ignored))
+
+
+_NOTHING = FilesFound(paths=(), total=0, complete=True)
+
+
+def _result(place: Place, found: FilesFound, note: str) -> Result:
+    shown = "\n".join(shown_path(str(place.name / path)) for path in found.paths) or "No files found"
+    count, truncated = len(found.paths), found.total > len(found.paths) or not found.complete
+    return Result(
+        f"{shown}\n\n({note})" if note else shown,
+        title=place.relative,
+        metadata={"count": count, "truncated": truncated, "total": found.total},
+        truncated=truncated,
+    )
+
+
+def _note(found: FilesFound) -> str:
+    if not found.complete:
+        return (
+            f"The search was stopped after {SECONDS} seconds, so files may be missing. Narrow the pattern or the path."
+        )
+    if found.total > LIMIT:
+        return f"These are the newest {LIMIT} of {found.total} files. Narrow the pattern or the path to see others."
+    return ""
+
+
+async def _hint(place: Place, pattern: str, *, ignored: bool) -> str:
+    """Why a pattern may have found nothing although the files are there."""
+    folder = place.path
+    if pattern.startswith(f"{folder}/"):
+        return await _relative_hint(folder, pattern.removeprefix(f"{folder}/"), ignored=ignored)
+    if ".." in pattern.split("/"):
+        return "A pattern cannot lead out of the folder searched; set path to the folder meant."
+    name = pattern.strip("/")
+    if name and (folder / name).is_dir():
+        return f"{name} is a folder; {name}/** names the files in it."
+    if not ignored:
+        return "Ignored files were left out; set ignored to true to find them."
+    return ""
+
+
+async def _relative_hint(folder: Path, pattern: str, *, ignored: bool) -> str:
+    """A leading slash means the top of the folder searched, so that a whole path in a pattern names nothing."""
+    found = await find_files(folder, pattern, ignored=ignored)
+    if not found.paths:
+        return f"Patterns start from {folder}; {pattern} finds nothing there either."
+    files = "\n".join(f"  {shown_path(path)}" for path in found.paths)
+    return f"Patterns start from {folder}. There {pattern} finds {found.total}, newest first:\n{files}"

@@ -1,0 +1,150 @@
+"""The grep tool: lines by pattern, in the newest files first."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from toolwright.errors import ToolError
+from toolwright.files.dialect import PatternError
+from toolwright.files.folder import shown_path
+from toolwright.files.globs import GlobError
+from toolwright.files.names import missing_file
+from toolwright.files.paths import Place
+from toolwright.files.query import Query
+from toolwright.files.search import LIMIT, SECONDS, FileLines, LinesFound, find_lines
+from toolwright.files.search import LINE_LENGTH as LINE_LENGTH
+from toolwright.files.store import Files
+from toolwright.request import Request
+from toolwright.signature import Field
+from toolwright.tool import Result, ToolContext, tool
+
+PATTERN_LENGTH = 10_000
+GENERAL_LIMIT = 50 * 1024
+"""Bytes of output from which on the limits for all tools apply to this one too."""
+_EVERYTHING = frozenset(("", "*", "**", "**/*"))
+_GIT_SETTINGS = (".git/HEAD", ".git/config")
+
+
+@tool(text="grep.md", asks=True)
+async def grep(
+    ctx: ToolContext,
+    pattern: Annotated[str, Field("What to look for in each line, as in log.*Error", schema={"minLength": 1})],
+    path: Annotated[str | None, "The folder or file to search; the project folder if left out"] = None,
+    include: Annotated[str | None, "Only files that fit this glob, as in *.py or src/**/*.{ts,tsx}"] = None,
+    literal: Annotated[bool, "Whether the pattern is plain text, not a regular expression"] = False,
+    ignored: Annotated[bool, "Whether to search files that .gitignore and the like hide"] = False,
+) -> Result:
+    """Ask, search, and show the lines of files that may be read."""
+    tree = ctx.use(Files).tree
+    place = tree.place(path or ".")
+    given = {"pattern": pattern, "path": path, "include": include}
+    metadata = {name: value for name, value in given.items() if value is not None}
+    leave = Request(permission="grep", patterns=(pattern,), metadata=metadata)
+    await ctx.ask_all(leave, *place.external(folder=not place.path.is_file()))
+    _check(pattern, place)
+    if not place.path.exists():
+        return _result(pattern, LinesFound(), ["No matches found", str(missing_file(place))])
+    query = _query(place, pattern, include or "", literal=literal, ignored=ignored)
+
+    def readable(file: str) -> bool:
+        return ctx.decide("read", tree.place(str(query.base / file)).pattern) != "deny"
+
+    try:
+        found = await find_lines(query, readable=readable)
+    except PatternError as error:
+        raise _not_understood(pattern, error) from error
+    except GlobError as error:
+        return _result(pattern, LinesFound(), ["No matches found", f"(The include {include} is no glob: {error}.)"])
+    return _result(pattern, found, [_heading(found), *_shown_files(found, query, place), *_notes(found, place)])
+
+
+def _check(pattern: str, place: Place) -> None:
+    if len(pattern) > PATTERN_LENGTH:
+        raise ToolError(f"The pattern has {len(pattern)} characters; at most {PATTERN_LENGTH} can be used.", "schema")
+    if re.search("[\0\ud800-\udfff]", pattern):
+        raise ToolError(f"The pattern {pattern!r} holds a character that no text file has. Leave it out.", "schema")
+    if place.path.exists() and not (place.path.is_dir() or place.path.is_file()):
+        raise ToolError(f"{place.path} is a device or a pipe. Name a folder or a file.", "binary")
+
+
+def _query(place: Place, pattern: str, include: str, *, literal: bool, ignored: bool) -> Query:
+    """Include patterns start from the folder opened if it holds what is searched, as well as from there."""
+    base = place.tree.directory if place.path.is_relative_to(place.tree.directory) else place.path
+    start = place.path.relative_to(base).as_posix()
+    globs = tuple(_globs(include, base, start))
+    settings = (place.path / name for name in _GIT_SETTINGS if not globs)
+    return Query(
+        pattern=pattern,
+        base=base,
+        start=start,
+        also=tuple(file.relative_to(base).as_posix() for file in settings if file.is_file()),
+        include=globs,
+        literal=literal,
+        ignored=ignored,
+    )
+
+
+def _globs(include: str, base: Path, start: str) -> Iterator[str]:
+    sign = "!" if include.startswith("!") else ""
+    glob = include.removeprefix("!").removeprefix("./").removeprefix(f"{base}/")
+    if glob in _EVERYTHING:
+        return
+    yield sign + glob
+    if start != "." and "/" in glob.rstrip("/") and not glob.startswith("**/"):
+        yield f"{sign}{start}/{glob.removeprefix('/')}"
+
+
+def _result(pattern: str, found: LinesFound, parts: list[str]) -> Result:
+    """The tool cuts its own output; only lines so long that they fill the general limit are left to that."""
+    output = "\n".join(parts)
+    truncated = found.total > found.shown or not found.exact
+    return Result(
+        output,
+        title=pattern,
+        metadata={"matches": found.shown, "truncated": truncated, "total": found.total},
+        truncated=None if len(output.encode()) > GENERAL_LIMIT else truncated,
+    )
+
+
+def _heading(found: LinesFound) -> str:
+    if not found.shown:
+        return "No matches found"
+    noun = "match" if found.shown == 1 else "matches"
+    if found.total == found.shown and found.exact:
+        return f"Found {found.shown} {noun}"
+    return f"Found {found.shown} {noun} of {'' if found.exact else 'more than '}{found.total}"
+
+
+def _shown_files(found: LinesFound, query: Query, place: Place) -> Iterator[str]:
+    for file in found.files:
+        yield from _shown_file(file, str(query.base / file.path).removeprefix(str(place.path)), place)
+
+
+def _shown_file(file: FileLines, inner: str, place: Place) -> Iterator[str]:
+    yield f"{shown_path(str(place.name) + inner)}:"
+    yield from (f"  Line {number}: {text}" for number, text in file.lines)
+    yield ""
+
+
+def _notes(found: LinesFound, place: Place) -> Iterator[str]:
+    if found.binary:
+        yield f"({place.path} is a binary file; its lines cannot be shown.)"
+    if found.withheld:
+        files = "1 file" if found.withheld == 1 else f"{found.withheld} files"
+        yield f"(Matches in {files} were left out: a rule forbids reading there.)"
+    if found.skipped:
+        yield "(Some files or folders could not be read and were passed over.)"
+    if not found.complete:
+        yield f"(The search was stopped after {SECONDS} seconds. Narrow the pattern, the path or include.)"
+    elif found.total > found.shown:
+        yield f"(At most {LIMIT} lines are shown, from the newest files. Narrow the pattern, the path or include.)"
+
+
+def _not_understood(pattern: str, error: PatternError) -> ToolError:
+    where = "" if error.at is None else f", at character {error.at + 1} ({pattern[error.at : error.at + 20]!r})"
+    return ToolError(
+        f"{pattern!r} cannot be used as a regular expression: {error}{where}. "
+        "Correct it, or set literal to true to find this text as it stands.",
+        "schema",
+    )

@@ -1,0 +1,53 @@
+"""The list tool: the files of a folder as a tree."""
+
+import asyncio
+from typing import Annotated
+
+from toolwright.errors import ToolError
+from toolwright.files.folder import require_folder, shown_path
+from toolwright.files.globs import Glob, GlobError, parse_glob
+from toolwright.files.outline import LIMIT, Outline, outline
+from toolwright.files.store import Files
+from toolwright.request import Request
+from toolwright.tool import Result, ToolContext, tool
+
+
+@tool(id="list", text="list.md", asks=True)
+async def list_(
+    ctx: ToolContext,
+    path: Annotated[str | None, "The folder to show; the project folder if left out"] = None,
+    ignore: Annotated[list[str] | None, "Globs of files and folders to leave out"] = None,
+) -> Result:
+    """Ask, walk, and show the tree."""
+    tree = ctx.use(Files).tree
+    place = tree.place(path or ".")
+    leave = Request(permission="list", patterns=(place.absolute_pattern,), metadata={"path": str(place.path)})
+    await ctx.ask_all(*place.external(folder=True), leave)
+    folder = require_folder(place)
+    leave_out = [_glob(text) for text in ignore or ()]
+    found = await asyncio.to_thread(
+        outline, folder, leave_out, lambda target: tree.holds(target) or target.is_relative_to(folder)
+    )
+    top = str(place.name).rstrip("/")
+    lines = [f"{shown_path(top)}/", *map(shown_path, found.tree.lines())]
+    truncated = found.total > found.count
+    return Result(
+        "\n".join(lines) + (_note(found) if truncated else ""),
+        title=place.relative,
+        metadata={"count": found.count, "truncated": truncated, "total": found.total},
+        truncated=truncated,
+    )
+
+
+def _glob(text: str) -> Glob:
+    try:
+        return parse_glob(text)
+    except GlobError as error:
+        raise ToolError(
+            f"The ignore pattern {text} is no glob: {error}. Escape the character with \\.", "schema"
+        ) from error
+
+
+def _note(found: Outline) -> str:
+    total = f"{found.total}" if found.exact else f"more than {found.total}"
+    return f"\n\n(These are {LIMIT} of {total} files. List one of the folders to see all of it.)"
