@@ -1,0 +1,330 @@
+"""What changed between two texts: unified for people, short for models, counted; in bounded time.
+
+The equal head and tail are cut off first, so a small change in a large text costs what the change costs. The rest
+is compared exactly while that is cheap, then between lines that occur once in both, then not at all.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+CONTEXT = 4
+"""Unchanged lines shown around a change."""
+SHORT_CONTEXT = 2
+SHORT_LINES = 40
+SHORT_WIDTH = 200
+_BY_HAND = 2_000
+_EXACT = 100_000_000
+
+
+class Changed(NamedTuple):
+    """Lines that differ: those from `before_start` up to `before_end` became those from `after_start` on."""
+
+    before_start: int
+    before_end: int
+    after_start: int
+    after_end: int
+
+
+def unified(path: str, before: str, after: str) -> str:
+    """A unified diff with the header that patch tools and the reference's clients expect; empty if nothing changed."""
+    return compare(before, after).unified(path)
+
+
+def counts(before: str, after: str) -> tuple[int, int]:
+    """How many lines were added and how many removed."""
+    diff = compare(before, after)
+    return diff.additions, diff.deletions
+
+
+def short(before: str, after: str) -> str:
+    """The changed lines with their numbers and a little around them, cut to what is worth a model's attention."""
+    return compare(before, after).short()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """The part of two texts that differs, with some equal lines on both sides, and where in it the changes are."""
+
+    first_line: int
+    """Number, from 1, of the first line of the part, the same in both texts."""
+    before: Sequence[str]
+    after: Sequence[str]
+    """The lines of the part with their line breaks."""
+    changes: Sequence[Changed]
+
+    @property
+    def additions(self) -> int:
+        return sum(change.after_end - change.after_start for change in self.changes)
+
+    @property
+    def deletions(self) -> int:
+        return sum(change.before_end - change.before_start for change in self.changes)
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """The first and last changed line of the new text, from 1; where lines were only removed, those around."""
+        if not self.changes:
+            return None
+        start = self.first_line + self.changes[0].after_start
+        return start, max(start, self.first_line + self.changes[-1].after_end - 1)
+
+    def unified(self, path: str) -> str:
+        if not self.changes:
+            return ""
+        parts = [f"Index: {path}\n", "=" * 67 + "\n", f"--- {path}\n", f"+++ {path}\n"]
+        for hunk in self._hunks(CONTEXT):
+            parts.append(self._header(hunk))
+            parts.extend(_printed(mark, line) for mark, _, line in self._marked(hunk))
+        return "".join(parts)
+
+    def short(self) -> str:
+        shown: list[str] = []
+        for hunk in self._hunks(SHORT_CONTEXT):
+            shown.extend(["..."] if shown else [])
+            shown.extend(f"{number:>5} {mark} {_cut(line)}" for mark, number, line in self._marked(hunk))
+        if len(shown) <= SHORT_LINES:
+            return "\n".join(shown)
+        left_out = len(shown) - SHORT_LINES
+        return "\n".join([*shown[:SHORT_LINES], f"({left_out} more lines of the difference are left out)"])
+
+    def _hunks(self, context: int) -> Iterator[Sequence[Changed]]:
+        """Changes that stand so near to each other that the lines shown around them would meet."""
+        hunk: list[Changed] = []
+        for change in self.changes:
+            if hunk and change.before_start - hunk[-1].before_end > 2 * context:
+                yield _widened(hunk, context, len(self.before))
+                hunk = []
+            hunk.append(change)
+        if hunk:
+            yield _widened(hunk, context, len(self.before))
+
+    def _header(self, hunk: Sequence[Changed]) -> str:
+        top, bottom = hunk[0], hunk[-1]
+        before = _range(self.first_line + top.before_start, bottom.before_end - top.before_start)
+        after = _range(self.first_line + top.after_start, bottom.after_end - top.after_start)
+        return f"@@ -{before} +{after} @@\n"
+
+    def _marked(self, hunk: Sequence[Changed]) -> Iterator[tuple[str, int, str]]:
+        """The lines of a hunk: mark, number (in the new text, for removed lines in the old one), text."""
+        at = hunk[0]
+        before, after = at.before_start, at.after_start
+        for change in hunk:
+            for offset in range(change.before_start - before):
+                yield " ", self.first_line + after + offset, self.before[before + offset]
+            for number in range(change.before_start, change.before_end):
+                yield "-", self.first_line + number, self.before[number]
+            for number in range(change.after_start, change.after_end):
+                yield "+", self.first_line + number, self.after[number]
+            before, after = change.before_end, change.after_end
+
+
+def compare(before: str, after: str, *, head: int | None = None, tail: int | None = None) -> Diff:
+    """What differs. Who knows how many characters at the two ends are equal may say so and save the search."""
+    if head is None:
+        head = _equal_head(before, after)
+    if tail is None:
+        tail = _equal_tail(before, after, min(len(before), len(after)) - head)
+    start = _lines_back(before, before.rfind("\n", 0, head) + 1, CONTEXT)
+    before_end = _lines_on(before, len(before) - tail, CONTEXT + 1)
+    after_end = len(after) - (len(before) - before_end)
+    old, new = split_lines(before[start:before_end]), split_lines(after[start:after_end])
+    return Diff(first_line=before.count("\n", 0, start) + 1, before=old, after=new, changes=changed_lines(old, new))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines with their line breaks, broken at line feeds only."""
+    lines = [line + "\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def changed_lines(before: Sequence[str], after: Sequence[str]) -> list[Changed]:
+    """Where two lists of lines differ; the fewest lines possible unless the lists are very large."""
+    head, most = 0, min(len(before), len(after))
+    while head < most and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    inner = _changes(before[head : len(before) - tail], after[head : len(after) - tail])
+    return [Changed(a + head, b + head, c + head, d + head) for a, b, c, d in inner]
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> list[Changed]:
+    size = len(before) * len(after)
+    if not size:
+        return [Changed(0, len(before), 0, len(after))] if before or after else []
+    if size <= _BY_HAND:
+        return _joined(_kept_by_hand(before, after), len(before), len(after))
+    if size <= _EXACT:
+        return _joined(_kept_by_library(before, after), len(before), len(after))
+    return _between_anchors(before, after)
+
+
+def _kept_by_hand(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of equal lines, as many as possible, in order: the textbook table, for what is too small for a library."""
+    rows = [[0] * (len(after) + 1) for _ in range(len(before) + 1)]
+    for i in range(len(before) - 1, -1, -1):
+        for j in range(len(after) - 1, -1, -1):
+            equal = before[i] == after[j]
+            rows[i][j] = rows[i + 1][j + 1] + 1 if equal else max(rows[i + 1][j], rows[i][j + 1])
+    kept, i, j = [], 0, 0
+    while i < len(before) and j < len(after):
+        if before[i] == after[j]:
+            kept.append((i, j))
+            i, j = i + 1, j + 1
+        elif rows[i + 1][j] >= rows[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return kept
+
+
+def _kept_by_library(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    from rapidfuzz.distance import LCSseq
+
+    return [
+        (code.src_start + offset, code.dest_start + offset)
+        for code in LCSseq.opcodes(before, after)
+        if code.tag == "equal"
+        for offset in range(code.src_end - code.src_start)
+    ]
+
+
+def _between_anchors(before: Sequence[str], after: Sequence[str]) -> list[Changed]:
+    """Compare piece by piece between lines that occur once on both sides; a piece still too large is one change."""
+    changes: list[Changed] = []
+    start, other = 0, 0
+    for anchor, match in [*_anchors(before, after), (len(before), len(after))]:
+        piece, counterpart = before[start:anchor], after[other:match]
+        if len(piece) * len(counterpart) <= _EXACT:
+            found = changed_lines(piece, counterpart)
+        else:
+            found = [Changed(0, len(piece), 0, len(counterpart))]
+        changes.extend(Changed(a + start, b + start, c + other, d + other) for a, b, c, d in found)
+        start, other = anchor + 1, match + 1
+    return changes
+
+
+def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Lines that occur once on each side, in the longest row that has the same order on both."""
+    from bisect import bisect_left
+    from collections import Counter
+
+    once = {line for line, count in Counter(before).items() if count == 1}
+    twins = {line for line, count in Counter(after).items() if count == 1} & once
+    places = {line: number for number, line in enumerate(after) if line in twins}
+    ends: list[int] = []
+    tops: list[int] = []
+    links: list[tuple[int, int, int]] = []
+    for number, line in enumerate(before):
+        if line not in places:
+            continue
+        place = places[line]
+        pile = bisect_left(ends, place)
+        links.append((number, place, tops[pile - 1] if pile else -1))
+        ends[pile : pile + 1] = [place]
+        tops[pile : pile + 1] = [len(links) - 1]
+    row: list[tuple[int, int]] = []
+    link = tops[-1] if tops else -1
+    while link >= 0:
+        number, place, link = links[link]
+        row.append((number, place))
+    return row[::-1]
+
+
+def _joined(kept: Sequence[tuple[int, int]], before: int, after: int) -> list[Changed]:
+    """What lies between the lines kept."""
+    changes, i, j = [], 0, 0
+    for keep, twin in [*kept, (before, after)]:
+        if keep > i or twin > j:
+            changes.append(Changed(i, keep, j, twin))
+        i, j = keep + 1, twin + 1
+    return changes
+
+
+def _widened(hunk: list[Changed], context: int, last: int) -> Sequence[Changed]:
+    """The hunk with empty changes at its two ends that bring in the lines around."""
+    top, bottom = hunk[0], hunk[-1]
+    above = min(context, top.before_start)
+    below = min(context, last - bottom.before_end)
+    start = Changed(
+        top.before_start - above, top.before_start - above, top.after_start - above, top.after_start - above
+    )
+    end = Changed(
+        bottom.before_end + below, bottom.before_end + below, bottom.after_end + below, bottom.after_end + below
+    )
+    return [start, *hunk, end]
+
+
+def _range(start: int, count: int) -> str:
+    """Lines as a hunk header writes them; an empty range names the line before it."""
+    start = start if count else start - 1
+    return f"{start},{count}" if count != 1 else str(start)
+
+
+def _printed(mark: str, line: str) -> str:
+    return f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n\\ No newline at end of file\n"
+
+
+def _cut(line: str) -> str:
+    line = line.rstrip("\r\n")
+    return line if len(line) <= SHORT_WIDTH else f"{line[:SHORT_WIDTH]}..."
+
+
+def _equal_head(before: str, after: str) -> int:
+    """How many characters the texts begin with in common, by comparing ever larger pieces, then ever smaller ones."""
+    end = min(len(before), len(after))
+    start, step = 0, 1024
+    while start < end and before[start : start + step] == after[start : start + step]:
+        start += step
+        step *= 2
+    start = min(start, end)
+    while step and start < end:
+        size = min(step, end - start)
+        if before[start : start + size] == after[start : start + size]:
+            start += size
+        step //= 2
+    return start
+
+
+def _equal_tail(before: str, after: str, most: int) -> int:
+    """How many characters the texts end with in common, at most so many."""
+    length, step = 0, 1024
+
+    def equal(count: int) -> bool:
+        size = min(count, most - length)
+        left, right = len(before) - length, len(after) - length
+        return before[left - size : left] == after[right - size : right]
+
+    while length < most and equal(step):
+        length += step
+        step *= 2
+    length = min(length, most)
+    while step and length < most:
+        if equal(step):
+            length = min(length + step, most)
+        step //= 2
+    return length
+
+
+def _lines_back(text: str, start: int, count: int) -> int:
+    """The start of the line so many lines above the one that starts here."""
+    for _ in range(count):
+        if start == 0:
+            break
+        start = text.rfind("\n", 0, start - 1) + 1
+    return start
+
+
+def _lines_on(text: str, place: int, count: int) -> int:
+    """The end of the line so many lines below, the one that holds this place being the first."""
+    if place > 0 and text[place - 1] == "\n":
+        count -= 1
+    for _ in range(count):
+        end = text.find("\n", place)
+        if end < 0:
+            return len(text)
+        place = end + 1
+    return place

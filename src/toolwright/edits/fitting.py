@@ -1,0 +1,155 @@
+"""How a new text takes the place of the old one: its padding, its indentation, its line ends."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolwright.diff import Changed, split_lines
+from toolwright.edits.blanks import strip, words
+from toolwright.edits.indents import reindented
+from toolwright.edits.merge import merge, pairs_of
+from toolwright.edits.strategies import wanted_lines
+from toolwright.edits.views import Span
+
+_BREAK = re.compile(r"\r?\n")
+
+
+class Splice(NamedTuple):
+    """A part of a text and what takes its place."""
+
+    start: int
+    end: int
+    text: str
+
+
+def spliced(text: str, splices: Sequence[Splice]) -> str:
+    """The text with every part replaced. The parts come in order and do not overlap."""
+    pieces, at = [], 0
+    for splice in splices:
+        pieces += [text[at : splice.start], splice.text]
+        at = splice.end
+    return "".join([*pieces, text[at:]])
+
+
+def fitted(text: str, place: Span, old: str, new: str) -> list[Splice]:
+    """The new text for a place that has the old one but for blanks."""
+    if _is_whole_lines(text, place):
+        return _fitted_lines(text, place, old, new)
+    new = _without_padding(old, new, text[place.start : place.end])
+    return [Splice(place.start, place.end, follow_line_ends(text, place, old, new))]
+
+
+def merged(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
+    """The change from old to new, carried over to lines that differ from the old ones; None where that would guess."""
+    here = lines_of(text[place.start : place.end])
+    asked, given = lines_of(old), lines_of(new)
+    if not asked[-1] and len(asked) > 1:
+        asked, given = asked[:-1], given[:-1] if not given[-1] else given
+    changes = merge(asked, given, here)
+    if changes is None:
+        return None
+    return _line_splices(text, place, changes, reindented(given, pairs_of(asked, here)), ended=False)
+
+
+def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
+    """The new text with the line ends of the lines it replaces, or else of the line it stands in.
+
+    Where old and new differ in nothing but line ends, these are what the edit is about and stay as given.
+    """
+    if "\n" not in new or ("\r" not in new and "\r" not in text):
+        return new
+    if _BREAK.sub("\n", old) == _BREAK.sub("\n", new):
+        return new
+    ends = _BREAK.findall(text, span.start, span.end) or [line_end_near(text, span.end)]
+    lines = _BREAK.split(new)
+    last = len(ends) - 1
+    return "".join(line + ends[min(number, last)] for number, line in enumerate(lines[:-1])) + lines[-1]
+
+
+def line_end_near(text: str, place: int) -> str:
+    """How the line at this place ends; for a last line without an end, how the one before it does."""
+    end = text.find("\n", place)
+    if end < 0:
+        end = text.rfind("\n", 0, place)
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without their ends, of whatever kind these are."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
+    """Whole lines replaced: lines that old and new share stay the file's, the others get its indentation."""
+    here = lines_of(text[place.start : place.end])
+    asked, given = lines_of("\n".join(wanted_lines(old))), lines_of(new)
+    tail = 0
+    if _blank_head(here[::-1]) == _blank_head(asked[::-1]):
+        given = given[:-1] if old.endswith("\n") and not given[-1] else given
+    else:
+        tail = _blank_head(here[::-1])
+        asked, given = (part[::-1] for part in _without_head(lines_of(old)[::-1], given[::-1]))
+    lead = 0
+    if _blank_head(here) != _blank_head(asked):
+        lead = _blank_head(here)
+        asked, given = _without_head(asked, given)
+    core = here[lead : len(here) - tail]
+    aligned = len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True))
+    pairs = list(zip(asked, core, strict=True)) if aligned else [(asked[0], core[0])]
+    changes = merge(asked, given, asked) if aligned else [Changed(0, len(core), 0, len(given))]
+    moved = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes or []]
+    return _line_splices(text, place, moved, reindented(given, pairs), ended=new.endswith("\n"))
+
+
+def _line_splices(
+    text: str, place: Span, changes: Sequence[Changed], given: Sequence[str], *, ended: bool
+) -> list[Splice]:
+    """Line changes inside a place as splices. Each new line ends like the one it replaces, or like its neighbours."""
+    stop = text.find("\n", place.end) + 1 or len(text)
+    units = split_lines(text[place.start : stop]) or [""]
+    starts = [place.start]
+    for unit in units:
+        starts.append(starts[-1] + len(unit))
+    usual = line_end_near(text, place.start)
+    splices = []
+    for change in changes:
+        new = given[change.after_start : change.after_end]
+        ends = [_end_of(unit) for unit in units[change.before_start : change.before_end]]
+        ends += [ends[-1] if ends and ends[-1] else usual] * (len(new) - len(ends))
+        ends = [end or usual for end in ends[: len(new)]]
+        at_end = starts[change.before_end] == len(text) and not _end_of(units[-1])
+        if at_end and new and not ended:
+            ends[-1] = ""
+        opening = usual if at_end and new and change.before_start == len(units) else ""
+        piece = opening + "".join(line + end for line, end in zip(new, ends, strict=True))
+        splices.append(Splice(starts[change.before_start], starts[change.before_end], piece))
+    return splices
+
+
+def _is_whole_lines(text: str, place: Span) -> bool:
+    starts = place.start == 0 or text[place.start - 1] == "\n"
+    return starts and (place.end == len(text) or text.startswith(("\n", "\r\n"), place.end))
+
+
+def _without_padding(old: str, new: str, matched: str) -> str:
+    """The new text without the blanks around it that it shares with the old one and that the file does not have."""
+    core = strip(old)
+    start = old.index(core)
+    head, tail = old[:start], old[start + len(core) :]
+    new = new if matched.startswith(head) else new.removeprefix(head)
+    return new if matched.endswith(tail) else new.removesuffix(tail)
+
+
+def _blank_head(lines: Sequence[str]) -> int:
+    """How many blank lines come first."""
+    return next((number for number, line in enumerate(lines) if strip(line)), len(lines))
+
+
+def _without_head(asked: list[str], given: list[str]) -> tuple[list[str], list[str]]:
+    """Both without the blank lines that the asked ones begin with, if the given ones begin with as many."""
+    blank = _blank_head(asked)
+    return asked[blank:], given[blank:] if _blank_head(given) >= blank else given
+
+
+def _end_of(unit: str) -> str:
+    return "\r\n" if unit.endswith("\r\n") else "\n" if unit.endswith("\n") else ""

@@ -1,0 +1,73 @@
+"""The indentation of new lines, moved from where the model's old text stands to where the file's lines do."""
+
+from collections.abc import Mapping, Sequence
+
+from toolwright.edits.blanks import indent_of, strip
+
+Pairs = Sequence[tuple[str, str]]
+"""Lines as the model wrote them, each with the line of the file it was found to mean."""
+
+
+def reindented(lines: Sequence[str], pairs: Pairs) -> list[str]:
+    """New lines moved from the indentation of the model's old text to the file's.
+
+    They are left as they are when they already stand as the file does: a model that strays in the old text often
+    writes the new one right.
+    """
+    moves = _moves(pairs)
+    if all(old == new for old, new in moves.items()) or _stand_right(lines, pairs):
+        return list(lines)
+    return [_moved(indent_of(line), moves) + line[len(indent_of(line)) :] if strip(line) else line for line in lines]
+
+
+def _moves(pairs: Pairs) -> dict[str, str]:
+    """From each indentation of the old text to the file's for it; the first line to have one decides."""
+    moves: dict[str, str] = {}
+    for old, here in pairs:
+        if strip(old):
+            moves.setdefault(indent_of(old), indent_of(here))
+    return moves
+
+
+def _stand_right(lines: Sequence[str], pairs: Pairs) -> bool:
+    """Whether the new lines already have the file's indentation, judged by the lines they share with the old text."""
+    places = {strip(old): (indent_of(old), indent_of(here)) for old, here in reversed(pairs) if strip(old)}
+    as_old = as_file = 0
+    for line in lines:
+        old, here = places.get(strip(line), ("", ""))
+        if old != here:
+            as_old += indent_of(line) == old
+            as_file += indent_of(line) == here
+    if as_old or as_file:
+        return as_file >= as_old
+    return _starts_right(lines, pairs)
+
+
+def _starts_right(lines: Sequence[str], pairs: Pairs) -> bool:
+    """The same, where no line is shared: judged by the first line that is not blank."""
+    first = next((indent_of(line) for line in lines if strip(line)), None)
+    old, here = next(((indent_of(old), indent_of(here)) for old, here in pairs if strip(old)), ("", ""))
+    if first is None or first == old:
+        return first is None
+    return first == here or (first.startswith(here) and here.startswith(old)) or not first.startswith(old)
+
+
+def _moved(indent: str, moves: Mapping[str, str]) -> str:
+    if indent in moves:
+        return moves[indent]
+    known = [old for old in moves if indent.startswith(old)]
+    if known:
+        base = max(known, key=len)
+        return moves[base] + _converted(indent[len(base) :], moves)
+    nearest = min(moves, key=len)
+    surplus = len(nearest) - len(indent)
+    target = moves[nearest]
+    return target[: max(0, len(target) - surplus)]
+
+
+def _converted(blanks: str, moves: Mapping[str, str]) -> str:
+    """Further indentation in the file's own characters, by the rate the known lines show."""
+    for old, here in moves.items():
+        if old and here and not set(old) & set(here) and len(set(here)) == 1:
+            return here[0] * max(1, round(len(blanks) * len(here) / len(old))) if blanks else ""
+    return blanks

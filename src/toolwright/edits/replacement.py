@@ -1,0 +1,134 @@
+"""One text for another: finds the old text, fits the new one in, and says what was done or why not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from toolwright.edits.blanks import strip
+from toolwright.edits.fitting import Splice, fitted, follow_line_ends, merged, spliced
+from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
+from toolwright.edits.places import drifted_blocks, find_places
+from toolwright.edits.strategies import STRATEGIES, wanted_lines
+from toolwright.edits.views import Span, View, escapes_in, unescape
+from toolwright.errors import ToolError
+
+Drift = Literal["merge", "replace", "refuse"]
+_LINES = 200_000
+"""Lines of candidates that are looked at in the reference's way, which has no bound of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A text after a replacement."""
+
+    text: str
+    strategy: str
+    """Which of the nine strategies found the old text."""
+    count: int
+    head: int
+    """Characters before the first change."""
+    tail: int
+    """Characters after the last change."""
+
+
+def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> Replacement:
+    """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
+
+    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where
+    it does not touch them, `refuse` refuses, `replace` overwrites them as the reference does, and does without
+    our care for indentation, line ends and places too.
+    """
+    if old == new:
+        raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
+    view = View(text)
+    if drift == "replace":
+        return _as_reference(view, old, new, everywhere=everywhere)
+    strategy, places = find_places(view, old, everywhere=everywhere)
+    if not places:
+        return _carried_over(view, old, new, everywhere=everywhere, drift=drift)
+    if len(places) > 1 and not everywhere:
+        raise _ambiguous([view.line_of(place.start) for place in places])
+    if strategy == "exact":
+        splices = [Splice(*place, follow_line_ends(text, place, old, new)) for place in places]
+        return _done(text, splices, strategy, len(places))
+    if strategy == "escape":
+        old, new = unescape(old), unescape(new, only=escapes_in(old))
+    splices = [splice for place in places for splice in fitted(text, place, old, new)]
+    return _done(text, splices, strategy, len(places))
+
+
+def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift) -> Replacement:
+    """The change made in the one block that has drifted from the old text, where it does not touch what drifted."""
+    if not strip(old):
+        return _blank_replaced(view, new, everywhere=everywhere)
+    blocks = drifted_blocks(view, old)
+    if len(blocks) > 1 and blocks[0].score == blocks[1].score:
+        raise _ambiguous([block.first for block in blocks if block.score == blocks[0].score])
+    if not blocks or drift == "refuse":
+        raise ToolError(describe_miss(view, old), "not_found")
+    first, last, _ = blocks[0]
+    splices = merged(view.text, view.span(first, last), old, new)
+    if splices is None:
+        raise ToolError(describe_collision(view, old, first, last), "not_found")
+    same_size = last - first + 1 == len(wanted_lines(old))
+    return _done(view.text, splices, "context" if same_size else "block_anchor", 1)
+
+
+def _blank_replaced(view: View, new: str, *, everywhere: bool) -> Replacement:
+    """Blanks that are not there as given mean no place at all, but in an empty file."""
+    if not view.text:
+        return _done("", [Splice(0, 0, new)], "line_trimmed", 1)
+    raise ToolError(
+        "oldString is only blanks and does not stand in the file like that, so it names no place. Give the lines "
+        "around it too.",
+        "not_found" if everywhere else "ambiguous",
+    )
+
+
+def _as_reference(view: View, old: str, new: str, *, everywhere: bool) -> Replacement:
+    """The first candidate whose text occurs once, or, everywhere, the first of all. An empty one is never taken."""
+    text, seen = view.text, set[str]()
+    most = max(50, _LINES // (old.count("\n") + 1))
+    for name, strategy in STRATEGIES.items():
+        for span in islice(strategy(view, old), most):
+            candidate = text[span.start : span.end]
+            if candidate in seen:
+                continue
+            seen.add(candidate)
+            if not candidate and text:
+                continue
+            if everywhere:
+                places = _each(text, candidate) if candidate else [span]
+                return _done(text, [Splice(*place, new) for place in places], name, len(places))
+            if text.find(candidate) == span.start and (not text or text.find(candidate, span.start + 1) < 0):
+                return _done(text, [Splice(*span, new)], name, 1)
+    if seen and not everywhere:
+        raise _ambiguous([view.line_of(span.start) for span in find_places(view, old, everywhere=False)[1]])
+    raise ToolError(describe_miss(view, old), "not_found")
+
+
+def _each(text: str, candidate: str) -> list[Span]:
+    """Every occurrence, from the left, none overlapping another."""
+    spans, at = [], text.find(candidate)
+    while at >= 0:
+        spans.append(Span(at, at + len(candidate)))
+        at = text.find(candidate, at + len(candidate))
+    return spans
+
+
+def _done(text: str, splices: Sequence[Splice], strategy: str, count: int) -> Replacement:
+    after = spliced(text, splices)
+    if after == text:
+        raise ToolError("The file already reads as newString has it, so there is nothing to change.", "same")
+    tail = len(text) - splices[-1].end
+    return Replacement(text=after, strategy=strategy, count=count, head=splices[0].start, tail=tail)
+
+
+def _ambiguous(lines: Sequence[int]) -> ToolError:
+    where = f"{len(lines)} places (lines {listed_lines(lines)})" if lines else "several places"
+    return ToolError(
+        f"oldString fits {where} and only one may be meant. Add lines around it until it fits one place, or set "
+        "replaceAll to change every one.",
+        "ambiguous",
+    )
