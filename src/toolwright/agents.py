@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from toolwright.config.load import AgentSource, Config, Source
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.permission.forms import rules_from, with_legacy_tools
 from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.shelf import Services
 from toolwright.tool import Action
 
+T = TypeVar("T")
 Json = dict[str, Any]
 Mode = Literal["primary", "subagent", "all"]
 
@@ -48,6 +50,7 @@ class Standing:
 
     agent: Agent
     policy: Policy
+    services: Services = field(default_factory=Services)
 
     @property
     def name(self) -> str:
@@ -58,6 +61,9 @@ class Standing:
 
     def hides(self, permission: str) -> bool:
         return self.policy.hides(permission)
+
+    def use(self, kind: type[T]) -> T:
+        return self.services.use(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,7 @@ class Agents:
     output: Layer
     default_name: str = ""
     trusted: bool = False
+    services: Services = field(default_factory=Services)
 
     def __getitem__(self, name: str) -> Agent:
         if name in self.by_name:
@@ -112,7 +119,8 @@ class Agents:
             self._output_for(agent),
             Layer("session", tuple(session)),
         )
-        return Standing(agent, Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent))
+        policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
+        return Standing(agent, policy, self.services)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
@@ -123,7 +131,7 @@ class Agents:
         return self.output
 
 
-def load_agents(config: Config, folders: Folders, *, trusted: bool) -> Agents:
+def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Services) -> Agents:
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
     by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
@@ -139,6 +147,7 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool) -> Agents:
         output=Layer("output folder", output_rules(folders)),
         default_name=config.get("default_agent", default=""),
         trusted=trusted,
+        services=services,
     )
 
 

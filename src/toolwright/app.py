@@ -22,8 +22,9 @@ from toolwright.permission.broker import Answerer, Broker, Reply, headless
 from toolwright.permission.gate import Gate
 from toolwright.permission.rules import Rule
 from toolwright.registry import Client, Registry, Switches
-from toolwright.session.session import Services, Session
+from toolwright.session.session import Session
 from toolwright.session.store import Nowhere, Store
+from toolwright.shelf import Services
 from toolwright.tool import Call, Result, Tool
 from toolwright.tools import builtin
 from toolwright.truncate import Limits, Truncator
@@ -138,6 +139,7 @@ def build_workspace(
     config = load_config(directory, folders, environment)
     trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or Trust(folders.trust).includes(config.root)
     bus = Bus()
+    services = Services(_makers(config, folders, bus))
     registry = Registry(_switches(config, client, environment))
     registry.add(builtin())
     for tool in tools:
@@ -145,7 +147,7 @@ def build_workspace(
     return Workspace(
         config=config,
         folders=folders,
-        agents=load_agents(config, folders, trusted=trusted),
+        agents=load_agents(config, folders, trusted=trusted, services=services),
         registry=registry,
         broker=Broker(
             bus=bus,
@@ -155,7 +157,7 @@ def build_workspace(
         bus=bus,
         store=_storage(folders) if keep else Nowhere(),
         truncator=_truncator(config, folders),
-        services=Services(_makers(config, folders, bus)),
+        services=services,
         trusted=trusted,
         hooks=list(hooks),
     )

@@ -43,7 +43,7 @@ class Caller:
             stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
             await journal.finished(call, Result.failed(stopped))
             raise
-        except Exception as bug:  # noqa: BLE001 - the one broad except: a tool's bug must not end the session
+        except Exception as bug:
             log.exception("%s broke", call.tool)
             result = Result.failed(ToolError(f"{call.tool} broke: {type(bug).__name__}: {bug}", "crash"))
         await journal.finished(call, result)
@@ -72,7 +72,9 @@ def call_from_text(call_id: str, tool: str, text: str) -> Call:
     try:
         arguments: Any = json.loads(text)
     except ValueError as problem:
-        return invalid(call_id, tool, ToolError(f"Its arguments are not JSON: {problem}. Send one JSON object.", "schema"))
+        return invalid(
+            call_id, tool, ToolError(f"Its arguments are not JSON: {problem}. Send one JSON object.", "schema")
+        )
     return Call(id=call_id, tool=tool, arguments=arguments)
 
 

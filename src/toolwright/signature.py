@@ -4,7 +4,18 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 _PLAIN: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
@@ -47,9 +58,7 @@ def _parameter(parameter: inspect.Parameter, hint: object) -> Parameter:
     if not required and parameter.default is not None:
         schema["default"] = parameter.default
     alias = next((note.name for note in _notes(hint) if isinstance(note, Field) and note.name), "")
-    return Parameter(
-        name=alias or camel(parameter.name), python_name=parameter.name, schema=schema, required=required
-    )
+    return Parameter(name=alias or camel(parameter.name), python_name=parameter.name, schema=schema, required=required)
 
 
 def schema_of(hint: object) -> dict[str, Any]:

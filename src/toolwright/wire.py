@@ -17,9 +17,7 @@ def to_json(value: Any) -> Any:
         return [to_json(entry) for entry in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {
-            wire: to_json(entry)
-            for name, wire in _names(type(value))
-            if (entry := getattr(value, name)) is not None
+            wire: to_json(entry) for name, wire in _names(type(value)) if (entry := getattr(value, name)) is not None
         }
     if isinstance(value, Path | BaseException):
         return str(value)

@@ -1,6 +1,5 @@
 """Changes to files, all or nothing: compared, journalled, written, and taken back if one fails."""
 
-import os
 import stat
 import time
 from collections.abc import Callable, Sequence
@@ -83,7 +82,7 @@ def _compare(change: Change) -> None:
     """The file must still be what the change was made from, whoever was asked for leave in the meantime."""
     path = change.place.path
     if change.before is None:
-        if os.path.lexists(path):
+        if change.place.exists:
             raise ToolError(f"{path} has appeared since the call began. Read it before changing it.", "stale")
         return
     with open_file(change.place) as file:

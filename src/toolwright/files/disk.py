@@ -82,7 +82,7 @@ def failure(place: Place, error: OSError, *, missing: Kind = "missing") -> ToolE
     """What to tell the model when the system refuses a file."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return missing_file(place, missing)
-    return ToolError(f"{place.path} cannot be used: {error.strerror}. Check the path and its permissions.", missing)
+    return ToolError(f"{place.path} cannot be used: {error.strerror}. Check the path and its permissions.")
 
 
 def _special(mode: int) -> str:

@@ -58,6 +58,11 @@ class Place:
     def inside(self) -> bool:
         return self.tree.holds(self.path)
 
+    @property
+    def exists(self) -> bool:
+        """Whether anything is there now."""
+        return os.path.lexists(self.path)
+
     @cached_property
     def pattern(self) -> PathPattern:
         """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""

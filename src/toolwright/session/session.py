@@ -1,13 +1,12 @@
 """A session: who works in it, under which rules, and how its calls are run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from toolwright.agents import Standing
 from toolwright.call import Caller
-from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.permission.broker import Asker, Entry
@@ -15,28 +14,10 @@ from toolwright.permission.gate import Gate
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import Store
+from toolwright.shelf import Services
 from toolwright.tool import Abort, Action, Call, Json, Result, ToolContext
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Services:
-    """What tools may use of the workspace, each made when first asked for.
-
-    Known by name, `module.Class`, so that offering a service does not import it.
-    """
-
-    makers: dict[str, Callable[[], Any]]
-    made: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def use(self, kind: type[T]) -> T:
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        if name not in self.made:
-            if name not in self.makers:
-                raise UsageError(f"This workspace offers no {name}.")
-            self.made[name] = self.makers[name]()
-        return cast("T", self.made[name])
 
 
 @dataclass(slots=True, kw_only=True)

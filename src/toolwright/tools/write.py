@@ -1,7 +1,6 @@
 """The write tool: the whole content of a file, new or in place of the old."""
 
 import asyncio
-import os
 from typing import Annotated
 
 from toolwright.diff import unified
@@ -51,9 +50,7 @@ async def _old_content(files: Files, place: Place) -> Content | None:
     """What is there now; None if nothing is."""
     if place.given.endswith("/") or place.path.is_dir():
         raise ToolError(f"{place.path} is a folder. Name a file in it.", "is_folder")
-    if not os.path.lexists(place.path):
-        return None
-    return await files.fetch(place)
+    return await files.fetch(place) if place.exists else None
 
 
 def _old_text(files: Files, old: Content | None) -> Text | None:

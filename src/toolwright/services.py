@@ -1,0 +1,114 @@
+"""What a conversation offers its tools beyond permission: each a protocol of a few methods, got by `ctx.use`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from toolwright.tool import ToolContext
+
+Json = dict[str, Any]
+
+TodoStatus = Literal["pending", "in_progress", "completed", "cancelled"]
+TodoPriority = Literal["high", "medium", "low"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """One entry of a session's list."""
+
+    id: str
+    content: str
+    status: TodoStatus
+    priority: TodoPriority
+
+
+class Todos(Protocol):
+    """The todo list of each session."""
+
+    def of(self, session_id: str) -> list[Todo]: ...
+    def replace(self, session_id: str, todos: Sequence[Todo]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An answer to choose."""
+
+    label: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question to the user, with answers to choose from."""
+
+    question: str
+    header: str
+    options: tuple[Option, ...]
+    multiple: bool = False
+    custom: bool = True
+    """Whether the user may answer in words of their own."""
+
+
+class Questions(Protocol):
+    """Puts questions to the user."""
+
+    async def ask(self, ctx: ToolContext, questions: Sequence[Asked]) -> list[list[str]]:
+        """The chosen labels or free answers, one list a question; raises PermissionRejected if the user declines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Work handed to a subagent."""
+
+    description: str
+    prompt: str
+    agent: str
+    session_id: str = ""
+    """A child session of the same tree to go on with; a new one if empty."""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a subagent came to."""
+
+    session_id: str
+    text: str
+    """The last text it wrote; what there is of it if it failed."""
+    summary: tuple[Json, ...] = field(default=())
+    """Its calls: `{"id", "tool", "state": {"status", "title"}}` each."""
+    failure: str = ""
+    """Why it did not come to an end, if it did not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colleague:
+    """An agent that work can be handed to."""
+
+    name: str
+    description: str
+
+
+class Subagents(Protocol):
+    """Hands work to other agents."""
+
+    def known(self, agent: str) -> list[Colleague]:
+        """Those an agent may call at all: subagents that its rules do not deny it."""
+        ...
+
+    async def run(self, ctx: ToolContext, task: Task) -> Report:
+        """Let the subagent work until it is done. Progress shows in the call's metadata meanwhile."""
+        ...
+
+
+class Modes(Protocol):
+    """Changes which agent goes on with a session."""
+
+    def plan_file(self, session_id: str) -> str:
+        """Where the plan of this session is written."""
+        ...
+
+    def switch(self, ctx: ToolContext, agent: str, text: str) -> None:
+        """From the next step on the named agent works, told so by a message with this text."""
+        ...
