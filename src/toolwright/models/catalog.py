@@ -1,0 +1,187 @@
+"""Which models there are: a snapshot that ships with the program, under what the user has configured."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import UsageError
+from toolwright.models.encode import merge
+from toolwright.models.info import Limits, ModelInfo, Prices
+
+Json = Mapping[str, Any]
+
+SNAPSHOT = Path(__file__).parent / "catalog.json"
+DEFAULT_API = "openai-chat"
+"""The wire format of a provider that names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderInfo:
+    """A provider: how it is reached, and the names under which its key may lie in the environment."""
+
+    id: str
+    name: str
+    env: tuple[str, ...] = ()
+    api: str = DEFAULT_API
+    """The wire format."""
+    base_url: str = ""
+    any_model: bool = False
+    """Whether it serves models that no catalogue lists, such as a local server does."""
+    options: Json = field(default_factory=dict[str, Any])
+
+
+class Catalog:
+    """Providers and models by name. Built from records; nothing is fetched."""
+
+    def __init__(self, configured: Json | None = None, snapshot: Json | None = None) -> None:
+        """`configured` is the `provider` section of the configuration; it wins, key by key."""
+        shipped = _shipped() if snapshot is None else snapshot
+        self._shipped = frozenset(shipped)
+        self._records: Json = merge(shipped, configured or {})
+
+    def providers(self) -> Iterator[ProviderInfo]:
+        return map(self.provider, self._records)
+
+    def provider(self, provider_id: str) -> ProviderInfo:
+        record = self._records.get(provider_id)
+        if not isinstance(record, Mapping):
+            raise UsageError(f"There is no provider {provider_id!r}.{_nearest(provider_id, self._records)}")
+        options = record.get("options") or {}
+        return ProviderInfo(
+            id=provider_id,
+            name=record.get("name") or provider_id,
+            env=tuple(record.get("env") or ()),
+            api=_api_of(record),
+            base_url=options.get("baseURL") or _address_of(record),
+            any_model=bool(record.get("any_model")) or provider_id not in self._shipped,
+            options=options,
+        )
+
+    def models(self, provider_id: str) -> Iterator[ModelInfo]:
+        """The provider's models, without those that the user has left out."""
+        record = self._records.get(provider_id) or {}
+        wanted, unwanted = record.get("whitelist"), record.get("blacklist") or ()
+        for model_id, entry in (record.get("models") or {}).items():
+            if model_id not in unwanted and (not wanted or model_id in wanted):
+                yield model_info(provider_id, model_id, entry, api=_api_of(record))
+
+    def find(self, name: str) -> ModelInfo:
+        """The model called `provider/model`.
+
+        A model that is not listed is taken for a newer version of one whose name differs only in numbers; any
+        other unknown name is an error with the nearest names, unless the provider serves whatever it likes.
+        """
+        provider_id, _, model_id = name.partition("/")
+        provider = self.provider(provider_id)
+        if not model_id:
+            raise UsageError(f"{name!r} names no model. Write it as provider/model.{self._some(provider_id)}")
+        models = {info.id: info for info in self.models(provider_id)}
+        if model_id in models:
+            return models[model_id]
+        sibling = next((info for info in models.values() if _words(info.id) == _words(model_id)), None)
+        if sibling is not None:
+            return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False)
+        if provider.any_model:
+            return ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False)
+        raise UsageError(
+            f"{provider.name} has no model {model_id!r} that is known here.{_nearest(model_id, models)} "
+            f"To use it all the same, add it to the configuration under provider.{provider_id}.models."
+        )
+
+    def _some(self, provider_id: str) -> str:
+        names = [info.full_name for info in self.models(provider_id)][:3]
+        return f" There are: {', '.join(names)}." if names else ""
+
+
+def model_info(provider_id: str, model_id: str, record: Json, *, api: str = DEFAULT_API) -> ModelInfo:
+    """A record of the catalogue or of the configuration; what it leaves out is off, or not known.
+
+    `api` is the provider's wire format, unless the record has one of its own.
+    """
+    limit, kinds = record.get("limit") or {}, (record.get("modalities") or {}).get("input")
+    accepts = frozenset(kinds) if kinds else frozenset({"text", "image"} if record.get("attachment") else {"text"})
+    interleaved = record.get("interleaved")
+    return ModelInfo(
+        provider=provider_id,
+        id=model_id,
+        api_id=record.get("id") or model_id,
+        name=record.get("name") or model_id,
+        api=_named_api(record.get("provider") or {}) or api,
+        family=record.get("family") or "",
+        released=record.get("release_date") or "",
+        status=record.get("status") or "",
+        limits=Limits(**{name: int(limit.get(name) or 0) for name in ("context", "output", "input")}),
+        prices=_prices(record.get("cost") or {}),
+        accepts=accepts,
+        tools=record.get("tool_call", True),
+        reasoning=bool(record.get("reasoning")),
+        temperature=record.get("temperature", True),
+        reasoning_field=interleaved.get("field", "") if isinstance(interleaved, Mapping) else "",
+        options=record.get("options") or {},
+        headers=record.get("headers") or {},
+        variants=record.get("variants") or {},
+    )
+
+
+def _shipped() -> Json:
+    snapshot: Json = json.loads(SNAPSHOT.read_text("utf-8"))
+    providers: Json = snapshot["providers"]
+    return providers
+
+
+def _prices(cost: Json) -> Prices:
+    long = cost.get("context_over_200k")
+    numbers = {name: float(cost.get(name) or 0) for name in ("input", "output", "cache_read", "cache_write")}
+    return Prices(**numbers, long=_prices(long) if isinstance(long, Mapping) else None)
+
+
+_NPM: Mapping[str, str] = {
+    "@ai-sdk/openai-compatible": "openai-chat",
+    "@ai-sdk/openai": "openai-responses",
+    "@ai-sdk/azure": "openai-responses",
+    "@ai-sdk/anthropic": "anthropic",
+    "@ai-sdk/google": "gemini",
+    "@ai-sdk/groq": "openai-chat",
+    "@ai-sdk/xai": "openai-chat",
+    "@ai-sdk/mistral": "openai-chat",
+    "@ai-sdk/cerebras": "openai-chat",
+    "@ai-sdk/deepinfra": "openai-chat",
+    "@ai-sdk/togetherai": "openai-chat",
+    "@ai-sdk/perplexity": "openai-chat",
+    "@openrouter/ai-sdk-provider": "openai-chat",
+}
+"""The wire formats behind the npm packages that people have in their configuration."""
+
+
+def _named_api(record: Json) -> str:
+    """The wire format that a record names; empty if none. Others keep a base URL in `api`."""
+    api, npm = str(record.get("api") or ""), str(record.get("npm") or "")
+    return api if api and "://" not in api else _NPM.get(npm, npm)
+
+
+def _api_of(record: Json) -> str:
+    return _named_api(record) or str(record.get("wire") or DEFAULT_API)
+
+
+def _address_of(record: Json) -> str:
+    api = str(record.get("api") or "")
+    return api if "://" in api else str(record.get("base_url") or "")
+
+
+def _words(model_id: str) -> list[str]:
+    """What is left of a name without versions and dates."""
+    words = re.findall(r"[a-z]+", model_id.lower().rpartition("/")[2])
+    return [word for word in words if word not in {"latest", "preview"}]
+
+
+def _nearest(wanted: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    known = list(names)
+    near = get_close_matches(wanted, known, n=3)
+    if near:
+        return f" Did you mean {' or '.join(map(repr, near))}?"
+    return f" There are: {', '.join(known)}." if known else ""

@@ -1,0 +1,182 @@
+"""From a name such as `anthropic/claude-sonnet-4-5` to a model that answers."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ConfigError
+from toolwright.models.catalog import Catalog, ProviderInfo
+from toolwright.models.http import SILENCE, Address, Endpoint
+from toolwright.models.info import ModelInfo
+from toolwright.models.model import Model, ModelError
+from toolwright.models.wire import HttpModel, Wire
+
+Json = Mapping[str, Any]
+
+_USUAL_URL: Mapping[str, str] = {
+    "openai-responses": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta",
+}
+
+
+def connect(
+    provider_id: str,
+    model_id: str,
+    provider_config: Json | None = None,
+    env: Mapping[str, str] | None = None,
+    auth: Json | None = None,
+) -> Model:
+    """One model, ready to be asked. `auth` is the provider's record of the auth file. Nothing is sent yet."""
+    configured = {} if provider_config is None else {provider_id: provider_config}
+    records = {} if auth is None else {provider_id: auth}
+    return Connections(Catalog(configured), env=env or {}, auth=records).open(f"{provider_id}/{model_id}")
+
+
+class Connections:
+    """The models of one workspace: each opened once, those of one provider over the same connections."""
+
+    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json) -> None:
+        """`auth` holds the records of the auth file by provider."""
+        self.catalog = catalog
+        self._env = env
+        self._auth = auth
+        self._models: dict[str, Model] = {}
+        self._endpoints: dict[tuple[str, str], Endpoint] = {}
+
+    def open(self, name: str) -> Model:
+        """The model called `provider/model`; `scripted/FILE` plays a script."""
+        if name not in self._models:
+            provider_id, _, rest = name.partition("/")
+            self._models[name] = _scripted(rest) if provider_id == "scripted" else self._connect(name)
+        return self._models[name]
+
+    async def close(self) -> None:
+        for model in self._models.values():
+            await model.close()
+
+    def _connect(self, name: str) -> Model:
+        info = self.catalog.find(name)
+        provider = self.catalog.provider(info.provider)
+        key = find_key(provider, self._env, self._auth.get(provider.id))
+        if info.api == "pydantic-ai":
+            from toolwright.models.pydantic_ai import PydanticAIModel
+
+            return PydanticAIModel(info)
+        wire = _wire(info, provider)
+        place = (provider.id, info.api)
+        if place not in self._endpoints:
+            self._endpoints[place] = Endpoint(_address(provider, info.api, key))
+        return HttpModel(info, wire, self._endpoints[place])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    value: str
+    bearer: bool = False
+    """Whether it is a token from a login, which every format sends in the same header."""
+
+
+def find_key(provider: ProviderInfo, env: Mapping[str, str], record: Json | None) -> Key | None:
+    """The key from the configuration, the environment or the auth file, in this order.
+
+    None where a provider may do without: a local server, or one whose address the user has set.
+    """
+    given = provider.options.get("apiKey")
+    if given:
+        return Key(value=str(given))
+    found = next((env[name] for name in provider.env if env.get(name)), "")
+    if found:
+        return Key(value=found)
+    if record:
+        return _key_of(provider, record)
+    if provider.env and "baseURL" not in provider.options:
+        raise ModelError(
+            f"There is no key for {provider.name}. Set {' or '.join(provider.env)}, or run `tw auth {provider.id}`.",
+            "auth",
+        )
+    return None
+
+
+def _key_of(provider: ProviderInfo, record: Json) -> Key:
+    match record.get("type"):
+        case "oauth":
+            expires = record.get("expires") or 0
+            if expires and expires / 1000 < time.time():
+                raise ModelError(
+                    f"The login to {provider.name} has expired. Run `tw auth {provider.id}` again.", "auth"
+                )
+            return Key(value=str(record.get("access") or ""), bearer=True)
+        case "wellknown":
+            return Key(value=str(record.get("token") or ""))
+        case _:
+            return Key(value=str(record.get("key") or ""))
+
+
+def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
+    match info.api:
+        case "openai-chat":
+            from toolwright.models.openai_chat import ChatWire, dialect_of
+
+            return ChatWire(info, dialect_of(info, cache_key=bool(provider.options.get("setCacheKey"))))
+        case "openai-responses":
+            from toolwright.models.openai_responses import ResponsesWire
+
+            return ResponsesWire(info)
+        case "anthropic":
+            from toolwright.models.anthropic import AnthropicWire
+
+            return AnthropicWire(info, _betas(provider))
+        case "gemini":
+            from toolwright.models.gemini import GeminiWire
+
+            return GeminiWire(info)
+    raise ConfigError(
+        f"provider.{provider.id} speaks {info.api!r}, which is not known here. Set its `api` to openai-chat, "
+        "openai-responses, anthropic, gemini or pydantic-ai."
+    )
+
+
+def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
+    base_url = provider.base_url or _USUAL_URL.get(api, "")
+    if not base_url:
+        raise ConfigError(f"provider.{provider.id} has no address. Set its options.baseURL, such as https://host/v1.")
+    options = provider.options
+    headers = {name.lower(): str(value) for name, value in (options.get("headers") or {}).items()}
+    return Address(
+        provider=provider.name,
+        base_url=base_url,
+        headers={**_key_header(api, key), **headers},
+        silence=_seconds(options.get("chunkTimeout")) or SILENCE,
+        longest=_seconds(options.get("timeout")),
+    )
+
+
+def _key_header(api: str, key: Key | None) -> Mapping[str, str]:
+    if key is None:
+        return {}
+    name = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(api)
+    if name is None or key.bearer:
+        return {"authorization": f"Bearer {key.value}"}
+    return {name: key.value}
+
+
+def _betas(provider: ProviderInfo) -> list[str]:
+    """Beta features the user has asked for by header; the format adds its own to them."""
+    headers = provider.options.get("headers") or {}
+    given = next((str(value) for name, value in headers.items() if name.lower() == "anthropic-beta"), "")
+    return [beta.strip() for beta in given.split(",") if beta.strip()]
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    """Limits are configured in milliseconds; `false` means none."""
+    number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    return milliseconds / 1000 if number and milliseconds > 0 else None
+
+
+def _scripted(path: str) -> Model:
+    from toolwright.models.scripted import ScriptedModel
+
+    return ScriptedModel.from_file(Path(path))

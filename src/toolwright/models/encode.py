@@ -1,0 +1,70 @@
+"""Requests as bytes, joined from pieces that are each encoded once."""
+
+import json
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Once(Generic[K, V]):
+    """A function of an object, worked out once and remembered for as long as the object lives.
+
+    By identity, not by value: comparing long messages would cost what encoding them does.
+    """
+
+    def __init__(self, work_out: Callable[[K], V]) -> None:
+        self._work_out = work_out
+        self._kept: dict[int, tuple[weakref.ref[Any], V]] = {}
+
+    def __call__(self, key: K) -> V:
+        number = id(key)
+        held = self._kept.get(number)
+        if held is not None and held[0]() is key:
+            return held[1]
+        value = self._work_out(key)
+        kept = self._kept
+        kept[number] = (weakref.ref(key, lambda _: kept.pop(number, None)), value)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def dump(value: Any) -> bytes:
+    """Compact JSON. Half a surrogate pair, which no provider would take, becomes a question mark."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def join_body(fields: Mapping[str, Any], **lists: Iterable[bytes]) -> bytes:
+    """One JSON object of plain fields and of lists whose entries are already encoded."""
+    arrays = [b'"%s":[%s]' % (name.encode(), b",".join(entries)) for name, entries in lists.items()]
+    rest = dump(fields)[1:-1]
+    return b"{" + b",".join([rest, *arrays] if rest else arrays) + b"}"
+
+
+def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Later layers over earlier ones, objects inside objects likewise."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        for key, value in layer.items():
+            under = merged.get(key)
+            if isinstance(under, Mapping) and isinstance(value, Mapping):
+                merged[key] = merge(under, value)
+            else:
+                merged[key] = value
+    return merged
+
+
+def place(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Options under the names the wire has for them: `{"reasoningEffort": "reasoning.effort"}` nests the value."""
+    placed: dict[str, Any] = {}
+    for key, value in options.items():
+        *folders, last = names.get(key, key).split(".")
+        entry: Any = {last: value}
+        for folder in reversed(folders):
+            entry = {folder: entry}
+        placed = merge(placed, entry)
+    return placed

@@ -1,0 +1,114 @@
+"""A reply in the Gemini format."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolwright.models.call_ids import new_call_id
+from toolwright.models.encode import dump
+from toolwright.models.failures import stream_refusal
+from toolwright.models.info import Usage
+from toolwright.models.model import (
+    Event,
+    Finish,
+    FinishReason,
+    Json,
+    ModelError,
+    ReasoningDelta,
+    ReasoningEnd,
+    TextDelta,
+)
+from toolwright.models.wire import OpenCall, count, finish_reason
+
+_REASONS: Mapping[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+}
+
+
+class GeminiReader:
+    """Reads the chunks of one reply. Calls come whole, and mostly without an id."""
+
+    def __init__(self, provider: str) -> None:
+        self.finished = False
+        self.done = False
+        self._provider = provider
+        self._thinking = False
+        self._called = False
+        self._usage: Usage | None = None
+        self._reason = ""
+
+    def read(self, data: Json) -> Iterator[Event]:
+        if data.get("error"):
+            raise stream_refusal(self._provider, data["error"])
+        blocked = (data.get("promptFeedback") or {}).get("blockReason")
+        if blocked:
+            raise ModelError(
+                f"{self._provider} refused the request: {blocked}. Put the request another way.", "content_filter"
+            )
+        if data.get("usageMetadata"):
+            self._usage = usage_of(data["usageMetadata"])
+        for candidate in data.get("candidates") or ():
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                yield from self._part(part)
+            if candidate.get("finishReason"):
+                self._reason = candidate["finishReason"]
+                self.finished = True
+
+    def end(self) -> Iterator[Event]:
+        yield from self._rest()
+        if self._usage is not None:
+            yield self._usage
+        yield Finish(finish_reason(_REASONS, self._reason or "STOP", called=self._called), self._reason)
+
+    def _part(self, part: Json) -> Iterator[Event]:
+        signature = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
+        if part.get("functionCall"):
+            yield from self._rest()
+            yield from self._call(part["functionCall"], signature)
+            return
+        text = part.get("text") or ""
+        if part.get("thought"):
+            self._thinking = True
+            if text:
+                yield ReasoningDelta(text)
+        elif text:
+            yield from self._rest()
+            yield TextDelta(text)
+        if signature:
+            self._thinking = False
+            yield ReasoningEnd(signature)
+
+    def _rest(self) -> Iterator[Event]:
+        if self._thinking:
+            self._thinking = False
+            yield ReasoningEnd({})
+
+    def _call(self, function: Json, signature: Json) -> Iterator[Event]:
+        self._called = True
+        given = function.get("id")
+        call = OpenCall(
+            id=given or new_call_id(),
+            name=function["name"],
+            signature={**signature, **({"id": given} if given else {})},
+        )
+        yield call.start()
+        yield from call.add(dump(function.get("args") or {}).decode())
+        yield call.end()
+
+
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Tokens without overlap. Thoughts are counted apart from the reply, cached ones with the prompt."""
+    cached = count(usage.get("cachedContentTokenCount"))
+    into = count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount"))
+    return Usage(
+        input=max(0, into - cached),
+        output=count(usage.get("candidatesTokenCount")),
+        reasoning=count(usage.get("thoughtsTokenCount")),
+        cache_read=cached,
+    )

@@ -1,0 +1,134 @@
+"""One provider over HTTP: requests out, bytes of the answer back, everything that goes wrong as a ModelError."""
+
+import time
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from toolwright.models.failures import refusal
+from toolwright.models.model import ModelError
+
+if TYPE_CHECKING:
+    import httpx2
+
+SILENCE = 300.0
+"""Seconds without a byte after which a provider counts as gone."""
+ERROR_BODY = 64 * 1024
+"""Bytes of an error's body that are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a provider is and how it is spoken to."""
+
+    provider: str
+    base_url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    silence: float = SILENCE
+    """Seconds between two bytes, and until the first."""
+    longest: float | None = None
+    """Seconds a whole answer may take; None for no limit."""
+
+
+class Endpoint:
+    """An address with its connections, which are opened when first needed and kept for the next request."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._client: httpx2.AsyncClient | None = None
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer as they come."""
+        import httpx2
+
+        started = time.monotonic()
+        begun = False
+        try:
+            async with self._connections().stream("POST", self._url(path), content=body, headers=headers) as response:
+                await self._check(response)
+                begun = True
+                async for chunk in response.aiter_bytes():
+                    yield chunk
+                    self._check_time(started)
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            raise self._failure(error, begun=begun) from error
+        except httpx2.InvalidURL as error:
+            raise ModelError(
+                f"{self._url(path)} is not a web address: {error}. Set `baseURL`.", "bad_request"
+            ) from error
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def _connections(self) -> "httpx2.AsyncClient":
+        import httpx2
+
+        if self._client is None:
+            # Reading the certificates of all authorities takes longer than a whole answer of a local server.
+            secure = self.address.base_url.startswith("https:")
+            self._client = httpx2.AsyncClient(
+                headers={"user-agent": "toolwright", "accept-encoding": "identity", **self.address.headers},
+                timeout=httpx2.Timeout(self.address.silence, connect=min(30.0, self.address.silence)),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+                verify=secure,
+            )
+        return self._client
+
+    def _url(self, path: str) -> str:
+        return f"{self.address.base_url.rstrip('/')}/{path}"
+
+    async def _check(self, response: "httpx2.Response") -> None:
+        """Let an event stream pass; anything else is an error, also one that calls itself a success."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.status_code < 300 and kind not in {"application/json", "text/html"}:
+            return
+        body = await _beginning(response)
+        if response.status_code >= 400 or (kind == "application/json" and '"error"' in body):
+            raise refusal(self.address.provider, max(response.status_code, 400), response.headers, body)
+        raise ModelError(
+            f"{self.address.provider} answered {response.url} with {kind or 'no content'} ({response.status_code}) "
+            "in place of a stream of events. Check the provider's `baseURL` and `api`.",
+            "bad_request",
+            status=response.status_code,
+        )
+
+    def _check_time(self, started: float) -> None:
+        if self.address.longest is not None and time.monotonic() - started > self.address.longest:
+            raise ModelError(
+                f"The answer of {self.address.provider} took longer than {self.address.longest:g} seconds, "
+                "the provider's `timeout`.",
+                "network",
+            )
+
+    def _failure(self, error: Exception, *, begun: bool) -> ModelError:
+        import httpx2
+
+        provider, host = self.address.provider, urlsplit(self.address.base_url).netloc
+        if isinstance(error, httpx2.ReadTimeout):
+            return ModelError(f"{provider} has been silent for {self.address.silence:g} seconds.", "network")
+        if isinstance(error, httpx2.ConnectError) and _is_local(self.address.base_url):
+            return ModelError(
+                f"Nothing answers at {host}, where {provider} should be. Start the server, or set `baseURL`.",
+                "network",
+                retryable=False,
+            )
+        if begun:
+            return ModelError(f"The connection to {provider} broke in the middle of an answer: {error}", "cut")
+        reason = str(error) or type(error).__name__
+        return ModelError(f"Cannot reach {provider} at {host}: {reason}. Check the network.", "network")
+
+
+async def _beginning(response: "httpx2.Response") -> str:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) >= ERROR_BODY:
+            break
+    return body[:ERROR_BODY].decode("utf-8", "replace")
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}

@@ -1,0 +1,102 @@
+"""What is known of a model without asking it: limits, abilities, prices; and what a reply cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LONG = 200_000
+"""Tokens of input above which some providers charge their higher prices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one reply. The five counts do not overlap, whatever the provider's own do."""
+
+    input: int = 0
+    """Read anew: neither from the cache nor written to it."""
+    output: int = 0
+    """Written, without the reasoning where the provider tells it apart."""
+    reasoning: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.reasoning + self.cache_read + self.cache_write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Dollars for a million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    long: "Prices | None" = None
+    """Instead of these when the input is longer than LONG."""
+
+    def cost(self, usage: Usage) -> float:
+        """Dollars for one reply. Reasoning is charged once, as output."""
+        if self.long is not None and usage.input + usage.cache_read + usage.cache_write > LONG:
+            return self.long.cost(usage)
+        total = (
+            usage.input * self.input
+            + (usage.output + usage.reasoning) * self.output
+            + usage.cache_read * self.cache_read
+            + usage.cache_write * self.cache_write
+        )
+        return total / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Tokens; 0 where nobody knows."""
+
+    context: int = 0
+    output: int = 0
+    input: int = 0
+    """The most that may be sent, where that is less than the context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """One entry of the catalogue."""
+
+    provider: str
+    id: str
+    """The name people use for it: `provider/id`."""
+    api_id: str = ""
+    """The name the provider uses; the same unless said otherwise."""
+    name: str = ""
+    api: str = ""
+    """The wire format: openai-chat, openai-responses, anthropic, gemini or pydantic-ai."""
+    family: str = ""
+    released: str = ""
+    status: str = ""
+    """alpha, beta or deprecated; empty for the others."""
+    limits: Limits = field(default_factory=Limits)
+    prices: Prices = field(default_factory=Prices)
+    accepts: frozenset[str] = frozenset({"text"})
+    """What may be sent: text, image, pdf, audio, video."""
+    tools: bool = True
+    reasoning: bool = False
+    temperature: bool = True
+    """Whether temperature and the like may be set at all."""
+    reasoning_field: str = ""
+    """The field in which an OpenAI-compatible server wants earlier reasoning back, if it does."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    known: bool = True
+    """False where the entry is an assumption from a related model, or from nothing."""
+
+    def __post_init__(self) -> None:
+        if not self.api_id:
+            object.__setattr__(self, "api_id", self.id)
+        if not self.name:
+            object.__setattr__(self, "name", self.id)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.provider}/{self.id}"

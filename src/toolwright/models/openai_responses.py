@@ -1,0 +1,152 @@
+"""The OpenAI responses format."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from toolwright.models.call_ids import plain_id
+from toolwright.models.encode import Once, dump, join_body, merge, place
+from toolwright.models.info import ModelInfo
+from toolwright.models.media import Media, media_of
+from toolwright.models.model import (
+    AssistantMessage,
+    Json,
+    ModelCall,
+    ModelMessage,
+    Reasoning,
+    Settings,
+    SystemMessage,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+from toolwright.models.responses_reply import ResponsesReader
+from toolwright.models.schemas import plain_schema
+from toolwright.models.wire import Outgoing, most_output
+from toolwright.tool import Attachment
+
+_NAMES: Mapping[str, str] = {
+    "reasoningEffort": "reasoning.effort",
+    "reasoningSummary": "reasoning.summary",
+    "textVerbosity": "text.verbosity",
+    "parallelToolCalls": "parallel_tool_calls",
+    "promptCacheKey": "prompt_cache_key",
+    "promptCacheRetention": "prompt_cache_retention",
+    "serviceTier": "service_tier",
+    "maxToolCalls": "max_tool_calls",
+    "safetyIdentifier": "safety_identifier",
+}
+
+
+class ResponsesWire:
+    """Requests and replies of one model in this format. Nothing is stored at the provider."""
+
+    def __init__(self, info: ModelInfo) -> None:
+        self._info = info
+        self._message = Once(self._encode)
+        self._tool = Once(_encode_tool)
+
+    def reader(self) -> ResponsesReader:
+        return ResponsesReader(self._info.provider)
+
+    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
+        lists: dict[str, Iterable[bytes]] = {"input": filter(None, map(self._message, messages))}
+        if tools:
+            lists["tools"] = map(self._tool, tools)
+        fields = merge(self._fields(settings, tools), place(settings.options, _NAMES))
+        return Outgoing(path="responses", body=join_body(fields, **lists))
+
+    def _fields(self, settings: Settings, tools: Sequence[ToolSpec]) -> Json:
+        fields: Json = {
+            "model": self._info.api_id,
+            "max_output_tokens": most_output(settings, self._info),
+            "temperature": settings.temperature if self._info.temperature else None,
+            "top_p": settings.top_p if self._info.temperature else None,
+            "tool_choice": settings.tool_choice if tools else None,
+            "prompt_cache_key": settings.cache_key or None,
+            "store": False,
+            "include": ["reasoning.encrypted_content"] if self._info.reasoning else None,
+            "stream": True,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def _encode(self, message: ModelMessage) -> bytes:
+        """The message's items, joined as they will stand in the list."""
+        return b",".join(map(dump, self._items(message)))
+
+    def _items(self, message: ModelMessage) -> Iterator[Json]:
+        match message:
+            case SystemMessage():
+                yield {"role": "developer" if self._info.reasoning else "system", "content": message.text}
+            case UserMessage():
+                parts = self._parts(message.content)
+                if parts:
+                    yield {"role": "user", "content": parts}
+            case ToolMessage():
+                yield {
+                    "type": "function_call_output",
+                    "call_id": plain_id(message.call_id, longest=64),
+                    "output": self._parts((message.output, *message.attachments))
+                    if message.attachments
+                    else message.output,
+                }
+            case AssistantMessage():
+                yield from self._reply(message)
+
+    def _reply(self, message: AssistantMessage) -> Iterator[Json]:
+        """An earlier reply. Reasoning is sent back sealed, and only where what it led to follows it."""
+        own = message.model in {"", self._info.full_name}
+        waiting: list[Json] = []
+        for part in message.content:
+            if isinstance(part, Reasoning):
+                if own and part.signature.get("encrypted_content"):
+                    waiting.append(_sealed(part))
+                continue
+            if part == "":
+                continue
+            yield from waiting
+            waiting = []
+            if isinstance(part, ModelCall):
+                yield {
+                    "type": "function_call",
+                    "call_id": plain_id(part.id, longest=64),
+                    "name": part.name,
+                    "arguments": dump(part.arguments).decode(),
+                }
+            else:
+                yield {"role": "assistant", "content": [{"type": "output_text", "text": part}]}
+
+    def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
+        given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
+        return [_media_part(part) if isinstance(part, Media) else _text(part) for part in given if part]
+
+
+def _sealed(part: Reasoning) -> Json:
+    summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+    return {"type": "reasoning", "encrypted_content": part.signature["encrypted_content"], "summary": summary}
+
+
+def _text(text: str) -> Json:
+    return {"type": "input_text", "text": text}
+
+
+def _media_part(media: Media) -> Json:
+    match media.kind:
+        case "image":
+            return {"type": "input_image", "image_url": media.address}
+        case "pdf" if media.url:
+            return {"type": "input_file", "file_url": media.url}
+        case "pdf":
+            return {"type": "input_file", "filename": media.filename, "file_data": media.address}
+        case _:
+            return _text(f"[{media.filename} ({media.mime}) is not shown: this interface takes images and PDF files.]")
+
+
+def _encode_tool(tool: ToolSpec) -> bytes:
+    return dump(
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": plain_schema(tool.schema),
+            "strict": False,
+        }
+    )

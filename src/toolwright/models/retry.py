@@ -1,0 +1,79 @@
+"""Asking a model again after trouble that passes: a few times, with growing waits, never without end."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often and how long to wait, in seconds."""
+
+    retries: int = 5
+    first_wait: float = 2.0
+    """Doubled each time."""
+    longest_wait: float = 30.0
+    jitter: float = 0.25
+    """The part of a wait that may be added at random, so that many sessions do not come back at once."""
+    longest_retry_after: float = 120.0
+    """A provider that asks for more patience than this is not asked again: the user should know at once."""
+
+    def wait(self, attempt: int, error: ModelError, chance: float) -> float | None:
+        """Seconds before the next attempt, the first being 1; None to give up. `chance` is between 0 and 1."""
+        if not error.retryable or attempt > self.retries:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.longest_retry_after else None
+        grown = min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1))
+        return grown * (1 + self.jitter * chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The attempt failed and another follows after `wait` seconds: forget what the failed one has sent.
+
+    A consumer that can no longer forget, because it has acted on a call, leaves the stream here and raises `error`.
+    """
+
+    attempt: int
+    wait: float
+    error: ModelError
+
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+async def stream_with_retries(
+    model: Model,
+    messages: Sequence[ModelMessage],
+    tools: Sequence[ToolSpec],
+    settings: Settings,
+    *,
+    policy: RetryPolicy | None = None,
+    sleep: Sleep = asyncio.sleep,
+) -> AsyncGenerator[Event | Retry, None]:
+    """The reply of the first attempt that succeeds, with a `Retry` before each wait.
+
+    An attempt may fail after it has sent something: the whole reply is then asked for again, since no provider
+    can go on in the middle. Raises the last error when the policy gives up.
+    """
+    policy = policy or RetryPolicy()
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            async with aclosing(model.stream(messages, tools, settings)) as events:
+                async for event in events:
+                    yield event
+            return
+        except ModelError as error:
+            wait = policy.wait(attempt, error, random.random())  # noqa: S311 - spreads load, guards nothing
+            if wait is None:
+                raise
+            trouble = error
+        yield Retry(attempt, wait, trouble)
+        await sleep(wait)
