@@ -60,6 +60,8 @@ class LineIndex:
         wanted = line - 1
         if not wanted:
             return self.offsets[0]
+        if self.total is not None and line > self.total:
+            return None
         if wanted > self.newlines[-1]:
             self.extend(source, wanted)
         mark = bisect_left(self.newlines, wanted) - 1
@@ -74,7 +76,7 @@ class LineIndex:
         offset, seen = self.offsets[-1], self.newlines[-1]
         source.seek(offset)
         buffer = bytearray(CHUNK)
-        while self.total is None and (newlines is None or seen < newlines):
+        while newlines is None or seen < newlines:
             size = source.readinto(buffer)
             if not size:
                 self.total = seen + 1
