@@ -1,0 +1,95 @@
+"""Our end of the keeper: starts it when it is first needed, hands orders to it, and lets it go."""
+
+import asyncio
+import os
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from toolwright.process.quota import make_group, remove_group
+
+HEADER = struct.Struct("!I")
+BOOT = (
+    "import sys; sys.path.append(sys.argv[1]); from keeper.server import serve; serve(0, int(sys.argv[2]), sys.argv[3])"
+)
+HANDED_DOWN = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""All the keeper knows of our environment: what other programs may read of a process should hold no secret."""
+PATIENCE = 2.0
+"""Seconds for the keeper to end once it has been let go."""
+
+
+class Keeper:
+    """One process that starts programs for us. If it is killed, the next order starts another."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._pid = 0
+        self._socket: socket.socket | None = None
+        self._group: Path | None = None
+
+    def ensure(self) -> socket.socket:
+        """The socket to a keeper that runs, or is about to."""
+        if self._socket is None:
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self._group = make_group(self._processes, ours.fileno())
+                self._pid = _spawn(theirs.fileno(), self._processes, self._group)
+            self._socket = ours
+        return self._socket
+
+    def send(self, order: bytes, descriptors: Sequence[int]) -> socket.socket:
+        """Hand an order over; the answer is the socket on which its leader reports and listens."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._hand_over(order, [*descriptors, theirs.fileno()])
+            except ConnectionError:
+                self._forget()
+                self._hand_over(order, [*descriptors, theirs.fileno()])
+            except BaseException:
+                ours.close()
+                raise
+        ours.setblocking(False)
+        return ours
+
+    async def close(self) -> None:
+        """Let the keeper go, and wait until it has."""
+        if self._socket is None:
+            return
+        self._socket.close()
+        self._socket = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.to_thread(self._reap, 0)
+        if self._group is not None:
+            remove_group(self._group)
+
+    def _hand_over(self, order: bytes, descriptors: Sequence[int]) -> None:
+        connection = self.ensure()
+        socket.send_fds(connection, [HEADER.pack(len(order))], descriptors)
+        connection.sendall(order)
+
+    def _forget(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        self._reap(os.WNOHANG)
+
+    def _reap(self, options: int) -> None:
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, options)
+
+
+def _spawn(descriptor: int, processes: int, group: Path | None) -> int:
+    folder = Path(__file__).parent
+    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(folder), str(processes), str(group or "")]
+    files = [
+        (os.POSIX_SPAWN_DUP2, descriptor, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    ]
+    env = {name: os.environ[name] for name in HANDED_DOWN if name in os.environ}
+    return os.posix_spawn(sys.executable, argv, env, file_actions=files)

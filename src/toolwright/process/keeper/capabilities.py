@@ -1,0 +1,48 @@
+"""What root keeps in the sandbox: the rights over files, and none over the machine."""
+
+import ctypes
+import errno
+
+from .system import PR_CAPBSET_DROP, capget, capset, prctl
+
+KEPT = {
+    "CAP_CHOWN": 0,
+    "CAP_DAC_OVERRIDE": 1,
+    "CAP_FOWNER": 3,
+    "CAP_FSETID": 4,
+    "CAP_KILL": 5,
+    "CAP_SETGID": 6,
+    "CAP_SETUID": 7,
+}
+"""Enough for package managers and for projects that belong to somebody else. CAP_DAC_READ_SEARCH is not among
+them: it opens files by handle, past every mount."""
+MANY = 64
+VERSION = 0x20080522
+
+
+def drop_dangerous() -> None:
+    """Give up all other capabilities for the program that is executed next. Who has none is left as is."""
+    for number in set(range(MANY)) - set(KEPT.values()):
+        try:
+            prctl(PR_CAPBSET_DROP, number)
+        except OSError as problem:
+            if problem.errno not in (errno.EINVAL, errno.EPERM):
+                raise
+    _inherit_none()
+
+
+class _Header(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _Sets(ctypes.Structure):
+    _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
+
+
+def _inherit_none() -> None:
+    """What a process may inherit is added to root's rights whatever the bounds say."""
+    header, sets = _Header(VERSION, 0), (_Sets * 2)()
+    capget(ctypes.byref(header), sets)
+    for part in sets:
+        part.inheritable = 0
+    capset(ctypes.byref(header), sets)

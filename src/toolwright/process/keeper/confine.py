@@ -1,0 +1,70 @@
+"""Limits a process puts on itself before it becomes the program: what it sees, reads, writes and reaches."""
+
+# pathlib would take as long to import as all the rest of the keeper.
+# ruff: noqa: PTH112, PTH123
+
+import os
+
+from . import capabilities, landlock, seccomp, system
+from .order import Confinement, Mount
+
+NEW_NAMES = 0x00020000
+NEW_USER = 0x10000000
+
+READ_ONLY, NO_SUID, NO_DEVICES, REMOUNT = 0x1, 0x2, 0x4, 0x20
+BIND, RECURSIVE, PRIVATE, RELATIVE_TIMES = 0x1000, 0x4000, 0x40000, 0x200000
+
+
+def confine(limits: Confinement) -> None:
+    """Take on the limits for good; OSError says which of them the machine refuses."""
+    if limits["mounts"]:
+        _enter_mount_namespace()
+        for mount in limits["mounts"]:
+            _apply(mount)
+    capabilities.drop_dangerous()
+    system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
+    landlock.restrict(readable=limits["readable"], writable=limits["writable"])
+    if not limits["network"]:
+        seccomp.refuse_network()
+
+
+def _enter_mount_namespace() -> None:
+    """Root may have one as it is; anybody else needs to be root of a user namespace first."""
+    if os.geteuid() == 0:
+        system.unshare(NEW_NAMES)
+    else:
+        user, group = os.geteuid(), os.getegid()
+        system.unshare(NEW_NAMES | NEW_USER)
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+    system.mount(None, "/", None, RECURSIVE | PRIVATE)
+
+
+def _apply(mount: Mount) -> None:
+    source, target = mount["source"], mount["target"]
+    match mount["kind"]:
+        case "bind":
+            system.mount(source, target, None, BIND | RECURSIVE)
+        case "read-only":
+            system.mount(target, target, None, BIND | RECURSIVE)
+            _remount(target, READ_ONLY)
+        case "hide" if os.path.isdir(target):
+            system.mount("none", target, "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES)
+        case _:
+            # Where devices are off, opening one is refused to everybody, root included.
+            system.mount("/dev/null", target, None, BIND)
+            _remount(target, READ_ONLY | NO_DEVICES)
+
+
+def _remount(target: str, flags: int) -> None:
+    """In a user namespace the flags that the mount has had from outside must be kept."""
+    had = os.statvfs(target).f_flag
+    kept = had & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
+    relative_times = RELATIVE_TIMES if had & os.ST_RELATIME else 0
+    system.mount(None, target, None, REMOUNT | BIND | flags | kept | relative_times)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)

@@ -1,0 +1,135 @@
+"""A leader: starts one program, tells what becomes of it, and ends everything below when told to or left alone."""
+
+import json
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any
+
+from . import family
+from .launch import Failure, Started, launch
+from .order import Order
+
+RESWEEP = 0.02
+"""Seconds between looks for processes that a first SIGKILL has missed."""
+
+
+QUIETLY = getattr(socket, "MSG_NOSIGNAL", 0)
+
+
+def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
+    """Stay until the scope is empty. The control socket carries one JSON object per line, both ways."""
+    started = launch(order, standard)
+    for descriptor in standard:
+        os.close(descriptor)
+    if isinstance(started, Failure):
+        tell(control, failed=started.reason)
+        return
+    tell(control, started=started.pid)
+    Leader(started, order["linger"], control).run(wakeup)
+
+
+class Leader:
+    """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
+
+    def __init__(self, started: Started, linger: float, control: socket.socket) -> None:
+        self._started = started
+        self._linger = linger
+        self._control = control
+        self._commands = b""
+        self._ended: dict[str, Any] | None = None
+        """How the program ended, until that has been told."""
+        self._told = False
+        self._tell_at: float | None = None
+        self._kill_at: float | None = None
+        self._empty = False
+
+    def run(self, wakeup: int) -> None:
+        while not self._empty:
+            ready, _, _ = select.select([self._control.fileno(), wakeup], [], [], self._patience())
+            if wakeup in ready:
+                os.read(wakeup, 4096)
+                self._reap()
+            if self._control.fileno() in ready and not self._empty:
+                self._listen()
+            self._act_on_time()
+
+    def _patience(self) -> float | None:
+        moments = [moment for moment in (self._tell_at, self._kill_at) if moment is not None]
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
+
+    def _reap(self) -> None:
+        """Having no children left proves the scope empty: every descendant is a child or has a parent that is one."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._empty = True
+                self._tell_end()
+                return
+            if not pid:
+                return
+            if pid == self._started.pid:
+                self._ended = self._started.end(status)
+                self._tell_at = time.monotonic() + self._linger
+
+    def _tell_end(self) -> None:
+        """Told once the scope is empty, or when what lingers has had its time; and then again when it is empty."""
+        self._tell_at = None
+        if self._ended is not None and not self._told:
+            self._told = True
+            tell(self._control, **self._ended, left=[] if self._empty else _left())
+        if self._empty:
+            tell(self._control, empty=True)
+
+    def _listen(self) -> None:
+        """`{"stop": seconds}` asks for an end; a closed socket means that nobody waits any more."""
+        try:
+            data = self._control.recv(4096)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._control.close()
+            self._control = _nobody()
+            return self._end(0)
+        *lines, self._commands = (self._commands + data).split(b"\n")
+        for line in lines:
+            self._end(json.loads(line)["stop"])
+        return None
+
+    def _end(self, grace: float) -> None:
+        if grace:
+            family.signal_all(os.getpid(), signal.SIGTERM)
+            family.signal_all(os.getpid(), signal.SIGCONT)
+        self._kill_at = time.monotonic() + grace
+
+    def _act_on_time(self) -> None:
+        now = time.monotonic()
+        if self._tell_at is not None and now >= self._tell_at:
+            self._tell_end()
+        if self._kill_at is not None and now >= self._kill_at and not self._empty:
+            family.kill_all(os.getpid())
+            self._kill_at = time.monotonic() + RESWEEP
+
+
+def _left() -> list[dict[str, Any]]:
+    """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
+    named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid())]
+    return [{"pid": pid, "command": line} for pid, line in named if line and not line.startswith("bwrap ")]
+
+
+def _nobody() -> socket.socket:
+    """A socket on which nothing ever arrives."""
+    ours, theirs = socket.socketpair()
+    theirs.detach()
+    return ours
+
+
+def tell(control: socket.socket, **message: object) -> None:
+    """Say something to our master, who may be gone."""
+    try:
+        control.sendall(json.dumps(message).encode() + b"\n", QUIETLY)
+    except OSError:
+        return

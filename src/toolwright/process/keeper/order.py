@@ -1,0 +1,37 @@
+"""What the keeper is asked to start: the record both sides write and read."""
+
+from typing import TypedDict
+
+
+class Mount(TypedDict):
+    """One change to what a confined program sees: `bind` shows source at target, `hide` empties it."""
+
+    kind: str
+    source: str
+    target: str
+
+
+class Confinement(TypedDict):
+    """Limits that the kernel puts on a program and all it starts, without the help of another program."""
+
+    mounts: list[Mount]
+    """Made in a mount namespace of its own; none is entered for an empty list."""
+    readable: list[str]
+    writable: list[str]
+    network: bool
+
+
+class Order(TypedDict):
+    """One program to start. The descriptors for its input, output and errors travel beside it."""
+
+    path: str
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    linger: float
+    """Seconds to wait, once the program has ended, for the rest of its scope to end too."""
+    confinement: Confinement | None
+
+
+STATUS = "{status}"
+"""A word of `argv` that stands for a descriptor on which bubblewrap tells whether it came as far as the program."""

@@ -1,0 +1,161 @@
+"""The keeper's main loop: has a leader ready for the next order, and ends what a killed leader left behind."""
+
+import array
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from typing import NoReturn, cast
+
+from . import family, limits, system
+from .leader import lead
+from .order import Order
+
+HEADER = struct.Struct("!I")
+DESCRIPTORS = 4
+"""What comes with an order: input, output, errors, and the leader's end of the control socket."""
+DONE, MASTER_IS_GONE = 0, 3
+"""How a leader may end; any other end leaves orphans to us."""
+NO_ROOM = 0.05
+"""Seconds until the next try when the system has no room for another process."""
+
+
+def serve(descriptor: int, processes: int, group: str) -> None:
+    """Carry out orders until the other end is gone, then wait until everything below is.
+
+    All that runs may be so many processes together, counted by a control group if one is named.
+    """
+    os.setsid()
+    requests = local_socket(descriptor)
+    requests.set_inheritable(False)
+    _reset_signals()
+    system.call_myself("toolwright-keep")
+    system.become_subreaper()
+    limits.limit_processes(processes, group)
+    gc.disable()
+    gc.freeze()
+    _keep_a_leader_ready(requests)
+
+
+def local_socket(descriptor: int) -> socket.socket:
+    """Told what it is, Python need not ask the system."""
+    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+
+
+def _reset_signals() -> None:
+    """Python ignores some signals, and what is ignored stays so in every program started."""
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _keep_a_leader_ready(requests: socket.socket) -> None:
+    """A fork takes longer than everything else about an order, so the next leader is made while one is at work."""
+    wakeup = wake_on_child()
+    taken, taking = os.pipe()
+    leaders = set[int]()
+    while True:
+        spare = _fork_leader(requests, taking)
+        leaders.add(spare)
+        while spare in leaders:
+            ready, _, _ = select.select([taken, wakeup], [], [])
+            if taken in ready:
+                os.read(taken, 1)
+                break
+            os.read(wakeup, 4096)
+            if _reap(leaders, os.WNOHANG):
+                # Every leader has seen that our master is gone and is ending its scope.
+                _reap(leaders, 0)
+                return
+
+
+def wake_on_child() -> int:
+    """A descriptor that becomes readable when a child has ended."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, _do_nothing)
+    return reading
+
+
+def _do_nothing(*_: object) -> None:
+    """A signal that nobody handles does not wake."""
+
+
+def _fork_leader(requests: socket.socket, taking: int) -> int:
+    while True:
+        try:
+            leader = os.fork()
+        except OSError:
+            time.sleep(NO_ROOM)
+        else:
+            break
+    if not leader:
+        _lead_and_exit(requests, taking)
+    return leader
+
+
+def _lead_and_exit(requests: socket.socket, taking: int) -> NoReturn:
+    """A leader must never fall back into the keeper's loop, whatever happens to it."""
+    status = 1
+    try:
+        status = _lead(requests, taking)
+    finally:
+        os._exit(status)
+
+
+def _lead(requests: socket.socket, taking: int) -> int:
+    wakeup = wake_on_child()
+    system.become_subreaper()
+    system.call_myself("toolwright-lead")
+    received = _receive(requests)
+    if received is None:
+        return MASTER_IS_GONE
+    requests.close()
+    os.write(taking, b".")
+    order, (*standard, control) = received
+    lead(order, standard, local_socket(control), wakeup)
+    return DONE
+
+
+def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:
+    """One order and its descriptors; None when nobody is there any more."""
+    space = socket.CMSG_SPACE(DESCRIPTORS * 4)
+    try:
+        header, ancillary, _, _ = requests.recvmsg(HEADER.size, space, socket.MSG_WAITALL | CLOSE_ON_EXEC)
+        if len(header) < HEADER.size:
+            return None
+        body = requests.recv(HEADER.unpack(header)[0], socket.MSG_WAITALL)
+    except ConnectionError:
+        return None
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data)
+    return cast("Order", json.loads(body)), list(descriptors)
+
+
+CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+
+
+def _reap(leaders: set[int], options: int) -> bool:
+    """Take note of the dead, and whether one of them found our master gone.
+
+    A leader that did not end well has left orphans, and they are now our own children.
+    """
+    gone = False
+    while True:
+        try:
+            pid, status = os.waitpid(-1, options)
+        except ChildProcessError:
+            return gone
+        if not pid:
+            return gone
+        if pid in leaders:
+            leaders.discard(pid)
+            gone = gone or os.waitstatus_to_exitcode(status) == MASTER_IS_GONE
+            if os.waitstatus_to_exitcode(status) not in (DONE, MASTER_IS_GONE):
+                family.kill_all(os.getpid(), without=leaders)

@@ -1,0 +1,72 @@
+"""The system calls that Python has no name for."""
+
+import ctypes
+import os
+import sys
+from functools import cache
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+
+def prctl(option: int, value: int, pointer: object = 0) -> None:
+    """Change something about this process; OSError where the kernel refuses."""
+    _checked(_libc().prctl(option, ctypes.c_ulong(value), pointer, 0, 0), "prctl")
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """A call by its number, for those the C library does not wrap."""
+    return _checked(_libc().syscall(ctypes.c_long(number), *arguments), f"system call {number}")
+
+
+def unshare(flags: int) -> None:
+    _checked(_libc().unshare(flags), "unshare")
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
+    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    _checked(_libc().mount(*texts, ctypes.c_ulong(flags), None), f"mount on {target}")
+
+
+def capget(header: object, sets: object) -> None:
+    _checked(_libc().capget(header, sets), "capget")
+
+
+def capset(header: object, sets: object) -> None:
+    _checked(_libc().capset(header, sets), "capset")
+
+
+def become_subreaper() -> None:
+    """Take in the orphans among our descendants. Only Linux can; elsewhere they are found as long as they stay."""
+    if sys.platform == "linux":
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(parent: int, signal: int) -> None:
+    """Have the kernel end this process when its parent goes, however it goes."""
+    if sys.platform == "linux":
+        prctl(PR_SET_PDEATHSIG, signal)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal)
+
+
+def call_myself(name: str) -> None:
+    """What `ps` and `top` show in place of python."""
+    if sys.platform == "linux":
+        _checked(_libc().prctl(PR_SET_NAME, name.encode(), 0, 0, 0), "prctl")
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(answer: int, what: str) -> int:
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return answer

@@ -1,0 +1,268 @@
+"""Scopes: a program and everything it starts, begun together, watched together, ended together."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from toolwright.errors import ToolError
+from toolwright.process.client import Keeper
+from toolwright.process.keeper.order import Confinement, Order
+
+PROCESSES = 4096
+"""How many processes all programs started from here may be at a time."""
+GRACE = 0.1
+"""Seconds between SIGTERM and SIGKILL, unless said otherwise."""
+LINGER = 0.1
+"""Seconds a scope has to become empty by itself once its program has ended, before it counts as left running."""
+PROOF = 2.0
+"""Seconds to wait for the kernel to say that a killed scope is empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to start, where, with which environment and within which limits."""
+
+    argv: Sequence[str]
+    """A program without a slash in its name is looked for in the PATH of `env`."""
+    cwd: Path
+    env: Mapping[str, str]
+    stdin: Literal["closed", "pipe"] = "closed"
+    stderr: Literal["merged", "pipe"] = "merged"
+    confinement: Confinement | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A process that was still there when its program had ended."""
+
+    pid: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """How a program ended."""
+
+    code: int | None = None
+    """Its exit code; None if a signal ended it."""
+    signal: int | None = None
+    ran: bool = True
+    """False if a wrapper such as bubblewrap gave up before it came to the program."""
+    left: tuple[Left, ...] = ()
+
+
+class Scopes:
+    """Starts programs, each in a scope of its own. Closing it ends them all, and so does our own death."""
+
+    def __init__(self, *, processes: int = PROCESSES) -> None:
+        self._keeper = Keeper(processes)
+        self._open = set[Scope]()
+
+    def warm(self) -> None:
+        """Have the keeper ready before the first program is wanted; it starts on its own time."""
+        _refuse_windows()
+        self._keeper.ensure()
+
+    async def start(self, program: Program) -> "Scope":
+        """The scope of a program that now runs. ToolError says what stood in its way."""
+        _refuse_windows()
+        order = json.dumps(_order(program)).encode()
+        pipes = Pipes(program)
+        try:
+            control = self._keeper.send(order, pipes.theirs)
+        except OSError:
+            pipes.close()
+            raise
+        finally:
+            pipes.close_theirs()
+        scope = Scope(control, pipes, self._open.discard)
+        self._open.add(scope)
+        try:
+            await scope.started()
+        except BaseException:
+            scope.release()
+            raise
+        return scope
+
+    async def close(self) -> None:
+        """End every program and wait until nothing of them is left."""
+        scopes = list(self._open)
+        await asyncio.gather(*(scope.stop() for scope in scopes))
+        for scope in scopes:
+            scope.release()
+        await self._keeper.close()
+
+
+class Scope:
+    """A program and all its descendants. Whoever has one must `release` it in the end, which ends what still runs."""
+
+    def __init__(self, control: socket.socket, pipes: "Pipes", on_release: Callable[["Scope"], None]) -> None:
+        self.pid = 0
+        self.stdin, self.stdout, self.stderr = pipes.stdin, pipes.stdout, pipes.stderr
+        """Our ends of its pipes: descriptors that do not block; closed by `release`."""
+        self._control = control
+        self._pipes = pipes
+        self._on_release = on_release
+        self._heard = b""
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.create_future()
+        self._ended: asyncio.Future[End] = self._loop.create_future()
+        self._emptied = self._loop.create_future()
+        self._loop.add_reader(control, self._listen)
+
+    async def started(self) -> None:
+        """Return once the program runs; ToolError if it cannot."""
+        problem = await asyncio.shield(self._started)
+        if problem:
+            raise ToolError(f"The command did not run: {problem}.")
+
+    async def ended(self) -> End:
+        """How the program ended. Known once its scope is empty, or soon after its end if others are left."""
+        return await asyncio.shield(self._ended)
+
+    async def emptied(self) -> None:
+        """Return once no process of the scope is left."""
+        await asyncio.shield(self._emptied)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._emptied.done()
+
+    async def stop(self, grace: float = GRACE) -> bool:
+        """Ask all processes to end, kill those that do not, and say whether the kernel has proved them gone."""
+        if self.is_empty:
+            return True
+        self._tell(stop=grace)
+        _, pending = await asyncio.wait([self._emptied], timeout=grace + PROOF)
+        return not pending
+
+    def close_stdin(self) -> None:
+        self._pipes.close_stdin()
+        self.stdin = None
+
+    def release(self) -> None:
+        """Let go of everything; processes that still run are killed."""
+        self._loop.remove_reader(self._control)
+        self._control.close()
+        self._pipes.close()
+        self._on_release(self)
+        self._conclude()
+
+    def _tell(self, **message: object) -> None:
+        try:
+            self._control.sendall(json.dumps(message).encode() + b"\n")
+        except ConnectionError:
+            self._conclude()
+
+    def _listen(self) -> None:
+        try:
+            data = self._control.recv(65536)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._control)
+            self._conclude()
+            return
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            self._hear(json.loads(line))
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"started": pid}:
+                self.pid = pid
+                _settle(self._started, "")
+            case {"failed": problem}:
+                _settle(self._started, problem)
+            case {"code": code, "ran": ran, "left": left}:
+                others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
+                _settle(self._ended, End(code=code, signal=message.get("signal"), ran=ran, left=others))
+            case {"empty": True}:
+                _settle(self._emptied, None)
+
+    def _conclude(self) -> None:
+        """Nobody reports any more: the leader is done, or was killed and the keeper ends what it left."""
+        _settle(self._started, "the process that starts it was killed")
+        _settle(self._ended, End())
+        _settle(self._emptied, None)
+
+
+class Pipes:
+    """The pipes of a program: our ends, which do not block, and its own."""
+
+    def __init__(self, program: Program) -> None:
+        null = os.open(os.devnull, os.O_RDONLY)
+        self.theirs = [null, -1, -1]
+        """Input, output and errors of the program."""
+        self.stdin: int | None = None
+        self.stderr: int | None = None
+        if program.stdin == "pipe":
+            os.close(null)
+            self.theirs[0], self.stdin = os.pipe()
+            os.set_blocking(self.stdin, False)
+        self.stdout, self.theirs[1] = _reading_pipe()
+        if program.stderr == "pipe":
+            self.stderr, self.theirs[2] = _reading_pipe()
+        else:
+            self.theirs[2] = os.dup(self.theirs[1])
+
+    def close_theirs(self) -> None:
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        self.theirs = []
+
+    def close_stdin(self) -> None:
+        if self.stdin is not None:
+            os.close(self.stdin)
+        self.stdin = None
+
+    def close(self) -> None:
+        self.close_stdin()
+        for descriptor in (self.stdout, self.stderr):
+            if descriptor is not None and descriptor >= 0:
+                os.close(descriptor)
+        self.stdout, self.stderr = -1, None
+
+
+def _reading_pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    return reading, writing
+
+
+def _order(program: Program) -> Order:
+    return {
+        "path": _found(program),
+        "argv": list(program.argv),
+        "env": dict(program.env),
+        "cwd": str(program.cwd),
+        "linger": LINGER,
+        "confinement": program.confinement,
+    }
+
+
+def _found(program: Program) -> str:
+    name = program.argv[0]
+    path = name if "/" in name else shutil.which(name, path=program.env.get("PATH"))
+    if path is None:
+        raise ToolError(f"There is no program {name!r} on this machine. Install it, or use another.", "missing")
+    return path
+
+
+def _settle(future: "asyncio.Future[Any]", value: object) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _refuse_windows() -> None:
+    if sys.platform == "win32":
+        raise ToolError("Commands cannot be run on Windows itself. Run toolwright inside WSL instead.")
