@@ -20,6 +20,8 @@ from toolwright.files.replace import Change
 from toolwright.files.text import Text, decode
 from toolwright.files.view import Viewer
 
+__all__ = ["Change", "Content", "Files", "Loaded"]
+
 LARGE = 256 * 1024
 """Bytes from which on a file is read in a thread, so that nothing else has to wait."""
 
