@@ -1,15 +1,15 @@
 """The one door: every tool call, whoever makes it, passes through `Caller.call_tool`."""
 
 import asyncio
-import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolwright.errors import ToolError
 from toolwright.hooks import Hook, wrap
-from toolwright.registry import Registry
+from toolwright.jsontext import read_json
+from toolwright.registry import Registry, shown_name
 from toolwright.tool import Call, Json, Result, ToolContext
 from toolwright.truncate import Truncator
 
@@ -33,36 +33,45 @@ class Caller:
 
     async def call_tool(self, call: Call, ctx: ToolContext, journal: Journal) -> Result:
         """Run the call and record how it went. A failure comes back as a result, never as an exception."""
-        call = self._named(call)
+        call = self.named(call)
         journal.running(call)
+        hooked = wrap(self.hooks, ctx, lambda call: self._outcome(call, ctx, self._run(call, ctx)))
         try:
-            result = await wrap(self.hooks, ctx, lambda call: self._run(call, ctx))(call)
-        except ToolError as error:
-            result = Result.failed(error)
+            result = await self._outcome(call, ctx, hooked(call))
         except asyncio.CancelledError:
             stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
             await journal.finished(call, Result.failed(stopped))
             raise
-        except Exception as bug:
-            log.exception("%s broke", call.tool)
-            result = Result.failed(ToolError(f"{call.tool} broke: {type(bug).__name__}: {bug}", "crash"))
         await journal.finished(call, result)
         return result
 
-    def _named(self, call: Call) -> Call:
+    def named(self, call: Call) -> Call:
         """The call under the tool's right name; one of an unknown tool becomes a call of `invalid`."""
         try:
-            return Call(id=call.id, tool=self.registry[call.tool].id, arguments=call.arguments)
+            return Call(id=call.id, tool=self.registry.name(call.tool), arguments=call.arguments)
         except ToolError as error:
             return invalid(call.id, call.tool, error)
+
+    async def _outcome(self, call: Call, ctx: ToolContext, work: Awaitable[Result]) -> Result:
+        """What the work came to. A failure is a result here already, so that hooks see it as one."""
+        try:
+            return await work
+        except ToolError as error:
+            failure = error
+        except Exception as bug:
+            log.exception("%s broke", call.tool)
+            failure = ToolError(f"{call.tool} broke: {type(bug).__name__}: {bug}", "crash")
+        return self._cut(Result.failed(failure), call, ctx)
 
     async def _run(self, call: Call, ctx: ToolContext) -> Result:
         tool = self.registry[call.tool]
         arguments = tool.parse(call.arguments)
         if not tool.asks:
             await ctx.ask(tool.id, "*")
-        result = await tool.run(ctx, arguments)
-        return self.truncator.apply(result, tool=tool.id, agent=ctx.agent, offered=ctx.offered)
+        return self._cut(await tool.run(ctx, arguments), call, ctx)
+
+    def _cut(self, result: Result, call: Call, ctx: ToolContext) -> Result:
+        return self.truncator.apply(result, tool=call.tool, agent=ctx.agent, offered=ctx.offered)
 
 
 def call_from_text(call_id: str, tool: str, text: str) -> Call:
@@ -70,7 +79,7 @@ def call_from_text(call_id: str, tool: str, text: str) -> Call:
     if not text.strip():
         return Call(id=call_id, tool=tool, arguments={})
     try:
-        arguments: Any = json.loads(text)
+        arguments: Any = read_json(text)
     except ValueError as problem:
         return invalid(
             call_id, tool, ToolError(f"Its arguments are not JSON: {problem}. Send one JSON object.", "schema")
@@ -80,5 +89,5 @@ def call_from_text(call_id: str, tool: str, text: str) -> Call:
 
 def invalid(call_id: str, tool: str, error: ToolError) -> Call:
     """The call that tells the model why another could not be made."""
-    arguments: Json = {"tool": tool, "error": str(error), "kind": error.kind}
+    arguments: Json = {"tool": shown_name(tool), "error": str(error), "kind": error.kind}
     return Call(id=call_id, tool="invalid", arguments=arguments)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Literal, Protocol
 
 from toolwright.errors import UnknownTool
-from toolwright.tool import AgentLike, Tool
+from toolwright.tool import MAX_NAME, AgentLike, Tool
 
 log = logging.getLogger(__name__)
 
@@ -128,13 +128,20 @@ class Registry:
         return tool_id in self._sources
 
     def __getitem__(self, tool_id: str) -> Tool:
-        """The tool of that name, or one whose name differs only in case; otherwise UnknownTool."""
-        found = tool_id if tool_id in self._sources else tool_id.lower()
-        if found not in self._sources:
-            raise UnknownTool(self._unknown(tool_id))
+        """The tool of that name, in any case, loaded if it was not yet; otherwise UnknownTool."""
+        found = self.name(tool_id)
         if found not in self._loaded:
             self._loaded[found] = self._sources[found].load()
         return self._loaded[found]
+
+    def name(self, tool_id: str) -> str:
+        """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""
+        if tool_id in self._sources:
+            return tool_id
+        found = [known for known in self._sources if known.lower() == tool_id.lower()]
+        if len(found) != 1:
+            raise UnknownTool(self._unknown(tool_id))
+        return found[0]
 
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
@@ -157,9 +164,15 @@ class Registry:
         from difflib import get_close_matches
 
         names: Sequence[str] = [name for name in self._sources if name != "invalid"]
-        near = get_close_matches(tool_id.lower(), names, n=3)
+        shown = shown_name(tool_id)
+        near = get_close_matches(shown.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
-        return f"There is no tool {tool_id!r}. {hint}"
+        return f"There is no tool {shown!r}. {hint}"
+
+
+def shown_name(tool_id: str) -> str:
+    """A name as a model gave it, but not longer than any tool's can be."""
+    return tool_id if len(tool_id) <= MAX_NAME else f"{tool_id[: MAX_NAME - 1]}…"
 
 
 async def _initialised(tool: Tool, agent: Reader) -> Tool:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Template
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from toolwright.errors import InvalidArguments, ToolError
 from toolwright.request import Request
@@ -17,6 +17,11 @@ from toolwright.signature import Parameter, parameters_of
 Json = dict[str, Any]
 Action = Literal["allow", "ask", "deny"]
 T = TypeVar("T")
+
+MAX_NAME = 64
+"""Characters in the name of a tool; the least any provider allows."""
+_TOLD = 20
+"""Problems told one by one; a model that made more has made the same one many times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +60,8 @@ class Call:
 
     id: str
     tool: str
-    arguments: Json
+    arguments: Any
+    """An object, if all is well; whatever the model sent otherwise."""
 
 
 class Abort:
@@ -185,10 +191,28 @@ class Tool:
             return cast("Json", arguments)
         if self.format_problems is not None:
             raise InvalidArguments(self.format_problems(problems))
-        lines = "\n".join(f"- {problem}" for problem in problems)
+        lines = "\n".join(f"- {problem}" for problem in problems[:_TOLD])
+        if len(problems) > _TOLD:
+            lines += f"\n- and {len(problems) - _TOLD:,} more"
         raise InvalidArguments(
             f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these put right."
         )
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    id: str = "",
+    text: str = "",
+    permission: str = "",
+    asks: bool = False,
+    init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
+    format_problems: FormatProblems | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
 def tool(
@@ -200,7 +224,7 @@ def tool(
     asks: bool = False,
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
     format_problems: FormatProblems | None = None,
-) -> Any:
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function: its signature is the schema, its docstring (or `text`) is for the model.
 
     The first parameter is the ToolContext, the others are the arguments; `file_path` here is `filePath` to
@@ -275,7 +299,7 @@ def as_result(answer: object, name: str) -> Result:
     raise ToolError(f"{name} returned {type(answer).__name__}; a tool returns a string or a Result.")
 
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME - 1}}}")
 
 
 def is_tool_name(name: str) -> bool:

@@ -132,12 +132,14 @@ class Truncator:
         if result.truncated is not None:
             return replace(result, metadata=result.metadata | {"truncated": result.truncated})
         piece = cut(result.output, self.limits_for(tool, agent))
+        if piece is None and result.error is not None:
+            return result
         if piece is None:
             return replace(result, metadata=result.metadata | {"truncated": False}, truncated=False)
         path = self.keep(result.output)
         return replace(
             result,
-            output=shown(piece, path, offered),
+            output=shown(piece, path, offered, _SUCCESS if result.error is None else _FAILURE),
             metadata=result.metadata | {"truncated": True, "outputPath": str(path)},
             truncated=True,
         )
@@ -164,15 +166,19 @@ class Truncator:
         return removed
 
 
-def shown(piece: Cut, path: Path, offered: Sequence[str]) -> str:
+_SUCCESS = "The call succeeded, but its output"
+_FAILURE = "The call failed, and its message"
+
+
+def shown(piece: Cut, path: Path, offered: Sequence[str], what: str = _SUCCESS) -> str:
     """What the model reads in place of the whole: the kept ends, how much is missing, and how to get at it."""
-    note = f"...{piece.removed} {piece.unit} truncated...\n\n{_hint(path, offered)}"
+    saved = f"{what} was too long to show whole. All of it is in {path}."
+    note = f"...{piece.removed} {piece.unit} truncated...\n\n{_hint(saved, offered)}"
     return "\n\n".join(part for part in (piece.head, note, piece.tail) if part)
 
 
-def _hint(path: Path, offered: Sequence[str]) -> str:
+def _hint(saved: str, offered: Sequence[str]) -> str:
     """The way to the rest, naming only tools this agent has."""
-    saved = f"The call succeeded, but its output was too long to show whole. All of it is in {path}."
     if "task" in offered:
         return (
             f"{saved} Hand that file to the explore agent with the task tool, to search it and report what matters;"

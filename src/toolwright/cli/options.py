@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from toolwright.app import Workspace, build_workspace
 from toolwright.errors import ToolError, UsageError
+from toolwright.jsontext import read_json
 from toolwright.permission.broker import Answerer
 
 
@@ -61,7 +62,7 @@ def split_model(text: str) -> tuple[str, str]:
 
 def json_object(text: str, what: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError as error:
         raise UsageError(f"{what} must be a JSON object in quotes, but: {error}.") from error
     if not isinstance(value, dict):

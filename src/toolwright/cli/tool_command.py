@@ -206,8 +206,7 @@ class Calls:
         result = await session.run_call(call, log=log)
         if isinstance(result.error, DryRunOver):
             result = Result(str(result.error), title="dry run")
-        ran = session.caller.registry[call.tool].id if call.tool in session.caller.registry else "invalid"
-        return _answer(ran, result, log, time.perf_counter() - started)
+        return _answer(session.caller.named(call).tool, result, log, time.perf_counter() - started)
 
     def _session(self, agent: str, dry: bool) -> Session:
         if (agent, dry) not in self._sessions:

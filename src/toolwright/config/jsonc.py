@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolwright.errors import ConfigError
+from toolwright.jsontext import read_json
 
 KeyPath = tuple[str | int, ...]
 
@@ -30,11 +31,13 @@ def parse(text: str, name: str) -> Any:
     if not plain.strip():
         return {}
     try:
-        return json.loads(plain)
+        return read_json(plain)
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1] if error.lineno <= text.count("\n") + 1 and text else ""
         pointer = f"{line}\n{' ' * (error.colno - 1)}^" if len(line) <= 200 else ""
         raise ConfigError(f"{name}:{error.lineno}:{error.colno}: {error.msg}.\n{pointer}".rstrip()) from error
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}.") from error
 
 
 def positions(text: str) -> dict[KeyPath, Position]:

@@ -1,0 +1,36 @@
+"""JSON that comes from outside: read whole, or refused with a reason."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+DEPTH = 100
+"""Levels of nesting. Nothing that is meant well goes deeper, and what does would exhaust the stack later."""
+
+_TOO_DEEP = f"it is nested more than {DEPTH} levels deep"
+
+
+def read_json(text: str) -> Any:
+    """The value of the text; a ValueError if it is not JSON or nested too deep."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if _is_too_deep(value):
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEPTH + 1):
+        level = [entry for one in level for entry in _below(one) if isinstance(entry, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _below(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
