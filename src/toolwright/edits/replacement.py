@@ -41,6 +41,8 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
     """
     if old == new:
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
+    if not old:
+        raise ToolError("oldString is empty, which names no place in a text. Give the lines to replace.", "ambiguous")
     view = View(text)
     if drift == "replace":
         return _as_reference(view, old, new, everywhere=everywhere)

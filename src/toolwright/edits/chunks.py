@@ -1,0 +1,261 @@
+"""The chunks of a patch, applied to the text of a file."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from toolwright.edits.blanks import BLANKS, strip
+from toolwright.edits.indents import reindented
+from toolwright.edits.patch import Chunk, Mark
+from toolwright.errors import ToolError
+
+_FOLDED = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015", "-")
+    | {"\u2026": "...", "\u00a0": " "}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patched:
+    """A text after its chunks."""
+
+    text: str
+    remarks: list[str]
+    """What whoever wrote the patch may not be aware of."""
+
+
+def apply_chunks(text: str, chunks: Sequence[Chunk], *, rewrite_context: bool = False) -> Patched:
+    """The text with all chunks applied, or a ToolError (lines_not_found, context_header_not_found).
+
+    Lines are looked for exactly, then without blanks at their end, then around them, then with look-alike
+    punctuation. Lines that a chunk keeps stay as the file has them; with `rewrite_context` they become as the patch
+    has them, which is what the reference does.
+    """
+    lines = _Lines(text)
+    edits: list[_Edit] = []
+    remarks: list[str] = []
+    at = 0
+    for number, chunk in enumerate(chunks, 1):
+        at = _after_header(lines, chunk, at, number)
+        edit = _placed(lines, chunk, at, number, remarks)
+        edits.append(edit)
+        at = edit.end
+    return Patched(text=_rebuilt(lines, edits, rewrite_context=rewrite_context), remarks=remarks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    """A chunk and the lines of the file it stands for."""
+
+    start: int
+    end: int
+    lines: Sequence[tuple[Mark, str]]
+
+
+class _Lines:
+    """The lines of a text without their ends, and the four forms in which runs of them are looked for."""
+
+    def __init__(self, text: str) -> None:
+        units = text.split("\n")
+        self.ended = not units[-1]
+        """Whether the last line has an end. If not, `ends` has the one it would get."""
+        if self.ended:
+            units.pop()
+        self.ends = ["\r\n" if unit.endswith("\r") else "\n" for unit in units]
+        self.texts = [unit.removesuffix("\r") for unit in units]
+        if units and not self.ended:
+            self.ends[-1] = self.ends[-2] if len(units) > 1 else "\n"
+            self.texts[-1] = units[-1]
+
+    def find(self, wanted: Sequence[str], at: int) -> int | None:
+        """The first line from `at` on where these begin."""
+        for form in self._forms:
+            found = form.find(wanted, at)
+            if found is not None:
+                return found
+        return None
+
+    def find_last(self, wanted: Sequence[str]) -> int | None:
+        """The line where these begin, if they are the last lines of the file."""
+        start = len(self.texts) - len(wanted)
+        if start < 0:
+            return None
+        return start if self.find(wanted, start) == start else None
+
+    @cached_property
+    def _forms(self) -> list["_Form"]:
+        return [_Form(self.texts, key) for key in (str, _end_trimmed, strip, _folded)]
+
+
+class _Form:
+    """Lines under one way to compare them, in one string so that a run is found at once."""
+
+    def __init__(self, lines: Sequence[str], key: Callable[[str], str]) -> None:
+        self._lines = lines
+        self._key = key
+
+    @cached_property
+    def _joined(self) -> str:
+        return "\n".join(["", *map(self._key, self._lines), ""])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((len(self._key(line)) + 1 for line in self._lines), initial=0))
+
+    def find(self, wanted: Sequence[str], at: int) -> int | None:
+        if at > len(self._lines):
+            return None
+        place = self._joined.find("\n".join(["", *map(self._key, wanted), ""]), self._starts[at])
+        return None if place < 0 else bisect_left(self._starts, place)
+
+
+def _after_header(lines: _Lines, chunk: Chunk, at: int, number: int) -> int:
+    """The first line that a chunk may change: below its header, if it has one."""
+    if not chunk.header:
+        return at
+    found = lines.find([chunk.header], at)
+    if found is not None:
+        return found + 1
+    like = next((line for line in lines.texts[at:] if strip(line).startswith(chunk.header)), None)
+    hint = f" Did you mean {strip(like)!r}? A header is a whole line." if like else _elsewhere(lines, [chunk.header])
+    raise ToolError(
+        f"Chunk {number}: the header line {chunk.header!r} is not in the file{_below(at)}.{hint}",
+        "context_header_not_found",
+    )
+
+
+def _placed(lines: _Lines, chunk: Chunk, at: int, number: int, remarks: list[str]) -> _Edit:
+    """Where the chunk belongs."""
+    old = chunk.old
+    if not old:
+        start = _insertion(lines, chunk, at)
+        return _Edit(start=start, end=start, lines=chunk.lines)
+    found = _sought(lines, chunk, old, at)
+    body: Sequence[tuple[Mark, str]] = chunk.lines
+    for body in () if found is not None else _shorter(chunk):
+        old = [text for mark, text in body if mark != "+"]
+        found = _sought(lines, chunk, old, at) if old else at
+        if found is not None:
+            break
+    if found is None:
+        raise ToolError(_not_found(lines, chunk.old, at, number), "lines_not_found")
+    twin = None if chunk.at_end or chunk.line else lines.find(old, found + 1)
+    if twin is not None and not chunk.header:
+        remarks.append(f"Chunk {number} fits line {found + 1} and line {twin + 1}; the first was changed.")
+    return _Edit(start=found, end=found + len(old), lines=body)
+
+
+def _insertion(lines: _Lines, chunk: Chunk, at: int) -> int:
+    """Where lines go that come without any to find: where the header says, else at the end."""
+    if chunk.header or not chunk.lines:
+        return at
+    if chunk.line is not None:
+        return max(at, min(chunk.line - 1, len(lines.texts)))
+    return len(lines.texts)
+
+
+def _sought(lines: _Lines, chunk: Chunk, old: Sequence[str], at: int) -> int | None:
+    """The end of the file first if the chunk says so, the numbered line first if it has one, else the first place."""
+    if chunk.at_end:
+        last = lines.find_last(old)
+        if last is not None and last >= at:
+            return last
+    if chunk.line is not None and lines.find(old, max(at, chunk.line - 1)) == chunk.line - 1:
+        return chunk.line - 1
+    return lines.find(old, at)
+
+
+def _shorter(chunk: Chunk) -> Iterator[list[tuple[Mark, str]]]:
+    """What the chunk may have meant: without a blank line at its end, without the blank lines that have no mark."""
+    if not strip(chunk.old[-1]):
+        rest = list(chunk.lines)
+        last = max(number for number, (mark, _) in enumerate(rest) if mark != "+")
+        kept = rest.pop(last)[0] == " "
+        if not kept and rest and rest[-1][0] == "+" and not strip(rest[-1][1]):
+            rest.pop()
+        yield rest
+    if chunk.unmarked:
+        yield [line for number, line in enumerate(chunk.lines) if number not in chunk.unmarked]
+
+
+def _rebuilt(lines: _Lines, edits: Sequence[_Edit], *, rewrite_context: bool) -> str:
+    pieces: list[str] = []
+    at, ended = 0, lines.ended
+    for edit in edits:
+        pieces += map("".join, zip(lines.texts[at : edit.start], lines.ends[at : edit.start], strict=True))
+        pieces += _changed(lines, edit, rewrite_context=rewrite_context)
+        at = edit.end
+        if edit.end == len(lines.texts) and edit.lines and (edit.lines[-1][0] != " " or rewrite_context):
+            ended = True
+    pieces += map("".join, zip(lines.texts[at:], lines.ends[at:], strict=True))
+    if pieces and not ended:
+        pieces[-1] = pieces[-1].removesuffix(lines.ends[-1])
+    return "".join(pieces)
+
+
+def _changed(lines: _Lines, edit: _Edit, *, rewrite_context: bool) -> list[str]:
+    """The lines of a chunk as they come to stand in the file, with the line ends that are usual there."""
+    usual = _usual_end(lines, edit)
+    here = lines.texts[edit.start : edit.end]
+    added = [text for mark, text in edit.lines if mark == "+"]
+    if not rewrite_context:
+        found = [(mark, text) for mark, text in edit.lines if mark != "+"]
+        pairs = [(mark, text, line) for (mark, text), line in zip(found, here, strict=True)]
+        added = reindented(added, [(text, line) for _, text, line in sorted(pairs, key=lambda pair: pair[0] == " ")])
+    result, at, fresh = [], edit.start, iter(added)
+    for mark, text in edit.lines:
+        if mark == "+":
+            result.append(next(fresh) + usual)
+            continue
+        if mark == " ":
+            result.append((text if rewrite_context else lines.texts[at]) + lines.ends[at])
+        at += 1
+    return result
+
+
+def _usual_end(lines: _Lines, edit: _Edit) -> str:
+    near = lines.ends[edit.start : edit.end] or lines.ends[: edit.start][-1:] or lines.ends[:1]
+    return near[0] if near else "\n"
+
+
+def _not_found(lines: _Lines, old: Sequence[str], at: int, number: int) -> str:
+    shown = "\n".join(f"  {line}" for line in old[:8]) + ("\n  ..." if len(old) > 8 else "")
+    return (
+        f"Chunk {number}: these lines are not in the file{_below(at)}, not even with other blanks or quotes:\n{shown}\n"
+        f"{_first_missing(lines, old, at)}{_elsewhere(lines, old)} Read the file and copy the lines from it."
+    )
+
+
+def _first_missing(lines: _Lines, old: Sequence[str], at: int) -> str:
+    """How far the lines do fit, where the first of them do."""
+    fit = bisect_left(range(1, len(old) + 1), True, key=lambda count: lines.find(old[:count], at) is None)
+    if not fit:
+        return "Not even the first of them is there."
+    start = lines.find(old[:fit], at) or 0
+    after = lines.texts[start + fit] if start + fit < len(lines.texts) else None
+    has = "the file ends" if after is None else f"the file has {after!r}"
+    return f"They fit from line {start + 1} on, but where the patch has {old[fit]!r} {has} (line {start + fit + 1})."
+
+
+def _elsewhere(lines: _Lines, wanted: Sequence[str]) -> str:
+    """Where the lines stand above the place looked from, if they do."""
+    above = lines.find(wanted, 0)
+    if above is None:
+        return ""
+    return f" They are at line {above + 1}, above the chunk before: put the chunks in the order of the file."
+
+
+def _below(at: int) -> str:
+    return f" below line {at}" if at else ""
+
+
+def _end_trimmed(line: str) -> str:
+    return line.rstrip(BLANKS)
+
+
+def _folded(line: str) -> str:
+    return strip(line).translate(_FOLDED)

@@ -1,0 +1,19 @@
+"""The edit tool: one text for another in a file."""
+
+from typing import Annotated
+
+from toolwright.signature import Field
+from toolwright.tool import Result, ToolContext, tool
+from toolwright.tools._revision import Edit, revise
+
+
+@tool(text="edit.md", asks=True, permission="edit")
+async def edit(
+    ctx: ToolContext,
+    file_path: Annotated[str, Field("The file to change", schema={"minLength": 1})],
+    old_string: Annotated[str, "The text to replace, as it is in the file; empty to create a file"],
+    new_string: Annotated[str, "What takes its place"],
+    replace_all: Annotated[bool, "Replace every occurrence instead of the only one"] = False,
+) -> Result:
+    """Replace a text in a file."""
+    return await revise(ctx, file_path, [Edit(old=old_string, new=new_string, everywhere=replace_all)])
