@@ -18,6 +18,8 @@ class Answer:
     pieces: Sequence[bytes | float] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    wait: float = 0.0
+    """Seconds before the first byte."""
     end: Literal["whole", "close", "reset"] = "whole"
     """Whether the body is completed, or the connection closed or reset in the middle of it."""
 
@@ -88,6 +90,7 @@ async def _request(reader: asyncio.StreamReader) -> Seen | None:
 
 
 async def _play(answer: Answer, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(answer.wait)
     headers = {"content-type": "text/event-stream", "transfer-encoding": "chunked", **answer.headers}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(f"HTTP/1.1 {answer.status} Said\r\n{lines}\r\n".encode())

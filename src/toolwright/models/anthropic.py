@@ -50,8 +50,8 @@ class AnthropicWire:
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
-    def reader(self) -> AnthropicReader:
-        return AnthropicReader(self._info.provider)
+    def reader(self, provider: str) -> AnthropicReader:
+        return AnthropicReader(provider)
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
         choice: str = settings.tool_choice

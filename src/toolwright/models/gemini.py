@@ -43,8 +43,8 @@ class GeminiWire:
         model = self._info.api_id if "/" in self._info.api_id else f"models/{self._info.api_id}"
         return f"{model}:streamGenerateContent?alt=sse"
 
-    def reader(self) -> GeminiReader:
-        return GeminiReader(self._info.provider)
+    def reader(self, provider: str) -> GeminiReader:
+        return GeminiReader(provider)
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
         fields: Json = {"generationConfig": self._config(settings)}

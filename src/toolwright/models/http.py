@@ -54,9 +54,7 @@ class Endpoint:
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise self._failure(error, begun=begun) from error
         except httpx2.InvalidURL as error:
-            raise ModelError(
-                f"{self._url(path)} is not a web address: {error}. Set `baseURL`.", "bad_request"
-            ) from error
+            raise self._bad_address() from error
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -106,6 +104,8 @@ class Endpoint:
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
         import httpx2
 
+        if isinstance(error, httpx2.UnsupportedProtocol):
+            return self._bad_address()
         provider, host = self.address.provider, urlsplit(self.address.base_url).netloc
         if isinstance(error, httpx2.ReadTimeout):
             return ModelError(f"{provider} has been silent for {self.address.silence:g} seconds.", "network")
@@ -119,6 +119,13 @@ class Endpoint:
             return ModelError(f"The connection to {provider} broke in the middle of an answer: {error}", "cut")
         reason = str(error) or type(error).__name__
         return ModelError(f"Cannot reach {provider} at {host}: {reason}. Check the network.", "network")
+
+    def _bad_address(self) -> ModelError:
+        return ModelError(
+            f"{self.address.base_url!r} is no web address for {self.address.provider}. "
+            "Set its options.baseURL to one such as https://host/v1.",
+            "bad_request",
+        )
 
 
 async def _beginning(response: "httpx2.Response") -> str:

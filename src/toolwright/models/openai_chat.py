@@ -72,8 +72,8 @@ class ChatWire:
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
-    def reader(self) -> ChatReader:
-        return ChatReader(self._info.provider, keeps_details=self._info.reasoning_field == "reasoning_details")
+    def reader(self, provider: str) -> ChatReader:
+        return ChatReader(provider, keeps_details=self._info.reasoning_field == "reasoning_details")
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
         if not tools and self._dialect.needs_tools and has_calls(messages):

@@ -44,8 +44,8 @@ class ResponsesWire:
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
-    def reader(self) -> ResponsesReader:
-        return ResponsesReader(self._info.provider)
+    def reader(self, provider: str) -> ResponsesReader:
+        return ResponsesReader(provider)
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
         lists: dict[str, Iterable[bytes]] = {"input": filter(None, map(self._message, messages))}

@@ -56,7 +56,9 @@ class Wire(Protocol):
     """A wire format for one model: requests as bytes, and a reader for the answers."""
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing: ...
-    def reader(self) -> Reader: ...
+    def reader(self, provider: str) -> Reader:
+        """`provider` is the name that errors speak of."""
+        ...
 
 
 class HttpModel:
@@ -70,7 +72,8 @@ class HttpModel:
     async def stream(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
     ) -> AsyncGenerator[Event, None]:
-        reader = self.wire.reader()
+        provider = self.endpoint.address.provider
+        reader = self.wire.reader(provider)
         request = self.wire.request(messages, tools, settings)
         headers = {"content-type": "application/json", **self.info.headers, **request.headers, **settings.headers}
         async with aclosing(self.endpoint.post(request.path, request.body, headers)) as chunks:
@@ -88,7 +91,7 @@ class HttpModel:
             for event in self._read(events.close(), reader):
                 yield event
         if not reader.finished:
-            raise ModelError(f"The answer of {self.info.provider} broke off before its end.", "cut")
+            raise ModelError(f"The answer of {provider} broke off before its end.", "cut")
         for event in reader.end():
             yield event
 
@@ -104,7 +107,7 @@ class HttpModel:
                     yield from reader.read(self._parsed(event.data))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(
-                f"{self.info.provider} sent something that is not an answer: {type(error).__name__}: {error}", "network"
+                f"{self.endpoint.address.provider} sent something that is not an answer ({error!r}).", "network"
             ) from error
 
     def _parsed(self, data: str) -> Json:

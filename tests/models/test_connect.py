@@ -1,0 +1,107 @@
+"""From a name and a key to a model."""
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from tests.models.conftest import CHAT, HELLO, events_of, text_of
+from tests.models.replies import Reply
+from tests.models.server import Server
+from toolwright.errors import ConfigError, UsageError
+from toolwright.models.catalog import Catalog
+from toolwright.models.connect import Connections, Key, connect, find_key
+from toolwright.models.model import ModelError, Settings
+
+ANTHROPIC = Catalog().provider("anthropic")
+
+
+def provider(**options: Any) -> Any:
+    return Catalog({"anthropic": {"options": options}}).provider("anthropic")
+
+
+def test_the_key_of_the_configuration_comes_first() -> None:
+    env, record = {"ANTHROPIC_API_KEY": "env"}, {"type": "api", "key": "file"}
+    assert find_key(provider(apiKey="config"), env, record) == Key(value="config")
+    assert find_key(ANTHROPIC, env, record) == Key(value="env")
+    assert find_key(ANTHROPIC, {}, record) == Key(value="file")
+
+
+@pytest.mark.parametrize(
+    ("record", "key"),
+    [
+        ({"type": "api", "key": "k"}, Key(value="k")),
+        ({"type": "oauth", "access": "a", "refresh": "r", "expires": 0}, Key(value="a", bearer=True)),
+        ({"type": "oauth", "access": "a", "expires": (time.time() + 60) * 1000}, Key(value="a", bearer=True)),
+        ({"type": "wellknown", "key": "NAME", "token": "t"}, Key(value="t")),
+    ],
+)
+def test_every_kind_of_auth_record_has_a_key(record: dict[str, Any], key: Key) -> None:
+    assert find_key(ANTHROPIC, {}, record) == key
+
+
+def test_an_expired_login_says_so() -> None:
+    with pytest.raises(ModelError, match=r"has expired\. Run `tw auth anthropic` again") as caught:
+        find_key(ANTHROPIC, {}, {"type": "oauth", "access": "a", "expires": 1000})
+    assert caught.value.kind == "auth"
+
+
+def test_a_missing_key_says_where_it_could_be() -> None:
+    with pytest.raises(ModelError) as caught:
+        connect("anthropic", "claude-sonnet-4-5")
+    assert str(caught.value) == ("There is no key for Anthropic. Set ANTHROPIC_API_KEY, or run `tw auth anthropic`.")
+    assert caught.value.kind == "auth"
+
+
+def test_a_local_server_or_ones_own_address_needs_no_key() -> None:
+    assert find_key(Catalog().provider("ollama"), {}, None) is None
+    assert find_key(provider(baseURL="http://localhost:1/v1"), {}, None) is None
+
+
+async def test_a_login_token_is_sent_as_one(server: Server) -> None:
+    server.stream(*CHAT.write(Reply(text="x")))
+    config = {"options": {"baseURL": server.url}, "api": "openai-chat"}
+    await events_of(connect("mine", "m", config, {}, {"type": "oauth", "access": "token"}))
+    assert server.seen[-1].headers["authorization"] == "Bearer token"
+
+
+def test_a_provider_without_an_address_is_told_to_have_one() -> None:
+    with pytest.raises(ConfigError, match=r"provider.mine has no address. Set its options.baseURL"):
+        connect("mine", "m", {})
+
+
+def test_a_format_nobody_knows_is_told_by_name() -> None:
+    with pytest.raises(ConfigError, match="speaks '@acme/other', which is not known here"):
+        connect("mine", "m", {"npm": "@acme/other", "options": {"baseURL": "http://host/v1"}})
+
+
+def test_an_unknown_model_is_told_before_anything_is_sent() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'claude-opus-4-5'"):
+        connect("anthropic", "claude-opsu-4-5", env={"ANTHROPIC_API_KEY": "k"})
+
+
+async def test_models_of_one_provider_share_their_connections(server: Server) -> None:
+    server.stream(*CHAT.write(Reply(text="x")))
+    catalog = Catalog({"mine": {"options": {"baseURL": server.url}}})
+    connections = Connections(catalog, env={}, auth={})
+    assert connections.open("mine/a") is connections.open("mine/a")
+    for name in ("mine/a", "mine/b"):
+        model = connections.open(name)
+        async for _ in model.stream(HELLO, (), Settings()):
+            pass
+    assert [seen.body["model"] for seen in server.seen] == ["a", "b"]
+    assert server.connections == 1
+    await connections.close()
+    assert text_of(await events_of(connections.open("mine/a"))) == "x"
+
+
+def test_connecting_loads_no_http_library() -> None:
+    """The library takes a tenth of a second; only the first request pays for it."""
+    code = (
+        "import sys; from toolwright.models.connect import connect;"
+        "connect('ollama', 'm'); connect('anthropic', 'claude-opus-4-5', {'options': {'apiKey': 'k'}});"
+        "assert not {'httpx2', 'difflib', 'email.utils', 'pydantic_ai'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

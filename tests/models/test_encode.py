@@ -1,0 +1,89 @@
+"""Bytes that are made once."""
+
+import gc
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolwright.models.call_ids import new_call_id, nine_id, plain_id
+from toolwright.models.encode import Once, dump, join_body, merge, place
+from toolwright.models.model import UserMessage
+from toolwright.tool import Attachment
+
+
+def test_each_object_is_worked_out_once_and_forgotten_with_it() -> None:
+    worked: list[str] = []
+
+    def work_out(message: UserMessage) -> str:
+        worked.append(str(message.content[0]))
+        return str(message.content[0]).upper()
+
+    once = Once(work_out)
+    first, twin = UserMessage(content=("a",)), UserMessage(content=("a",))
+    assert [once(first), once(first), once(twin)] == ["A", "A", "A"]
+    assert worked == ["a", "a"]
+    del first, twin
+    gc.collect()
+    assert len(once) == 0
+
+
+def test_an_object_in_the_place_of_a_dead_one_is_not_taken_for_it() -> None:
+    once = Once(lambda message: message.content)
+    for number in range(1000):
+        message = UserMessage(content=(str(number),))
+        assert once(message) == (str(number),)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text("abc"), json_values), st.lists(json_values))
+def test_a_joined_body_is_the_same_as_one_encoded_whole(fields: dict[str, object], entries: list[object]) -> None:
+    body = join_body(fields, messages=map(dump, entries), tools=[])
+    assert json.loads(body) == {**fields, "messages": entries, "tools": []}
+
+
+def test_half_a_surrogate_pair_can_be_sent() -> None:
+    assert dump("a\ud83d") == b'"a?"'
+
+
+def test_later_layers_win_key_by_key() -> None:
+    assert merge({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": {"e": 5}}) == {
+        "a": {"b": 1, "c": 4},
+        "d": {"e": 5},
+    }
+
+
+def test_options_nest_under_their_wire_names() -> None:
+    names = {"effort": "reasoning.effort", "summary": "reasoning.summary"}
+    assert place({"effort": "low", "summary": "auto", "x": 1}, names) == {
+        "reasoning": {"effort": "low", "summary": "auto"},
+        "x": 1,
+    }
+
+
+@given(st.text())
+def test_ids_fit_what_providers_demand(call_id: str) -> None:
+    assert len(nine_id(call_id)) == 9
+    assert nine_id(call_id) == nine_id(call_id)
+    plain = plain_id(call_id, longest=40)
+    assert 0 < len(plain) <= 40
+    assert all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in plain)
+    assert plain_id(plain, longest=40) == plain
+
+
+def test_good_ids_stay_as_they_are_and_new_ones_differ() -> None:
+    assert plain_id("toolu_01AbC-x", longest=40) == "toolu_01AbC-x"
+    assert nine_id("D681PevKs") == "D681PevKs"
+    assert plain_id("x" * 80 + "1", longest=40) != plain_id("x" * 80 + "2", longest=40)
+    assert new_call_id() != new_call_id()
+
+
+def test_messages_are_values() -> None:
+    image = Attachment(mime="image/png", url="data:,")
+    assert UserMessage(content=("a", image)) == UserMessage(content=("a", image))
