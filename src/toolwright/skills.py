@@ -1,0 +1,147 @@
+"""Skills: instructions for a kind of task, each a SKILL.md in a folder of its own, found and read when needed."""
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolwright.config.markdown import read_document
+from toolwright.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+FILE = "SKILL.md"
+MAX_FOLDERS = 1000
+"""As many folders are looked through below one place; a link to the whole disk ends here."""
+MAX_BYTES = 1024 * 1024
+
+_FOREIGN = (".claude", ".agents")
+_KINDS = ("skill", "skills")
+_PASSED_OVER = (".git", "node_modules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """A skill as its file tells it."""
+
+    name: str
+    description: str
+    """When to load it."""
+    body: str
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where what it speaks of lies."""
+        return self.file.parent
+
+
+class Skills:
+    """The skills of a workspace. A file that is added, changed or removed counts from the next look on."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(folders)
+        """Weakest first: of two skills with one name the later counts."""
+        self.warnings: tuple[str, ...] = ()
+        """What was wrong at the last look."""
+        self._read: Mapping[Path, tuple[_Stamp, Skill | ConfigError]] = {}
+
+    def all(self) -> dict[str, Skill]:
+        """Every skill by its name, in the order found. Only what has changed is read again."""
+        self._read = {file: self._entry(file) for folder in self.folders for file in find_skill_files(folder)}
+        by_name, warnings = join_skills(found for _, found in self._read.values())
+        for warning in warnings:
+            if warning not in self.warnings:
+                log.warning("%s", warning)
+        self.warnings = warnings
+        return by_name
+
+    def _entry(self, file: Path) -> "tuple[_Stamp, Skill | ConfigError]":
+        try:
+            stamp = _stamp(file)
+        except OSError as error:
+            return (0, 0), ConfigError(f"{file} cannot be read: {error.strerror}.")
+        known = self._read.get(file)
+        return known if known is not None and known[0] == stamp else (stamp, _attempt(file))
+
+
+def skill_folders(
+    *, home: Path, root: Path, directory: Path, config_folders: Iterable[Path], foreign: bool = True
+) -> list[Path]:
+    """Where skills are looked for, weakest first: other programs' folders, then ours; the user's, then the project's.
+
+    `foreign` is whether the folders that other agents keep their skills in count at all.
+    """
+    between = [folder for folder in (directory, *directory.parents) if folder.is_relative_to(root)]
+    keepers = (home, *between[::-1]) if foreign else ()
+    others = [keeper / name / "skills" for keeper in keepers for name in _FOREIGN]
+    ours = [folder / kind for folder in config_folders for kind in _KINDS]
+    return list(dict.fromkeys([*others, *ours]))
+
+
+def find_skill_files(folder: Path) -> Iterator[Path]:
+    """Every SKILL.md in a folder and below it, in the order of their names. Links are followed, each folder once."""
+    seen: set[str] = set()
+    for path, below, files in os.walk(folder, followlinks=True):
+        if len(seen) == MAX_FOLDERS:
+            log.warning("%s holds more than %d folders; skills in the others are not seen.", folder, MAX_FOLDERS)
+            return
+        real = os.path.realpath(path)
+        below[:] = [] if real in seen else sorted(name for name in below if name not in _PASSED_OVER)
+        if real not in seen and FILE in files:
+            yield Path(path, FILE)
+        seen.add(real)
+
+
+def join_skills(found: Iterable[Skill | ConfigError]) -> tuple[dict[str, Skill], tuple[str, ...]]:
+    """The skills by name, the later of two winning, and a warning for each that does not count."""
+    by_name: dict[str, Skill] = {}
+    warnings = []
+    for one in found:
+        if isinstance(one, ConfigError):
+            warnings.append(f"A skill is left out. {one}")
+            continue
+        if earlier := by_name.get(one.name):
+            warnings.append(f"Two skills are named {one.name!r}: {one.file} counts, {earlier.file} does not.")
+        by_name[one.name] = one
+    return by_name, tuple(warnings)
+
+
+def parse_skill(text: str, file: Path) -> Skill:
+    """The skill a file's text tells of; ConfigError if it does not say what it is called and when to load it."""
+    document = read_document(text, str(file))
+    name, description = document.head.get("name"), document.head.get("description")
+    if not isinstance(name, str) or not name.strip().isprintable() or not name.strip():
+        raise ConfigError(f"{file}: expected `name:` with a text of one line between two `---` at the top.")
+    if not isinstance(description, str):
+        raise ConfigError(f"{file}: expected `description:` with a text between two `---` at the top.")
+    return Skill(name=name.strip(), description=description.strip(), body=document.body, file=file)
+
+
+_Stamp = tuple[int, int]
+
+
+def _stamp(file: Path) -> _Stamp:
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _attempt(file: Path) -> Skill | ConfigError:
+    try:
+        return parse_skill(_text(file), file)
+    except ConfigError as error:
+        return error
+
+
+def _text(file: Path) -> str:
+    try:
+        if not file.is_file():
+            raise ConfigError(f"{file} is not a file.")
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ConfigError(f"{file} is larger than {MAX_BYTES} bytes. Move what is long into files beside it.")
+        return data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}.") from error

@@ -1,0 +1,104 @@
+"""The batch tool: several calls at once, each through the same door as any other."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
+
+from toolwright.errors import PermissionDenied, ToolError, UnknownTool
+from toolwright.schema import Problem
+from toolwright.signature import Field
+from toolwright.tool import AgentLike, Json, Result, Tool, ToolContext, described, tool
+
+_ALONE = {
+    "batch": "A batch cannot hold another; put its calls into this one.",
+    "apply_patch": "A patch can hold any number of changes itself; call apply_patch directly.",
+    "invalid": "It is not a tool to call.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLimits:
+    """What a batch may hold."""
+
+    max_calls: int = 10
+    alone: Callable[[str], bool] = lambda _: False
+    """Whether a tool, such as one of an MCP server, must be called by itself."""
+
+
+class InnerCall(TypedDict):
+    """One of the calls, as the model writes it."""
+
+    tool: str
+    parameters: dict[str, Any]
+
+
+async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
+    return described(tool, max_calls=agent.use(BatchLimits).max_calls)
+
+
+def _explain(problems: Sequence[Problem]) -> str:
+    lines = "\n".join(f"- {problem}" for problem in problems)
+    form = '{"tool_calls": [{"tool": "read", "parameters": {"filePath": "a.txt"}}, ...]}'
+    return f"The batch could not be run:\n{lines}\nExpected: {form}"
+
+
+@tool(text="batch.md", asks=True, init=_for_agent, format_problems=_explain)
+async def batch(
+    ctx: ToolContext,
+    calls: Annotated[list[InnerCall], Field(name="tool_calls", schema={"minItems": 1})],
+) -> Result:
+    """Run the calls side by side. Each asks for its own permissions; one that fails does not disturb the others."""
+    if ctx.decide("batch", "*") == "deny":
+        raise PermissionDenied("A rule forbids batch. Nothing was done; make the calls one by one.")
+    limits = ctx.use(BatchLimits)
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(_run(ctx, call, index, limits)) for index, call in enumerate(calls)]
+    return _joined([(call["tool"], task.result()) for call, task in zip(calls, running, strict=True)])
+
+
+async def _run(ctx: ToolContext, call: InnerCall, index: int, limits: BatchLimits) -> Result:
+    name = call["tool"]
+    if index >= limits.max_calls:
+        return Result.failed(
+            ToolError(f"A batch holds at most {limits.max_calls} calls; put this into another.", "too_large")
+        )
+    if reason := _ALONE.get(name.lower()):
+        return Result.failed(UnknownTool(f"{name} cannot be called in a batch. {reason}"))
+    if limits.alone(name):
+        return Result.failed(UnknownTool(f"{name} cannot be called in a batch. Call it directly."))
+    result = await ctx.call(name, call["parameters"])
+    # The door answers an unknown name with advice instead of an error; among other calls it has to count as one.
+    unknown = result.error is None and result.metadata.get("kind") == "unknown_tool"
+    return Result.failed(UnknownTool(result.output)) if unknown else result
+
+
+def _joined(results: Sequence[tuple[str, Result]]) -> Result:
+    failed = [f"{number} ({name})" for number, (name, result) in enumerate(results, 1) if result.error]
+    succeeded = len(results) - len(failed)
+    # The failures come first, where they are read even if the rest has to be cut.
+    head = f"{succeeded} of {len(results)} calls succeeded." + (f" Failed: {', '.join(failed)}." if failed else "")
+    sections = [_section(number, name, result) for number, (name, result) in enumerate(results, 1)]
+    return Result(
+        "\n\n".join([head, *sections]),
+        title=f"{succeeded} of {len(results)} calls succeeded",
+        metadata={
+            "totalCalls": len(results),
+            "successful": succeeded,
+            "failed": len(failed),
+            "tools": [name for name, _ in results],
+            "details": [_detail(name, result) for name, result in results],
+        },
+        attachments=tuple(attachment for _, result in results for attachment in result.attachments),
+    )
+
+
+def _section(number: int, name: str, result: Result) -> str:
+    state = "failed" if result.error else "succeeded"
+    title = f": {result.title}" if result.title else ""
+    return f"## {number}. {name} {state}{title}\n{result.output}"
+
+
+def _detail(name: str, result: Result) -> Json:
+    detail: Json = {"tool": name, "success": result.error is None}
+    return detail if result.error is None else detail | {"kind": result.error.kind}

@@ -1,0 +1,57 @@
+"""The question tool: asks the user, and waits for the answers."""
+
+from collections.abc import Sequence
+from typing import Annotated, NotRequired, TypedDict
+
+from toolwright.services import Asked, Option, Questions
+from toolwright.signature import Field
+from toolwright.tool import Result, ToolContext, tool
+
+LONGEST_LABEL = 30
+
+
+class Choice(TypedDict):
+    """An answer offered."""
+
+    label: Annotated[str, Field(schema={"maxLength": LONGEST_LABEL})]
+    description: str
+
+
+class Question(TypedDict):
+    """A question as the model writes it."""
+
+    question: str
+    header: Annotated[str, Field(schema={"maxLength": LONGEST_LABEL})]
+    options: list[Choice]
+    multiple: NotRequired[bool]
+    custom: NotRequired[bool]
+
+
+@tool(text="question.md")
+async def question(
+    ctx: ToolContext,
+    questions: Annotated[list[Question], Field(schema={"minItems": 1})],
+) -> Result:
+    """Ask, wait, and tell the answers. A user who declines to answer ends the turn."""
+    answers = await ctx.use(Questions).ask(ctx, [_asked(one) for one in questions])
+    answers = [*answers, *([] for _ in questions[len(answers) :])]
+    pairs = ", ".join(_pair(one, chosen) for one, chosen in zip(questions, answers, strict=False))
+    return Result(
+        f"The user answered: {pairs}. Go on with this in mind.",
+        title=f"Asked {len(questions)} question{'' if len(questions) == 1 else 's'}",
+        metadata={"answers": answers},
+    )
+
+
+def _asked(one: Question) -> Asked:
+    return Asked(
+        question=one["question"],
+        header=one["header"],
+        options=tuple(Option(label=choice["label"], description=choice["description"]) for choice in one["options"]),
+        multiple=one.get("multiple", False),
+        custom=one.get("custom", True),
+    )
+
+
+def _pair(one: Question, chosen: Sequence[str]) -> str:
+    return f'"{one["question"]}"="{", ".join(chosen) or "Unanswered"}"'

@@ -1,0 +1,68 @@
+"""The task tool: hands work to another agent and brings back its report."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from toolwright.errors import ToolError
+from toolwright.services import Report, Subagents, Task
+from toolwright.signature import Field
+from toolwright.tool import AgentLike, Result, Tool, ToolContext, described, tool
+from toolwright.tools._listing import listed
+
+_NOT_SHOWN = ("task_id", "command")
+
+
+async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
+    """The tool listing whom this agent may call, without the arguments that only programs give."""
+    colleagues = agent.use(Subagents).known(agent.name)
+    properties = {name: schema for name, schema in tool.parameters["properties"].items() if name not in _NOT_SHOWN}
+    shown = replace(tool, parameters=tool.parameters | {"properties": properties})
+    return described(shown, agents=listed((one.name, one.description) for one in colleagues))
+
+
+@tool(text="task.md", asks=True, init=_for_agent)
+async def task(
+    ctx: ToolContext,
+    description: Annotated[str, "3 to 5 words"],
+    prompt: str,
+    agent: Annotated[str, Field(name="subagent_type")],
+    session_id: Annotated[str | None, Field("To go on with an earlier task", name="session_id")] = None,
+    task_id: Annotated[str | None, Field("The same by another name", name="task_id")] = None,
+    command: Annotated[str | None, "The command this comes from"] = None,
+) -> Result:
+    """Ask, let the agent work, and report. What a failed agent had come to is in the error."""
+    _require_known(ctx, agent)
+    await ctx.ask("task", agent, description=description, subagent_type=agent)
+    report = await ctx.use(Subagents).run(
+        ctx,
+        Task(
+            description=description,
+            prompt=prompt,
+            agent=agent,
+            session_id=session_id or task_id or "",
+            command=command or "",
+        ),
+    )
+    error = _failure(agent, report) if report.failure else None
+    return Result(
+        str(error or report.text) + f"\n\n<task_metadata>\nsession_id: {report.session_id}\n</task_metadata>",
+        title=description,
+        metadata={"sessionId": report.session_id, "summary": list(report.summary)},
+        error=error,
+    )
+
+
+def _require_known(ctx: ToolContext, agent: str) -> None:
+    names = [one.name for one in ctx.use(Subagents).known(ctx.agent)]
+    # One that a rule denies is not known either, but there the rule is the better answer.
+    if agent not in names and ctx.decide("task", agent) != "deny":
+        hint = f"There are: {', '.join(names)}." if names else "There are none; do the work yourself."
+        raise ToolError(f"There is no agent {agent!r} to hand a task to. {hint}", "not_found")
+
+
+def _failure(agent: str, report: Report) -> ToolError:
+    so_far = f" What it had written by then:\n\n{report.text}" if report.text else " It had written nothing yet."
+    return ToolError(
+        f"The agent {agent} did not finish its task in session {report.session_id}: {report.failure}"
+        f" Call task again with this session_id to let it go on.{so_far}"
+    )
