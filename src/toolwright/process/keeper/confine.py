@@ -1,7 +1,7 @@
 """Limits a process puts on itself before it becomes the program: what it sees, reads, writes and reaches."""
 
 # pathlib would take as long to import as all the rest of the keeper.
-# ruff: noqa: PTH112, PTH123
+# ruff: noqa: PTH103, PTH112, PTH120, PTH123
 
 import os
 
@@ -42,19 +42,39 @@ def _enter_mount_namespace() -> None:
 
 
 def _apply(mount: Mount) -> None:
-    source, target = mount["source"], mount["target"]
+    target = mount["target"]
     match mount["kind"]:
         case "bind":
-            system.mount(source, target, None, BIND | RECURSIVE)
+            system.mount(target, target, None, BIND | RECURSIVE)
         case "read-only":
             system.mount(target, target, None, BIND | RECURSIVE)
             _remount(target, READ_ONLY)
+        case "replace":
+            _replace(target, mount["source"], mount["keep"])
         case "hide" if os.path.isdir(target):
             system.mount("none", target, "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES)
         case _:
             # Where devices are off, opening one is refused to everybody, root included.
             system.mount("/dev/null", target, None, BIND)
             _remount(target, READ_ONLY | NO_DEVICES)
+
+
+def _replace(target: str, source: str, keep: list[str]) -> None:
+    """What is kept is held open while its place is covered, and then bound to the same place again."""
+    held = [(place, os.open(place, os.O_PATH)) for place in keep]
+    system.mount(source, target, None, BIND | RECURSIVE)
+    for place, descriptor in held:
+        _make_place(place, os.path.isdir(f"/proc/self/fd/{descriptor}"))
+        system.mount(f"/proc/self/fd/{descriptor}", place, None, BIND | RECURSIVE)
+        os.close(descriptor)
+
+
+def _make_place(place: str, folder: bool) -> None:
+    if folder:
+        os.makedirs(place, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
 def _remount(target: str, flags: int) -> None:

@@ -117,7 +117,11 @@ class Leader:
 def _left() -> list[dict[str, Any]]:
     """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
     named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid())]
-    return [{"pid": pid, "command": line} for pid, line in named if line and not line.startswith("bwrap ")]
+    return [{"pid": pid, "command": line} for pid, line in named if line and not _only_waits(line)]
+
+
+def _only_waits(line: str) -> bool:
+    return line.split(" ", 1)[0].rpartition("/")[2] == "bwrap"
 
 
 def _nobody() -> socket.socket:

@@ -4,11 +4,16 @@ from typing import TypedDict
 
 
 class Mount(TypedDict):
-    """One change to what a confined program sees: `bind` shows source at target, `hide` empties it."""
+    """One change to what a confined program sees of its files.
+
+    `bind` makes the target a mount of its own, which cannot be moved; `read-only` and `hide` say what they do;
+    `replace` puts the source in the target's place, except for what is to be kept of it.
+    """
 
     kind: str
-    source: str
     target: str
+    source: str
+    keep: list[str]
 
 
 class Confinement(TypedDict):

@@ -1,0 +1,54 @@
+"""A box: the walls around one command, said without a word about what puts them up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from toolwright.process.keeper.order import Confinement
+
+Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
+
+EVERYTHING = Path("/")
+SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/sys", "/run")))
+"""What a program needs to see to run at all, where not everything is readable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """What a command may write, read and reach. All paths are canonical."""
+
+    rung: Rung
+    writable: tuple[Path, ...] = ()
+    protected: tuple[Path, ...] = ()
+    """Read-only although they lie in something writable."""
+    pinned: tuple[Path, ...] = ()
+    """Writable folders that cannot be moved away, because something protected lies in them."""
+    hidden: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = (EVERYTHING,)
+    network: bool = True
+    temp: Path = Path("/tmp")  # noqa: S108 - what stands for it where there is no private one
+    """The folder that takes the place of the system's temporary one."""
+    mounts: bool = True
+    """Whether Landlock can be helped by a mount namespace, without which it cannot protect, hide or replace."""
+
+    def allows_writing(self, path: Path) -> bool:
+        """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
+        if self.rung == "none":
+            return True
+        inside = max((len(folder.parts) for folder in self.writable if path.is_relative_to(folder)), default=0)
+        against = max((len(place.parts) for place in self.protected if path.is_relative_to(place)), default=0)
+        return inside > against or any(path.is_relative_to(folder) for folder in WRITABLE_ANYWHERE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapped:
+    """A command made ready for its box: what to start, what to add to its environment, what the keeper sets up."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    confinement: Confinement | None = None
+
+
+TEMP_FOLDERS = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - they are what is made private
+WRITABLE_ANYWHERE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))

@@ -1,0 +1,44 @@
+"""Boxes put up by macOS itself: a profile for `sandbox-exec`."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from toolwright.process.box import EVERYTHING, Box, Wrapped
+
+PROGRAM = "/usr/bin/sandbox-exec"
+DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelper")
+SYSTEM = ("/usr", "/bin", "/sbin", "/System", "/Library", "/private/etc", "/private/var/db", "/opt", "/dev")
+
+
+def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
+    """The command within its box. Its temporary folder is named by TMPDIR, as it always is on macOS."""
+    return Wrapped(argv=(PROGRAM, "-p", profile(box), *argv), env={"TMPDIR": str(box.temp)})
+
+
+def profile(box: Box) -> str:
+    """The rules in the order the system reads them: the last one that fits decides."""
+    rules = ["(version 1)", "(allow default)"]
+    if EVERYTHING not in box.readable:
+        seen = [*map(Path, SYSTEM), *box.readable, *box.writable, box.temp]
+        rules += [_rule("deny file-read-data", [EVERYTHING]), _rule("allow file-read*", seen)]
+    rules += [
+        _rule("deny file-write*", [EVERYTHING]),
+        _rule("allow file-write*", [box.temp, *box.writable, *map(Path, DEVICES)]),
+        _rule("deny file-write*", box.protected),
+        # A folder that holds something protected must not be moved away under it.
+        _rule("deny file-write-unlink", box.pinned, kind="literal"),
+        _rule("deny file-read* file-write*", box.hidden),
+    ]
+    if not box.network:
+        rules += ["(deny network*)", "(allow network* (remote unix-socket) (local unix-socket))"]
+    return "\n".join(rule for rule in rules if rule)
+
+
+def _rule(what: str, places: Iterable[Path], *, kind: str = "subpath") -> str:
+    names = " ".join(f"({kind} {_quoted(place)})" for place in places)
+    return f"({what} {names})" if names else ""
+
+
+def _quoted(place: Path) -> str:
+    escaped = str(place).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

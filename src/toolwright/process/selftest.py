@@ -1,0 +1,199 @@
+"""What kinds of sandbox really work on this machine: tried out once, remembered until the machine changes."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.process import bubblewrap, landlock, seatbelt
+from toolwright.process.box import Box, Rung, Wrapped
+from toolwright.process.scope import End, Program, Scopes
+
+PATIENCE = 5.0
+"""Seconds for one trial; a sandbox that takes longer is of no use."""
+SHELL = "/bin/sh"
+TRIAL = """
+echo in > "$1/project/in" || exit 11
+{ echo out > "$1/out"; } 2>/dev/null
+[ "$2" = some ] && exit 0
+{ cat "$1/project/secret"; } >/dev/null 2>&1 && exit 13
+{ echo changed > "$1/project/fixed"; } 2>/dev/null && exit 14
+exit 0
+"""
+VERDICTS = {
+    11: "the project could not be written",
+    13: "a hidden file could be read",
+    14: "a protected file could be written",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Why each kind does not work here; empty for one that does."""
+
+    bubblewrap: str
+    landlock: str
+    seatbelt: str
+    mounts: bool
+    """Whether Landlock can also protect parts of the project, hide files and have a temporary folder of its own."""
+    offline: bool
+    """Whether bubblewrap can take the network away."""
+
+    def problem(self, rung: Rung) -> str:
+        return str(getattr(self, rung))
+
+    def working(self) -> list[Rung]:
+        rungs: tuple[Rung, ...] = ("bubblewrap", "landlock", "seatbelt")
+        return [rung for rung in rungs if not self.problem(rung)]
+
+    def lines(self) -> list[str]:
+        """Each kind in a sentence."""
+        said = [f"{rung}: {self.problem(rung) or 'works'}" for rung in ("bubblewrap", "landlock")]
+        if sys.platform == "darwin":
+            said = [f"seatbelt: {self.seatbelt or 'works'}"]
+        if not self.landlock and not self.mounts:
+            said.append("landlock cannot hide files, protect parts of the project or keep /tmp private: no namespaces")
+        if not self.bubblewrap and not self.offline:
+            said.append("bubblewrap cannot take the network away here")
+        return said
+
+
+class SelfTest:
+    """Tries each kind with a real command; the answers are kept in the data folder, out of the reach of commands."""
+
+    def __init__(self, scopes: Scopes, data: Path) -> None:
+        self._scopes = scopes
+        self._data = data.resolve()
+        self._file = data / "sandbox.json"
+
+    async def findings(self) -> Findings:
+        machine = _machine()
+        return self._remembered(machine) or await self._find_out(machine)
+
+    def forget(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+    def _remembered(self, machine: Mapping[str, Any]) -> Findings | None:
+        try:
+            kept = json.loads(self._file.read_text("utf-8"))
+            return Findings(**kept["findings"]) if kept["machine"] == machine else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    async def _find_out(self, machine: Mapping[str, Any]) -> Findings:
+        self._data.mkdir(parents=True, exist_ok=True)
+        findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
+        text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
+        self._file.write_text(text, "utf-8")
+        return findings
+
+    async def _try_mac(self) -> Findings:
+        nowhere = "only on Linux"
+        problem = await self._try(Box(rung="seatbelt"))
+        return Findings(bubblewrap=nowhere, landlock=nowhere, seatbelt=problem, mounts=False, offline=True)
+
+    async def _try_linux(self) -> Findings:
+        bare = await self._try(Box(rung="bubblewrap"))
+        offline = "" if bare else await self._try(Box(rung="bubblewrap", network=False))
+        helped = await self._try(Box(rung="landlock"))
+        alone = helped and await self._try(Box(rung="landlock", mounts=False))
+        return Findings(
+            bubblewrap=bare, landlock=alone, seatbelt="only on macOS", mounts=not helped, offline=not offline
+        )
+
+    async def _try(self, box: Box) -> str:
+        """Why this kind does not work; empty if it does."""
+        if box.rung == "bubblewrap" and shutil.which("bwrap") is None:
+            return "bubblewrap is not installed"
+        scratch = Path(tempfile.mkdtemp(prefix="selftest-", dir=self._data))
+        try:
+            return await self._try_in(scratch, box)
+        except ToolError as error:
+            return str(error)
+        except TimeoutError:
+            return f"it took longer than {PATIENCE:.0f} seconds"
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    async def _try_in(self, scratch: Path, box: Box) -> str:
+        project, temp = scratch / "project", scratch / "temp"
+        secret, fixed = project / "secret", project / "fixed"
+        project.mkdir()
+        temp.mkdir()
+        for file in (secret, fixed):
+            file.write_text("kept")
+        walls = replace(box, writable=(project,), temp=temp)
+        if box.mounts:
+            walls = replace(walls, protected=(fixed,), hidden=(secret,))
+        argv = [SHELL, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some"]
+        async with asyncio.timeout(PATIENCE):
+            end, printed = await self._run(_wrap(walls, argv, project), project)
+        if (scratch / "out").exists():
+            return "a file outside the project could be written"
+        return _verdict(end, printed)
+
+    async def _run(self, wrapped: Wrapped, cwd: Path) -> tuple[End, str]:
+        env = {"PATH": os.environ.get("PATH", os.defpath), **wrapped.env}
+        scope = await self._scopes.start(Program(argv=wrapped.argv, cwd=cwd, env=env, confinement=wrapped.confinement))
+        try:
+            end = await scope.ended()
+            try:
+                printed = os.read(scope.stdout, 4096)
+            except BlockingIOError:
+                printed = b""
+        finally:
+            scope.release()
+        return end, printed.decode("utf-8", "replace")
+
+
+def _verdict(end: End, printed: str) -> str:
+    first = next(iter(printed.strip().splitlines()), "")
+    if not end.ran:
+        return first or "it ended before it came to the command"
+    if end.code == 0:
+        return ""
+    return VERDICTS.get(end.code or 0) or f"a trial ended with {end.code or end.signal}: {first}"
+
+
+def _wrap(box: Box, argv: list[str], cwd: Path) -> Wrapped:
+    if box.rung == "bubblewrap":
+        return bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
+    return landlock.wrap(box, argv) if box.rung == "landlock" else seatbelt.wrap(box, argv)
+
+
+def _machine() -> dict[str, Any]:
+    """What the answers depend on: the kernel, the bubblewrap, who we are, and what we ourselves are confined by."""
+    program = shutil.which("bwrap")
+    stat = Path(program).stat() if program else None
+    return {
+        "system": [os.uname().sysname, os.uname().release, os.uname().version, os.uname().machine],
+        "bubblewrap": [program, stat.st_size, stat.st_mtime_ns] if stat else None,
+        "user": os.geteuid(),
+        "confined": [
+            line for line in _lines("/proc/self/status") if line.startswith(("CapBnd", "NoNewPrivs", "Seccomp:"))
+        ],
+        "namespace": str(Path("/proc/self/ns/user").readlink()) if sys.platform == "linux" else "",
+        "switches": [_lines(path) for path in SWITCHES],
+    }
+
+
+SWITCHES = (
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/sys/kernel/security/lsm",
+)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8").splitlines()
+    except OSError:
+        return []
