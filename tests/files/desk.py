@@ -90,7 +90,7 @@ def make_desk(folder: Path, *, git: bool = True, encoding: str = "") -> Desk:
 
 def rows(name: str) -> Iterator[Json]:
     """The recorded rows of a file."""
-    for line in (VECTORS / f"{name}.jsonl").read_text("utf-8").splitlines():
+    for line in (VECTORS / f"{name}.jsonl").read_bytes().splitlines():
         yield json.loads(line)
 
 
