@@ -1,0 +1,190 @@
+"""Configuration and calls, as they were recorded: what is allowed, asked and denied, and what answers do."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.vectors.layout import Places, layouts, make_places, rows
+from toolwright.permission.broker import Entry, Reply
+from toolwright.permission.rules import Rule
+from toolwright.session.session import Session
+from toolwright.testing import ScriptedUser
+from toolwright.tool import Call, Json, Result
+
+LATER = {"todowrite", "todoread", "webfetch", "task", "skill", "batch"}
+"""Tools that the rows speak of and that are not there yet."""
+
+LOOP = {"perm-0298", "perm-0300"}
+"""Rows about repeated calls, which the agent loop looks after."""
+
+DENIED_BY_DEFAULT = {
+    "perm-0002",
+    "perm-0003",
+    "perm-0005",
+    "perm-0006",
+    "perm-0014",
+    "perm-0054",
+    "perm-0175",
+    "perm-0240",
+}
+"""Rows in which the recorded program asks about an .env file; ours denies it unless told otherwise."""
+
+CHOICES = {
+    "perm-0071": "deny",  # nothing is offered; what is called all the same is denied
+    "perm-0072": "deny",
+    "perm-0134": "deny",  # every part of a command is judged before anything is asked
+    "perm-0243": "deny",  # explore's own rules say so again
+    "perm-0288": "deny deny deny",
+    "perm-0292": "ask deny",  # no approval beats a deny
+}
+"""What becomes of the rows whose recorded outcome is an accident."""
+
+ENDINGS = {"perm-0154": "error"}
+"""Rows that end otherwise for another reason: an empty search text does not overwrite a file that was never read."""
+
+ROWS = list(rows("permission_eval"))
+
+
+def _tools(row: Json) -> set[str]:
+    calls: Iterable[Json] = [row["call"]] if "call" in row else [call for step in row["steps"] for call in step]
+    return {call["tool"] for call in calls}
+
+
+HERE = [row for row in ROWS if not _tools(row) & LATER and row["id"] not in LOOP]
+SINGLE = [row for row in HERE if "call" in row and "quirk" not in row]
+SEQUENCES = [row for row in HERE if "steps" in row and "quirk" not in row]
+ACCIDENTS = [row for row in HERE if "quirk" in row]
+
+
+def named(row: Json) -> str:
+    return f"{row['id']} {row['note']}"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return make_places(tmp_path, **layouts("permission_eval"))
+
+
+@pytest.mark.parametrize("row", SINGLE, ids=named)
+async def test_recorded_calls(places: Places, row: Json) -> None:
+    session, user = _open(places, row, [_reply(row["reply"])] * 9)
+    log: list[Entry] = []
+    result = await _run(session, places.fill(row["call"]), log)
+    if row["id"] in DENIED_BY_DEFAULT:
+        assert _decision(result, log) == "deny"
+        assert user.questions == []
+        return
+    assert (row["call"]["tool"] in session.offered()) == row["offered"]
+    if row["decision"] == "unavailable":
+        assert _decision(result, log) == "deny"
+        return
+    _check(places, row, result, log)
+
+
+@pytest.mark.parametrize("row", SEQUENCES, ids=named)
+async def test_recorded_sequences(places: Places, row: Json) -> None:
+    session, user = _open(places, row, [])
+    outcomes = await _play(session, user, places.fill(row["steps"]), row)
+    assert len(outcomes) == len(row["results"])
+    for expected, (result, log) in zip(row["results"], outcomes, strict=True):
+        _check(places, expected, result, log)
+    assert [question.request.permission for question in user.questions] == row["asked_in_order"]
+
+
+@pytest.mark.parametrize("row", ACCIDENTS, ids=named)
+async def test_rows_that_record_an_accident_come_out_as_we_chose(places: Places, row: Json) -> None:
+    session, user = _open(places, row, [_reply(row["reply"])] * 9 if "call" in row else [])
+    if "call" in row:
+        log: list[Entry] = []
+        result = await _run(session, places.fill(row["call"]), log)
+        decisions = [_decision(result, log)]
+    else:
+        decisions = [_decision(*one) for one in await _play(session, user, places.fill(row["steps"]), row)]
+    assert " ".join(decisions) == CHOICES[row["id"]]
+
+
+def _open(places: Places, row: Json, replies: list[Reply | None]) -> tuple[Session, ScriptedUser]:
+    places.write_config(row["config"])
+    user = ScriptedUser(replies)
+    rules = [Rule(one["permission"], one["pattern"], one["action"]) for one in row.get("session_permission", ())]
+    return places.workspace(user).session(row["agent"], rules=rules), user
+
+
+async def _run(session: Session, call: Json, log: list[Entry]) -> Result:
+    return await session.run_call(Call(id="call_1", tool=call["tool"], arguments=call["args"]), log=log)
+
+
+async def _play(
+    session: Session, user: ScriptedUser, steps: list[list[Json]], row: Json
+) -> list[tuple[Result, list[Entry]]]:
+    """The calls of each step side by side, until as many were made as the row has results."""
+    user.replies = [None] * 99
+    replies = [_reply(reply) for reply in row["replies"]]
+    outcomes: list[tuple[Result, list[Entry]]] = []
+    for step in steps:
+        if len(outcomes) == len(row["results"]):
+            break
+        logs: list[list[Entry]] = [[] for _ in step]
+        tasks = [asyncio.create_task(_run(session, call, log)) for call, log in zip(step, logs, strict=True)]
+        await _answer(session, user, tasks, replies)
+        outcomes += [(await task, log) for task, log in zip(tasks, logs, strict=True)]
+    return outcomes
+
+
+async def _answer(
+    session: Session, user: ScriptedUser, tasks: list["asyncio.Task[Result]"], replies: list[Reply | None]
+) -> None:
+    """Give each answer once every call that is not over waits for one, as a person would who sees them all."""
+    broker = session.gate.broker
+    while unfinished := [task for task in tasks if not task.done()]:
+        waiting = broker.pending()
+        if waiting and len(waiting) == len(unfinished):
+            first = next(one for one in waiting if replies[user.questions.index(one)] is not None)
+            reply = replies[user.questions.index(first)]
+            assert reply is not None
+            broker.reply(first.id, reply)
+        await asyncio.sleep(0.001)
+
+
+def _reply(value: Any) -> Reply | None:
+    if value is None:
+        return None
+    said = {"reply": value} if isinstance(value, str) else value
+    return Reply(kind=said["reply"], message=said.get("message", ""), scope="session")
+
+
+def _decision(result: Result, log: list[Entry]) -> str:
+    if result.error is not None and result.error.kind == "denied":
+        return "deny"
+    return "ask" if any(entry.judgement.action == "ask" for entry in log) else "allow"
+
+
+def _check(places: Places, expected: Json, result: Result, log: list[Entry]) -> None:
+    assert _decision(result, log) == expected["decision"], result.output
+    assert ("error" if result.error else "completed") == ENDINGS.get(expected.get("id", ""), expected["ended"])
+    if expected["decision"] == "deny":
+        return
+    asked = [entry for entry in log if entry.judgement.action == "ask"]
+    assert [_request(entry) for entry in asked] == [_recorded(places.fill(one)) for one in expected["requests"]]
+    for entry, recorded in zip(asked, expected["requests"], strict=True):
+        assert set(recorded["metadata_keys"]) <= set(entry.judgement.request.metadata)
+    if "then" in expected:
+        rejected = result.error is not None and result.error.kind == "rejected"
+        assert ("rejected" if rejected else "ran") == expected["then"]
+
+
+def _request(entry: Entry) -> tuple[str, list[str], list[str]]:
+    request = entry.judgement.request
+    return request.permission, list(request.patterns), [_joined(pattern) for pattern in request.always]
+
+
+def _recorded(request: Json) -> tuple[str, list[str], list[str]]:
+    return request["permission"], request["patterns"], [_joined(pattern) for pattern in request["always"]]
+
+
+def _joined(pattern: str) -> str:
+    """Our lasting approvals end at a word (`echo *`); the recorded ones did not (`echo*`)."""
+    return f"{pattern[:-2]}*" if pattern.endswith(" *") else pattern
