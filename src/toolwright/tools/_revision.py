@@ -18,6 +18,8 @@ from toolwright.tool import Result, ToolContext
 LARGE = 64 * 1024
 """Characters from which on work is done in a thread, and from which on a result holds a patch instead of the texts."""
 
+_TRIES = 100
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -40,14 +42,32 @@ async def revise(ctx: ToolContext, file_path: str, edits: Sequence[Edit]) -> Res
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
     if not place.inside:
         await ctx.ask_all(*place.external())
-    loaded = None if _is_creation(place, edits) else await _loaded(ctx, files, place)
-    size = len(loaded.data) if loaded else 0
-    revision = await off_loop(size, _revised, place, loaded, edits, files.drift)
-    metadata = {"filepath": str(place.path), "diff": revision.patch}
-    await ctx.ask_all(Request(permission="edit", patterns=(place.pattern,), metadata=metadata))
-    change = Change(place=place, before=loaded.data if loaded else None, after=revision.data)
-    await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
-    return Result(revision.summary(), title=place.relative, metadata=revision.metadata())
+    shown: _Revision | None = None
+    for _ in range(_TRIES):
+        loaded = None if _is_creation(place, edits) else await _loaded(ctx, files, place)
+        size = len(loaded.data) if loaded else 0
+        revision = await off_loop(size, _revised, place, loaded, edits, files.drift)
+        if shown is None or revision.lines() != shown.lines():
+            await ctx.ask_all(revision.request())
+        shown = revision
+        change = Change(place=place, before=loaded.data if loaded else None, after=revision.data)
+        if await _committed(ctx, files, change):
+            return Result(revision.summary(), title=place.relative, metadata=revision.metadata())
+    raise ToolError(f"{place.path} keeps changing. Read it again before changing it.", "stale")
+
+
+async def _committed(ctx: ToolContext, files: Files, change: Change) -> bool:
+    """Whether the change was made. It was not if another call got there first: then the edit is worked out anew.
+
+    Should it have been someone else, the next look at the file finds that it is not as the session knows it.
+    """
+    try:
+        await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
+    except ToolError as error:
+        if error.kind != "stale" or change.before is None:
+            raise
+        return False
+    return True
 
 
 async def off_loop(size: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -73,12 +93,21 @@ class _Revision:
     count: int
     """In how many places something was replaced."""
 
+    def lines(self) -> list[tuple[list[str], list[str]]]:
+        """The lines removed and added, wherever they are."""
+        return [(list(self.diff.before[a:b]), list(self.diff.after[c:d])) for a, b, c, d in self.diff.changes]
+
+    def request(self) -> Request:
+        metadata = {"filepath": str(self.place.path), "diff": self.patch}
+        return Request(permission="edit", patterns=(self.place.pattern,), metadata=metadata)
+
     def summary(self) -> str:
         if self.created:
-            return f"Created {self.place.relative}: {len(self.diff.after)} lines."
+            count = len(self.diff.after)
+            return f"Created {self.place.relative}: {count} line{'' if count == 1 else 's'}."
         places = f" in {self.count} places" if self.count > 1 else ""
         remarks = [f" {_REMARKS[name]}" for name in dict.fromkeys(self.strategies) if name in _REMARKS]
-        return f"Edited {self.place.relative}, {self._lines()}{places}.{''.join(remarks)}\n{self.diff.short()}"
+        return f"Edited {self.place.relative}, {self._range()}{places}.{''.join(remarks)}\n{self.diff.short()}"
 
     def metadata(self) -> dict[str, Any]:
         filediff: dict[str, Any] = {
@@ -98,7 +127,7 @@ class _Revision:
             "lines": list(self.diff.lines or ()),
         }
 
-    def _lines(self) -> str:
+    def _range(self) -> str:
         first, last = self.diff.lines or (1, 1)
         return f"line {first}" if first == last else f"lines {first}-{last}"
 
