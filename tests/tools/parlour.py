@@ -1,0 +1,137 @@
+"""A session whose todo list, user, colleagues and modes are doubles, to run the tools of a conversation on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import PermissionRejected
+from toolwright.ids import new_id
+from toolwright.permission.rules import Rule
+from toolwright.services import Asked, Colleague, Modes, Questions, Report, Subagents, Task, Todo, Todos
+from toolwright.session.session import Session
+from toolwright.skills import Skills, skill_folders
+from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.tool import Call, Result, Tool, ToolContext
+from toolwright.tools.batch import BatchLimits
+
+
+@dataclass
+class TodoLists:
+    """Implements Todos in memory."""
+
+    lists: dict[str, list[Todo]] = field(default_factory=dict)
+
+    def of(self, session_id: str) -> list[Todo]:
+        return self.lists.get(session_id, [])
+
+    def replace(self, session_id: str, todos: Sequence[Todo]) -> None:
+        self.lists[session_id] = list(todos)
+
+
+@dataclass
+class User:
+    """Implements Questions: gives the answers written down, and declines where there are none."""
+
+    answers: list[list[str]] | None = None
+    asked: list[Asked] = field(default_factory=list)
+
+    async def ask(self, ctx: ToolContext, questions: Sequence[Asked]) -> list[list[str]]:
+        self.asked += questions
+        if self.answers is None:
+            raise PermissionRejected("The user declined to answer.")
+        return self.answers
+
+
+@dataclass
+class Staff:
+    """Implements Subagents: everybody answers with the report written down."""
+
+    colleagues: list[Colleague] = field(default_factory=list)
+    report: Report = field(default_factory=lambda: Report(session_id="ses_child", text="all done"))
+    tasks: list[Task] = field(default_factory=list)
+
+    def known(self, agent: str) -> list[Colleague]:
+        return self.colleagues
+
+    async def run(self, ctx: ToolContext, task: Task) -> Report:
+        self.tasks.append(task)
+        return self.report
+
+
+@dataclass
+class Switchboard:
+    """Implements Modes: writes down who was switched to."""
+
+    switched: list[tuple[str, str]] = field(default_factory=list)
+
+    def plan_file(self, session_id: str) -> str:
+        return ".toolwright/plans/one.md"
+
+    def switch(self, ctx: ToolContext, agent: str, text: str) -> None:
+        self.switched.append((agent, text))
+
+
+@dataclass(kw_only=True)
+class Parlour:
+    """The session and everybody in it."""
+
+    session: Session
+    todos: TodoLists
+    user: User
+    staff: Staff
+    modes: Switchboard
+    permissions: ScriptedUser
+    another: Callable[[], Session]
+    """A further session of the same workspace."""
+
+    async def run(self, tool: str, /, **arguments: Any) -> Result:
+        return await run(self.session, tool, **arguments)
+
+    async def shown(self, tool: Tool) -> Tool:
+        """The tool as this session's agent is offered it."""
+        return await tool.for_agent(self.session.standing)
+
+
+async def run(session: Session, tool: str, /, **arguments: Any) -> Result:
+    """One call, through the door."""
+    return await session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
+
+
+def make_parlour(
+    project: Path,
+    *tools: Tool,
+    agent: str = "",
+    rules: Sequence[Rule] = (),
+    replies: Sequence[str] = (),
+    limits: BatchLimits | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Parlour:
+    permissions = ScriptedUser.saying(*replies)
+    workspace = make_workspace(project, tools=tools, user=permissions, environment=environment)
+    config, folders = workspace.config, workspace.folders
+    todos, user, staff, modes = TodoLists(), User(), Staff(), Switchboard()
+    skills = skill_folders(
+        home=folders.home,
+        root=config.root,
+        directory=config.directory,
+        config_folders=[folder.path for folder in config.folders],
+    )
+    offered = {
+        Todos: todos,
+        Questions: user,
+        Subagents: staff,
+        Modes: modes,
+        Skills: Skills(skills),
+        BatchLimits: limits or BatchLimits(),
+    }
+    workspace.services.made |= {f"{kind.__module__}.{kind.__qualname__}": one for kind, one in offered.items()}
+    return Parlour(
+        session=workspace.session(agent, rules=rules),
+        todos=todos,
+        user=user,
+        staff=staff,
+        modes=modes,
+        permissions=permissions,
+        another=lambda: workspace.session(agent, rules=rules),
+    )

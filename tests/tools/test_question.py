@@ -1,0 +1,108 @@
+"""The question tool and the two tools that change mode by asking, through the door."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.parlour import Parlour, make_parlour
+from toolwright.services import Asked, Option
+from toolwright.tool import Json
+from toolwright.tools.plan_enter import plan_enter
+from toolwright.tools.plan_exit import plan_exit
+from toolwright.tools.question import question
+
+COLOUR = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cool"}],
+}
+
+
+@pytest.fixture
+def parlour(project: Path) -> Parlour:
+    return make_parlour(project, question, plan_enter, plan_exit)
+
+
+@pytest.fixture
+def planner(project: Path) -> Parlour:
+    return make_parlour(project, question, plan_enter, plan_exit, agent="plan")
+
+
+async def test_chosen_and_own_answers_come_back_with_their_question(parlour: Parlour) -> None:
+    parlour.user.answers = [["Blue", "but dark"], []]
+    size = COLOUR | {"question": "Which size?", "multiple": True, "custom": False}
+    result = await parlour.run("question", questions=[COLOUR, size])
+    assert result.output == (
+        'The user answered: "Which colour?"="Blue, but dark", "Which size?"="Unanswered". Go on with this in mind.'
+    )
+    assert result.title == "Asked 2 questions"
+    assert result.metadata["answers"] == [["Blue", "but dark"], []]
+
+
+async def test_the_user_sees_the_question_as_it_was_written(parlour: Parlour) -> None:
+    parlour.user.answers = [["Red"]]
+    result = await parlour.run("question", questions=[COLOUR, COLOUR | {"multiple": True, "custom": False}])
+    options = (Option(label="Red", description="warm"), Option(label="Blue", description="cool"))
+    assert parlour.user.asked == [
+        Asked(question="Which colour?", header="Colour", options=options),
+        Asked(question="Which colour?", header="Colour", options=options, multiple=True, custom=False),
+    ]
+    assert result.metadata["answers"] == [["Red"], []]
+
+
+async def test_a_declined_question_is_a_rejection(parlour: Parlour) -> None:
+    result = await parlour.run("question", questions=[COLOUR])
+    assert result.error is not None
+    assert result.error.kind == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "questions: is missing"),
+        ({"questions": []}, "questions: expected at least 1 entries"),
+        ({"questions": [COLOUR | {"header": "h" * 31}]}, "questions[0].header: expected at most 30 characters"),
+        ({"questions": [{"question": "?"}]}, "questions[0].options: is missing"),
+    ],
+)
+async def test_a_question_nobody_could_show_is_refused(parlour: Parlour, arguments: Json, problem: str) -> None:
+    result = await parlour.run("question", **arguments)
+    assert problem in result.output
+    assert parlour.user.asked == []
+
+
+async def test_yes_hands_the_session_to_the_plan_agent(parlour: Parlour) -> None:
+    parlour.user.answers = [["Yes"]]
+    result = await parlour.run("plan_enter")
+    assert result.error is None
+    [(agent, text)] = parlour.modes.switched
+    assert agent == "plan"
+    assert ".toolwright/plans/one.md" in text
+    [asked] = parlour.user.asked
+    assert [option.label for option in asked.options] == ["Yes", "No"]
+    assert (asked.custom, asked.multiple) == (False, False)
+
+
+async def test_yes_hands_the_session_back_to_the_build_agent(planner: Parlour) -> None:
+    planner.user.answers = [["Yes"]]
+    result = await planner.run("plan_exit")
+    assert result.error is None
+    [(agent, text)] = planner.modes.switched
+    assert agent == "build"
+    assert ".toolwright/plans/one.md" in text
+
+
+@pytest.mark.parametrize("answers", [[["No"]], [[]], [["Yes", "No"]], [], None])
+async def test_anything_but_yes_leaves_the_agent_as_it_is(planner: Parlour, answers: list[list[str]] | None) -> None:
+    planner.user.answers = answers
+    result = await planner.run("plan_exit")
+    assert result.error is not None
+    assert result.error.kind == "rejected"
+    assert planner.modes.switched == []
+
+
+async def test_the_plan_agent_has_no_way_into_planning(planner: Parlour) -> None:
+    result = await planner.run("plan_enter")
+    assert result.error is not None
+    assert result.error.kind == "denied"
+    assert planner.user.asked == []

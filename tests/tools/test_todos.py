@@ -1,0 +1,140 @@
+"""todowrite and todoread, through the door."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.files.desk import rows
+from tests.tools.parlour import Parlour, make_parlour, run
+from toolwright.errors import InvalidArguments
+from toolwright.permission.rules import Rule
+from toolwright.services import Todo
+from toolwright.tool import Json, ToolContext
+from toolwright.tools.todoread import todoread
+from toolwright.tools.todowrite import todowrite
+
+ROWS = [row for row in rows("todo") if "calls" in row]
+STRICTER = {"todo-0009": "schema", "todo-0010": "schema", "todo-0011": "schema"}
+"""Equal ids and words outside the known ones were accepted when the rows were recorded; here they are refused."""
+
+
+@pytest.fixture
+def parlour(project: Path) -> Parlour:
+    return make_parlour(project, todowrite, todoread)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["id"] not in STRICTER], ids=lambda row: row["id"])
+async def test_recorded_rows(parlour: Parlour, row: Json) -> None:
+    sessions = {"second": parlour.another()}
+    for call, expected in zip(row["calls"], row["results"], strict=True):
+        session = sessions.get(call.get("session"), parlour.session)
+        result = await run(session, call["tool"], **call["args"])
+        if expected["status"] == "error":
+            assert result.error is not None
+            assert result.error.kind == expected["error_kind"]
+            continue
+        assert result.error is None
+        todos = json.loads(result.output)
+        assert todos == result.metadata["todos"]
+        assert todos == expected.get("todos", todos)
+        if "open_count" in expected:
+            assert result.title.split()[0] == str(expected["open_count"])
+    if not any("session" in call for call in row["calls"]):
+        assert [asdict(todo) for todo in parlour.todos.of(parlour.session.id)] == row["stored_after"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["id"] in STRICTER], ids=lambda row: row["id"])
+async def test_what_the_list_could_not_show_is_refused(parlour: Parlour, row: Json) -> None:
+    result = await parlour.run("todowrite", **row["calls"][0]["args"])
+    assert result.error is not None
+    assert result.error.kind == STRICTER[row["id"]]
+    assert parlour.todos.lists == {}
+
+
+async def test_equal_ids_are_refused_with_every_place_they_stand_at(parlour: Parlour) -> None:
+    await parlour.run("todowrite", todos=[entry("old", id="1")])
+    result = await parlour.run(
+        "todowrite", todos=[entry("a", id="x"), entry("b", id="y"), entry("c", id="x"), entry("d")]
+    )
+    assert result.output == (
+        "The list was not changed, because ids are used more than once:\n"
+        "- todos[0].id: 'x' is the id of 2 entries ('a')\n"
+        "- todos[2].id: 'x' is the id of 2 entries ('c')\n"
+        "Send the list again with an id of its own for each entry, or with none."
+    )
+    assert [todo.content for todo in parlour.todos.of(parlour.session.id)] == ["old"]
+
+
+async def test_a_wrong_status_is_refused_with_the_right_ones(parlour: Parlour) -> None:
+    result = await parlour.run("todowrite", todos=[entry("a") | {"status": "weird", "priority": "urgent"}])
+    assert 'todos[0].status: expected one of "pending", "in_progress", "completed", "cancelled"' in result.output
+    assert 'todos[0].priority: expected one of "high", "medium", "low", got "urgent"' in result.output
+
+
+async def test_the_answer_is_json_with_an_entry_a_line(parlour: Parlour) -> None:
+    result = await parlour.run("todowrite", todos=[entry("Käse", id="k"), entry("b") | {"status": "completed"}])
+    assert result.output == (
+        "[\n"
+        '{"id": "k", "content": "Käse", "status": "pending", "priority": "high"},\n'
+        '{"id": "2", "content": "b", "status": "completed", "priority": "high"}\n'
+        "]"
+    )
+    assert result.title == "1 todo"
+
+
+async def test_an_entry_without_an_id_gets_the_next_free_number(parlour: Parlour) -> None:
+    await parlour.run("todowrite", todos=[entry("a", id="2"), entry("b"), entry("c"), entry("d", id="3")])
+    assert [todo.id for todo in parlour.todos.of(parlour.session.id)] == ["2", "4", "5", "3"]
+
+
+async def test_a_cancelled_entry_is_counted_as_not_completed(parlour: Parlour) -> None:
+    result = await parlour.run("todowrite", todos=[entry("a") | {"status": "cancelled"}, entry("b")])
+    assert result.title == "2 todos"
+
+
+async def test_a_denied_list_stays_as_it_was(project: Path) -> None:
+    parlour = make_parlour(project, todowrite, rules=[Rule("todowrite", "*", "deny")])
+    result = await parlour.run("todowrite", todos=[entry("a")])
+    assert result.error is not None
+    assert result.error.kind == "denied"
+    assert parlour.todos.lists == {}
+
+
+class _Keeping:
+    """As much of a host as the tool needs: a list that remembers."""
+
+    def __init__(self) -> None:
+        self.kept: list[Todo] = []
+
+    def use(self, kind: type) -> "_Keeping":
+        return self
+
+    def replace(self, session_id: str, todos: Sequence[Todo]) -> None:
+        self.kept = list(todos)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(1, 6).map(str)), max_size=8))
+async def test_ids_end_up_different_and_given_ones_stay(ids: list[str | None]) -> None:
+    given_ids = [one for one in ids if one is not None]
+    entries = [entry("x") if one is None else entry("x", id=one) for one in ids]
+    host: Any = _Keeping()
+    ctx = ToolContext(session_id="s", message_id="m", call_id="c", agent="build", directory=Path(), host=host)
+    if len(set(given_ids)) < len(given_ids):
+        with pytest.raises(InvalidArguments, match="more than once"):
+            await todowrite.run(ctx, {"todos": entries})
+        return
+    await todowrite.run(ctx, {"todos": entries})
+    kept = [todo.id for todo in host.kept]
+    assert len(set(kept)) == len(ids)
+    assert all(one in (None, own) for one, own in zip(ids, kept, strict=True))
+
+
+def entry(content: str, **more: str) -> Json:
+    return {"content": content, "status": "pending", "priority": "high", **more}
