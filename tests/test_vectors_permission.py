@@ -152,7 +152,7 @@ async def _answer(
 def _reply(value: Any) -> Reply | None:
     if value is None:
         return None
-    said = {"reply": value} if isinstance(value, str) else value
+    said: Json = {"reply": value} if isinstance(value, str) else value
     return Reply(kind=said["reply"], message=said.get("message", ""), scope="session")
 
 

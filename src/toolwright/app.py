@@ -42,12 +42,17 @@ class Workspace:
     registry: Registry
     broker: Broker
     bus: Bus
-    store: Store
     truncator: Truncator
     services: Services
     trusted: bool
+    environment: Mapping[str, str]
+    keep: bool = False
     hooks: list[Hook] = field(default_factory=list[Hook])
+    budget: Budget = field(default_factory=lambda: Budget())
+    respond: "Responder | None" = None
+    _store: Store | None = None
     _session: Session | None = None
+    _sessions: "Sessions | None" = None
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
         """Call a tool as the default agent would; all such calls share one session."""
@@ -66,10 +71,15 @@ class Workspace:
         parent: Session | None = None,
     ) -> Session:
         """A new session for an agent. Under a parent it may do no more than the parent may."""
-        record = self.agents[agent] if agent else self.agents.default()
+        above = parent.standing.policy if parent else None
+
+        def stand(name: str) -> Standing:
+            record = self.agents[name]
+            return self.agents.standing(as_child(record) if parent else record, rules, above)
+
         return Session(
             directory=self.config.directory,
-            standing=self.agents.standing(record, rules, parent.standing.policy if parent else None),
+            standing=stand(agent or self.agents.default().name),
             caller=Caller(registry=self.registry, truncator=self.truncator, hooks=self.hooks),
             gate=gate or Gate(self.broker),
             bus=self.bus,
@@ -77,16 +87,59 @@ class Workspace:
             services=self.services,
             provider=provider,
             model=model,
-            callers=(parent.id, *parent.callers) if parent else (),
+            callers=parent.sessions if parent else (),
+            stand=stand,
         )
 
+    @property
+    def store(self) -> Store:
+        """Where records go: the database, or nowhere."""
+        if self._store is None:
+            self._store = self._storage() if self.keep else Nowhere()
+        return self._store
+
+    @property
+    def sessions(self) -> "Sessions":
+        """The conversations of this project."""
+        from toolwright.session.sessions import Sessions
+        from toolwright.session.storage import Storage
+
+        if self._sessions is None:
+            storage = self.store if isinstance(self.store, Storage) else Storage.in_memory()
+            self._sessions = Sessions(
+                storage=storage,
+                bus=self.bus,
+                project_id=project_id(self.config.root),
+                directory=str(self.config.directory),
+                begin=partial(begin_session, self),
+            )
+            self._sessions.repair_abandoned()
+        return self._sessions
+
+    async def prompt(self, text: str, *, agent: str = "", model: str = "") -> "Message":
+        """Answer one prompt in a session of its own."""
+        from toolwright.session.prompt import Prompt
+
+        return await self.sessions.create().prompt(Prompt(text=text, agent=agent, model=model))
+
     async def close(self) -> None:
-        for service in self.services.made.values():
+        """Stop what runs, end every service, and let nothing be lost."""
+        if self._sessions is not None:
+            await self._sessions.close()
+        for service in list(self.services.made.values()):
             if callable(close := getattr(service, "close", None)):
                 answer = close()
                 if asyncio.iscoroutine(answer):
                     await answer
-        await self.store.close()
+        if self._sessions is not None:
+            await self._sessions.storage.close()
+        if self._store is not None:
+            await self._store.close()
+
+    def _storage(self) -> Store:
+        from toolwright.session.storage import Storage
+
+        return Storage.open(self.folders.database)
 
 
 @asynccontextmanager

@@ -43,48 +43,54 @@ def cut(text: str, limits: Limits) -> Cut | None:
     lines = text.count("\n") + 1
     if lines <= limits.max_lines and size <= limits.max_bytes:
         return None
+    head = tail = ""
     match limits.direction:
-        case "head":
-            head, tail = _head(text, limits.max_lines, limits.max_bytes), ""
         case "tail":
-            head, tail = "", _tail(text, limits.max_lines, limits.max_bytes)
-        case "both":
-            head = _head(text, limits.max_lines // 2, limits.max_bytes // 2)
-            rest = text[len(head) :]
-            tail = _tail(rest, limits.max_lines - limits.max_lines // 2, limits.max_bytes - limits.max_bytes // 2)
-    kept_lines = sum(part.count("\n") + 1 for part in (head, tail) if part or lines == 1)
-    by_bytes = kept_lines < limits.max_lines
-    removed = size - _size(head) - _size(tail) if by_bytes else lines - kept_lines
-    return Cut(head=head, tail=tail, removed=max(removed, 1), unit="bytes" if by_bytes else "lines")
+            tail, by_bytes = _tail(text, limits.max_lines, limits.max_bytes)
+        case "both" if limits.max_lines > 1:
+            head, tail, by_bytes = _both(text, limits.max_lines, limits.max_bytes)
+        case _:
+            head, by_bytes = _head(text, limits.max_lines, limits.max_bytes)
+    removed = size - _size(head) - _size(tail) if by_bytes else lines - limits.max_lines
+    return Cut(head=head, tail=tail, removed=removed, unit="bytes" if by_bytes else "lines")
 
 
 def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _head(text: str, max_lines: int, max_bytes: int) -> str:
-    """As many whole lines from the start as fit; of a first line that is too long, as much of it as fits."""
+def _both(text: str, max_lines: int, max_bytes: int) -> tuple[str, str, bool]:
+    head, head_by_bytes = _head(text, max_lines // 2, max_bytes // 2)
+    rest = text[len(head) :].removeprefix("\n")
+    tail, tail_by_bytes = _tail(rest, max_lines - max_lines // 2, max_bytes - max_bytes // 2)
+    return head, tail, head_by_bytes or tail_by_bytes
+
+
+def _head(text: str, max_lines: int, max_bytes: int) -> tuple[str, bool]:
+    """As many whole lines from the start as fit, and whether it was the bytes that stopped it.
+
+    Of a first line that is too long, as much of it as fits.
+    """
     end = _nth_line_end(text, max_lines)
     if _size(text[:end]) <= max_bytes:
-        return text[:end]
+        return text[:end], False
     piece = _first_bytes(text, max_bytes)
-    if text[len(piece) : len(piece) + 1] == "\n":
-        return piece
+    if text[len(piece)] == "\n":
+        return piece, True
     whole = piece.rfind("\n")
-    return piece[:whole] if whole >= 0 else piece
+    return piece[:whole] if whole >= 0 else piece, True
 
 
-def _tail(text: str, max_lines: int, max_bytes: int) -> str:
+def _tail(text: str, max_lines: int, max_bytes: int) -> tuple[str, bool]:
     """As many whole lines from the end as fit; of a last line that is too long, as much of its end as fits."""
     start = _nth_line_start_from_end(text, max_lines)
     if _size(text[start:]) <= max_bytes:
-        return text[start:]
+        return text[start:], False
     piece = _last_bytes(text, max_bytes)
-    before = len(text) - len(piece) - 1
-    if before >= 0 and text[before] == "\n":
-        return piece
+    if text[len(text) - len(piece) - 1] == "\n":
+        return piece, True
     whole = piece.find("\n")
-    return piece[whole + 1 :] if 0 <= whole < len(piece) - 1 else piece
+    return piece[whole + 1 :] if 0 <= whole < len(piece) - 1 else piece, True
 
 
 def _nth_line_end(text: str, lines: int) -> int:
@@ -107,12 +113,23 @@ def _nth_line_start_from_end(text: str, lines: int) -> int:
 
 def _first_bytes(text: str, count: int) -> str:
     """The longest beginning within so many bytes; no character is cut."""
-    return text[:count].encode("utf-8", "surrogatepass")[:count].decode("utf-8", "ignore")
+    data = text[:count].encode("utf-8", "surrogatepass")
+    end = min(count, len(data))
+    while end < len(data) and _is_inside_character(data[end]):
+        end -= 1
+    return data[:end].decode("utf-8", "surrogatepass")
 
 
 def _last_bytes(text: str, count: int) -> str:
-    data = text[-count:].encode("utf-8", "surrogatepass")[-count:] if count else b""
-    return data.decode("utf-8", "ignore")
+    data = text[-count:].encode("utf-8", "surrogatepass") if count else b""
+    start = max(len(data) - count, 0)
+    while start < len(data) and _is_inside_character(data[start]):
+        start += 1
+    return data[start:].decode("utf-8", "surrogatepass")
+
+
+def _is_inside_character(byte: int) -> bool:
+    return byte & 0xC0 == 0x80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
