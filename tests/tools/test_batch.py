@@ -135,8 +135,9 @@ async def test_the_description_names_the_limit_in_force(project: Path) -> None:
 
 async def test_tools_that_must_be_called_by_themselves_are_refused(project: Path) -> None:
     parlour = make_parlour(project, batch, hello, limits=BatchLimits(alone=lambda name: name == "hello"))
-    result = await parlour.run("batch", tool_calls=_calls("hello", "invalid", "Batch"))
-    assert result.metadata["failed"] == 3
+    nested = {"tool": "Batch", "parameters": {"tool_calls": _calls("todoread")}}
+    result = await parlour.run("batch", tool_calls=[*_calls("hello", "invalid"), nested])
+    assert [one.get("kind") for one in result.metadata["details"]] == ["unknown_tool"] * 3
     assert "hello cannot be called in a batch. Call it directly." in result.output
 
 
