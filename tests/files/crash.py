@@ -21,6 +21,7 @@ OLD, NEW = b"old line\n" * 2000, b"the new one\n" * 3000
 State = dict[str, bytes | None]
 SCENARIOS: dict[str, tuple[State, State]] = {
     "replace": ({"a": OLD}, {"a": NEW}),
+    "large": ({"a": OLD * 20}, {"a": b"first\n" + OLD * 20}),
     "create": ({"deep/er/a": None}, {"deep/er/a": NEW}),
     "delete": ({"a": OLD}, {"a": None}),
     "linked": ({"a": OLD}, {"a": NEW}),

@@ -1,19 +1,24 @@
 """Changes to files, all or nothing: compared, journalled, written, and taken back if one fails."""
 
-import stat
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
 from toolwright.errors import ToolError
 from toolwright.files.disk import digest_of, failure, open_file, read_whole
+from toolwright.files.images import Images
 from toolwright.files.journal import Entry, Journal
 from toolwright.files.register import Note, Pending, Register
 from toolwright.files.replace import Change, Replacement, sync_folder
 
 T = TypeVar("T")
+Hashes = tuple[str | None, str | None]
+"""Of a content before and after; None where there is no file."""
+_WORTH_A_THREAD = 256 * 1024
 
 
 class Committer:
@@ -23,59 +28,126 @@ class Committer:
         self._journal = journal
         self._register = register
 
-    def carry_out(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> None:
-        """Make all changes, or none and raise a ToolError."""
-        for change in changes:
-            _compare(change)
-        replacements = [_attempt(partial(Replacement.of, change), change) for change in changes]
-        try:
-            with self._register.entry() as note:
-                pending = [self._pending(replacement) for replacement in replacements]
-                note(pending)
-                self._journal.record(session_id, _entries(changes, pending, call_id))
-                self._make(replacements, note)
-        except OSError as error:
-            raise ToolError(f"What the files were before cannot be kept: {error}. Nothing was changed.") from error
+    def carry_out(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> list[str | None]:
+        """Make all changes, or none and raise a ToolError. Returns the hashes of the new contents."""
+        with _hashing(changes) as hashes, self._register.entry() as note:
+            for change in changes:
+                _compare(change)
+            replacements = [_trying(partial(Replacement.of, change), change) for change in changes]
+            attempt = _Attempt(replacements=replacements, images=self._journal.images, note=note)
+            try:
+                attempt.prepare(hashes)
+                self._journal.record(session_id, attempt.entries(call_id))
+                attempt.apply()
+            except ToolError:
+                attempt.take_back()
+                raise
+            except OSError as error:
+                attempt.take_back()
+                raise ToolError(f"What the files were before cannot be kept: {error}. Nothing was changed.") from error
         for folder in {change.place.path.parent for change in changes}:
             sync_folder(folder)
+        return [after for _, after in attempt.hashes]
 
-    def _make(self, replacements: Sequence[Replacement], note: Note) -> None:
-        """All are prepared before the first is applied: what is going to fail mostly fails while preparing."""
-        applied: list[Replacement] = []
 
-        def take(step: Callable[[Replacement], None], replacement: Replacement) -> None:
+@dataclass(slots=True, kw_only=True)
+class _Attempt:
+    """Some replacements on their way, and how far they have come."""
+
+    replacements: Sequence[Replacement]
+    images: Images
+    note: Note
+    hashes: Sequence[Hashes] = ()
+    applied: list[Replacement] = field(default_factory=list)
+
+    def prepare(self, hashes: Callable[[], Sequence[Hashes]]) -> None:
+        """Write everything that is new and keep everything that is old; what is going to fail mostly fails here."""
+        self.note([Pending(path=str(each.path), temporary=str(each.temporary)) for each in self.replacements])
+        for replacement in self.replacements:
             try:
-                step(replacement)
+                replacement.prepare()
             except OSError as error:
                 if not replacement.go_in_place(error):
                     raise failure(replacement.change.place, error) from error
-                note([self._pending(each) for each in replacements])
-                _attempt(lambda: step(replacement), replacement.change)
+        self.hashes = hashes()
+        # One file that is replaced in one step is old or new; nothing else has to be known to recover it.
+        if len(self.replacements) > 1 or self.replacements[0].in_place:
+            self._note_contents()
+        else:
+            self._keep_change(self.replacements[0].change, *self.hashes[0])
 
-        try:
-            for replacement in replacements:
-                take(Replacement.prepare, replacement)
-            for replacement in replacements:
-                take(Replacement.apply, replacement)
-                applied.append(replacement)
-        except ToolError:
-            _take_back(applied, replacements)
-            raise
+    def apply(self) -> None:
+        for replacement in self.replacements:
+            try:
+                replacement.apply()
+            except OSError as error:
+                if not replacement.go_in_place(error):
+                    raise failure(replacement.change.place, error) from error
+                self._note_contents()
+                _trying(replacement.apply, replacement.change)
+            self.applied.append(replacement)
 
-    def _pending(self, replacement: Replacement) -> Pending:
-        """The change as written down, its contents kept where they are needed to take it back."""
-        change, in_place = replacement.change, replacement.in_place
-        before = None if change.before is None else self._journal.keep(change.before, durable=in_place)
-        after = None if change.after is None else digest_of(change.after)
-        if in_place and change.after is not None:
-            self._journal.keep(change.after)
-        return Pending(
-            path=str(change.place.path),
-            temporary=str(replacement.temporary),
-            before=before,
-            after=after,
-            in_place=in_place,
-        )
+    def take_back(self) -> None:
+        """The first failure is what the caller hears of; a second one on the way back must not hide it."""
+        for replacement in reversed(self.applied):
+            with suppress(OSError):
+                replacement.revert()
+        for replacement in self.replacements:
+            with suppress(OSError):
+                replacement.discard()
+
+    def entries(self, call_id: str) -> list[Entry]:
+        now = time.time()
+        return [
+            Entry(call_id=call_id, path=str(each.path), before=before, after=after, mode=each.mode, time=now)
+            for each, (before, after) in zip(self.replacements, self.hashes, strict=True)
+        ]
+
+    def _keep_change(self, change: Change, before: str | None, after: str | None) -> None:
+        if change.before is None or before is None:
+            return
+        if change.after is None or after is None:
+            self.images.keep(change.before, before)
+        else:
+            self.images.keep_change(change.before, change.after, (before, after))
+
+    def _note_contents(self) -> None:
+        """Write down what it takes to undo the changes, should we be killed between two of them."""
+        pending = []
+        for each, (before, after) in zip(self.replacements, self.hashes, strict=True):
+            if each.change.before is not None:
+                self.images.keep(each.change.before, before or "", durable=each.in_place)
+            if each.in_place and each.change.after is not None:
+                self.images.keep(each.change.after, after or "")
+            pending.append(
+                Pending(
+                    path=str(each.path),
+                    temporary=str(each.temporary),
+                    before=before,
+                    after=after,
+                    mode=each.mode,
+                    in_place=each.in_place,
+                )
+            )
+        self.note(pending)
+
+
+@contextmanager
+def _hashing(changes: Sequence[Change]) -> Iterator[Callable[[], Sequence[Hashes]]]:
+    """Gives a function that returns the hashes of all contents; large ones are computed beside the block."""
+
+    def hashes() -> Sequence[Hashes]:
+        return [(_digest(change.before), _digest(change.after)) for change in changes]
+
+    if sum(len(change.before or b"") + len(change.after or b"") for change in changes) < _WORTH_A_THREAD:
+        yield hashes
+        return
+    with ThreadPoolExecutor(1) as second:
+        yield second.submit(hashes).result
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest_of(content)
 
 
 def _compare(change: Change) -> None:
@@ -90,30 +162,8 @@ def _compare(change: Change) -> None:
             raise ToolError(f"{path} has changed since the call began. Read it again before changing it.", "stale")
 
 
-def _attempt(action: Callable[[], T], change: Change) -> T:
+def _trying(action: Callable[[], T], change: Change) -> T:
     try:
         return action()
     except OSError as error:
         raise failure(change.place, error) from error
-
-
-def _take_back(applied: Sequence[Replacement], replacements: Sequence[Replacement]) -> None:
-    """The first failure is what the caller hears of; a second one on the way back must not hide it."""
-    for replacement in reversed(applied):
-        with suppress(OSError):
-            replacement.revert()
-    for replacement in replacements:
-        with suppress(OSError):
-            replacement.discard()
-
-
-def _entries(changes: Sequence[Change], pending: Sequence[Pending], call_id: str) -> list[Entry]:
-    now = time.time()
-    return [
-        Entry(call_id=call_id, path=item.path, before=item.before, after=item.after, mode=_mode(change), time=now)
-        for change, item in zip(changes, pending, strict=True)
-    ]
-
-
-def _mode(change: Change) -> int | None:
-    return None if change.before is None else stat.S_IMODE(change.place.path.stat().st_mode)

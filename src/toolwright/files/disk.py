@@ -4,7 +4,8 @@ import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from io import FileIO
 
 from toolwright.errors import Kind, ToolError
@@ -13,6 +14,8 @@ from toolwright.files.paths import Place
 
 LOADABLE = 128 * 1024 * 1024
 """No larger file is taken into memory whole."""
+_SETTLED = 20_000_000
+"""Nanoseconds; the clock of a file system moves on at least every ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,23 @@ class Stamp:
     modified: int
     changed: int
     inode: int
+    settled: bool = field(compare=False)
+    """Any further change is sure to show: the last one is longer ago than the clock of the file system is coarse."""
 
     @classmethod
     def of(cls, status: os.stat_result) -> "Stamp":
-        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        settled = abs(time.time_ns() - status.st_ctime_ns) > _SETTLED
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, settled)
 
 
 def digest_of(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of_file(file: FileIO) -> str:
+    """The same for an open file of any size."""
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def open_file(place: Place, *, missing: Kind = "missing") -> FileIO:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from toolwright.files.disk import digest_of
+from toolwright.files.images import Images
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
@@ -31,31 +31,13 @@ class Entry:
 
 
 class Journal:
-    """Contents by hash in `images/`, and for each session a list of what its calls changed."""
+    """For each session a list of what its calls changed, and the contents of before."""
 
     def __init__(self, folder: Path, cap: int = CAP) -> None:
+        self.images = Images(folder / "images")
         self._folder = folder
         self._cap = cap
-        self._kept = 0
-
-    def keep(self, data: bytes, *, durable: bool = False) -> str:
-        """Store a content once and return its hash; `durable` waits until it is safe from a power cut."""
-        digest = digest_of(data)
-        path = self._image_path(digest)
-        try:
-            os.utime(path)
-        except FileNotFoundError:
-            _write(path, data, durable=durable)
-            self._kept += len(data)
-        return digest
-
-    def image(self, digest: str) -> bytes | None:
-        """A content by its hash, if it is still kept and whole."""
-        try:
-            data = self._image_path(digest).read_bytes()
-        except FileNotFoundError:
-            return None
-        return data if digest_of(data) == digest else None
+        self._pruned_at = 0
 
     def record(self, session_id: str, entries: Iterable[Entry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
@@ -64,7 +46,8 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write(lines.encode())
-        self._prune_if_due()
+        if self._is_pruning_due():
+            self.prune()
 
     def entries(self, session_id: str) -> list[Entry]:
         """What a session changed, oldest first. A line cut short by a crash is left out."""
@@ -80,41 +63,26 @@ class Journal:
 
     def prune(self) -> None:
         """Drop the oldest until four fifths of the cap are left."""
-        self._kept = 0
-        files = sorted(_files_below(self._folder), key=lambda item: item[0], reverse=True)
-        room = self._cap
-        for _, size, path in files:
+        self._pruned_at = self.images.stored
+        room = self._cap * 4 // 5
+        for _, size, path in sorted(_files_below(self._folder), reverse=True):
             room -= size
-            if room < self._cap / 5:
+            if room < 0:
                 path.unlink(missing_ok=True)
         (self._folder / "pruned").touch()
 
-    def _prune_if_due(self) -> None:
+    def _is_pruning_due(self) -> bool:
+        if self.images.stored - self._pruned_at > self._cap / 16:
+            return True
         try:
-            last = (self._folder / "pruned").stat().st_mtime
+            return (self._folder / "pruned").stat().st_mtime < time.time() - _DAY
         except FileNotFoundError:
-            last = 0.0
-        if self._kept > self._cap / 16 or last < time.time() - _DAY:
-            self.prune()
-
-    def _image_path(self, digest: str) -> Path:
-        return self._folder / "images" / digest[:2] / digest[2:]
+            return True
 
     def _list_path(self, session_id: str) -> Path:
         plain = re.fullmatch(r"[A-Za-z0-9_-]{1,100}", session_id)
-        name = session_id if plain else hashlib.blake2b(session_id.encode(), digest_size=16).hexdigest()
+        name = session_id if plain else hashlib.sha256(session_id.encode()).hexdigest()
         return self._folder / "sessions" / f"{name}.jsonl"
-
-
-def _write(path: Path, data: bytes, *, durable: bool) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    with unfinished.open("wb") as file:
-        file.write(data)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    unfinished.replace(path)
 
 
 def _entry(line: str) -> Entry | None:

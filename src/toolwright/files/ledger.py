@@ -1,5 +1,6 @@
 """What each session has read, so that nothing is overwritten that it has not seen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +16,17 @@ class Seen:
     """Hash of the whole content; empty where the file was too large to be hashed in passing."""
     whole: bool = True
 
-    def fits(self, stamp: Stamp, digest: str) -> bool:
-        """Whether the file is still as it was seen.
+    def fits(self, stamp: Stamp, digest: Callable[[], str]) -> bool:
+        """Whether the file is still as it was seen; `digest` is only called if its stamp does not tell.
 
         A newer modification time alone counts as a change. An older or equal one proves nothing, for it can be
-        set at will; the content decides, or, for a large file, the change time, which cannot be set.
+        set at will; the change time, which cannot be set, or else the content decides.
         """
         if stamp.modified > self.stamp.modified:
             return False
-        return digest == self.digest if self.digest else stamp == self.stamp
+        if self.stamp.settled and stamp == self.stamp:
+            return True
+        return bool(self.digest) and digest() == self.digest
 
 
 class Ledger:

@@ -8,20 +8,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
-from toolwright.files.journal import Journal
+from toolwright.files.images import Images, common_start
 from toolwright.files.lock import Locks, take_now
 from toolwright.files.replace import TEMPORARY, write_in_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One file of a change under way. Contents are named by their hash in the journal."""
+    """One file of a change under way. Contents are named by their hash in the journal.
+
+    Without contents nothing but the temporary file can be there to clean up.
+    """
 
     path: str
     temporary: str
-    before: str | None
-    after: str | None
-    in_place: bool
+    before: str | None = None
+    after: str | None = None
+    mode: int | None = None
+    in_place: bool = False
 
 
 Note = Callable[[Sequence[Pending]], None]
@@ -30,9 +34,9 @@ Note = Callable[[Sequence[Pending]], None]
 class Register:
     """One small file per change under way, locked by the process that makes it."""
 
-    def __init__(self, folder: Path, journal: Journal, locks: Locks) -> None:
+    def __init__(self, folder: Path, images: Images, locks: Locks) -> None:
         self._folder = folder
-        self._journal = journal
+        self._images = images
         self._locks = locks
 
     @contextmanager
@@ -104,10 +108,10 @@ class Register:
 
     def _is_mix(self, item: Pending, data: bytes) -> bool:
         """Whether the content is what an overwriting cut short leaves: new up to a point, old from there."""
-        before, after = (self._journal.image(digest or "") for digest in (item.before, item.after))
+        before, after = (self._images.get(digest or "") for digest in (item.before, item.after))
         if before is None or after is None:
             return False
-        new = _common_start(data, after)
+        new = common_start(data, after)
         return data[new:] == before[new:]
 
     def _restore(self, item: Pending) -> None:
@@ -115,13 +119,17 @@ class Register:
         if item.before is None:
             path.unlink(missing_ok=True)
             return
-        before = self._journal.image(item.before)
+        before = self._images.get(item.before)
         if before is None:
             return
-        if path.exists():
+        if item.in_place:
             write_in_place(path, before)
             return
-        path.write_bytes(before)
+        temporary = Path(item.temporary)
+        temporary.write_bytes(before)
+        if item.mode is not None:
+            temporary.chmod(item.mode)
+        temporary.replace(path)
 
 
 def _read(handle: int) -> list[Pending]:
@@ -129,18 +137,6 @@ def _read(handle: int) -> list[Pending]:
     lines = os.read(handle, os.fstat(handle).st_size).splitlines(keepends=True)
     whole = [line for line in lines if line.endswith(b"\n")]
     return [Pending(**item) for item in json.loads(whole[-1])] if whole else []
-
-
-def _common_start(one: bytes, other: bytes) -> int:
-    """How many bytes are equal from the start, found by halving so that the comparing is done in C."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _remove_temporary(path: Path) -> None:

@@ -39,6 +39,8 @@ class Replacement:
 
     change: Change
     temporary: Path
+    mode: int | None = None
+    """Permission bits of the file before."""
     in_place: bool = False
     made: list[Path] = field(default_factory=list)
     """Folders created for it, outermost first."""
@@ -47,8 +49,15 @@ class Replacement:
     def of(cls, change: Change) -> "Replacement":
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
-        in_place = change.before is not None and change.after is not None and path.stat().st_nlink > 1
-        return cls(change=change, temporary=temporary, in_place=in_place)
+        if change.before is None:
+            return cls(change=change, temporary=temporary)
+        status = path.stat()
+        linked = change.after is not None and status.st_nlink > 1
+        return cls(change=change, temporary=temporary, mode=stat.S_IMODE(status.st_mode), in_place=linked)
+
+    @property
+    def path(self) -> Path:
+        return self.change.place.path
 
     def prepare(self) -> None:
         """Write the new content beside the file, safe on disk."""
@@ -62,7 +71,7 @@ class Replacement:
 
     def apply(self) -> None:
         """Put the new content in place."""
-        path, after = self.change.place.path, self.change.after
+        path, after = self.path, self.change.after
         if after is None:
             path.unlink()
         elif self.in_place:
@@ -83,7 +92,7 @@ class Replacement:
 
     def revert(self) -> None:
         """Take back what `apply` did."""
-        path, before = self.change.place.path, self.change.before
+        path, before = self.path, self.change.before
         if before is None:
             path.unlink(missing_ok=True)
         elif self.in_place:
@@ -91,6 +100,8 @@ class Replacement:
         else:
             like = self.change.place if self.change.after is not None else None
             self._write_temporary(before, like)
+            if self.mode is not None:
+                self.temporary.chmod(self.mode)
             self.temporary.replace(path)
 
     def discard(self) -> None:
@@ -101,7 +112,7 @@ class Replacement:
                 folder.rmdir()
 
     def _overwrite(self, after: bytes) -> None:
-        path, before = self.change.place.path, self.change.before or b""
+        path, before = self.path, self.change.before or b""
         try:
             write_in_place(path, after)
         except OSError:
@@ -111,7 +122,7 @@ class Replacement:
 
     def _place_new(self) -> None:
         """A hard link, unlike a rename, fails if a file has appeared there in the meantime."""
-        path = self.change.place.path
+        path = self.path
         try:
             os.link(self.temporary, path)
         except OSError as error:
@@ -122,7 +133,7 @@ class Replacement:
         self.temporary.unlink()
 
     def _make_folders(self) -> None:
-        for folder in _missing_folders(self.change.place.path.parent):
+        for folder in _missing_folders(self.path.parent):
             folder.mkdir(exist_ok=True)
             self.made.append(folder)
 

@@ -3,7 +3,9 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import FileIO
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -29,17 +31,20 @@ Event = Literal["add", "change", "unlink"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Content:
     """The bytes of a file at one moment."""
 
     place: Place
     data: bytes
-    digest: str
     stamp: Stamp
 
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(self.data)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Loaded(Content):
     """The same as text."""
 
@@ -67,7 +72,7 @@ class Files:
         self.journal = Journal(data / "undo")
         self._ledger = Ledger()
         self._locks = Locks(data / "locks")
-        register = Register(data / "pending", self.journal, self._locks)
+        register = Register(data / "pending", self.journal.images, self._locks)
         register.recover()
         self._committer = Committer(self.journal, register)
 
@@ -75,15 +80,14 @@ class Files:
         """The whole text of a file, or a ToolError: missing, is_folder, binary, too_large."""
         content = await self.fetch(place)
         text = self.decode(content)
-        return Loaded(place=place, data=content.data, digest=content.digest, stamp=content.stamp, text=text)
+        return Loaded(place=place, data=content.data, stamp=content.stamp, text=text)
 
     async def fetch(self, place: Place) -> Content:
         """The whole content of a file, text or not."""
         with open_file(place) as file:
-            status = os.fstat(file.fileno())
-            if status.st_size <= LARGE:
-                return _content(place, read_whole(place, file), status)
-            return await asyncio.to_thread(lambda: _content(place, read_whole(place, file), status))
+            if os.fstat(file.fileno()).st_size <= LARGE:
+                return _content(place, file)
+            return await asyncio.to_thread(_content, place, file)
 
     def decode(self, content: Content) -> Text:
         """The text of a content, or a ToolError that names the file."""
@@ -100,7 +104,8 @@ class Files:
         A large file need not be hashed: with the `stamp` it had when it was read, the digest may be empty.
         """
         if stamp is None:
-            stamp = Stamp.of(place.path.stat())
+            # Whether it is the stamp of that content cannot be told from here, so the hash has to decide.
+            stamp = replace(Stamp.of(place.path.stat()), settled=False)
         self._ledger.note(session_id, place.name, Seen(stamp=stamp, digest=digest, whole=whole))
 
     def require_read(self, session_id: str, content: Content) -> None:
@@ -109,7 +114,7 @@ class Files:
         path = content.place.path
         if seen is None:
             raise ToolError(f"{path} has not been read in this session. Read it before changing it.", "unread")
-        if not seen.fits(content.stamp, content.digest):
+        if not seen.fits(content.stamp, lambda: content.digest):
             raise ToolError(f"{path} has changed since it was read. Read it again before changing it.", "stale")
 
     def read_in_part(self, session_id: str, place: Place) -> bool:
@@ -139,12 +144,12 @@ class Files:
                 callback(change.place.path, _event(change))
 
     def _commit(self, changes: Sequence[Change], session_id: str, call_id: str) -> None:
-        self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
-        for change in changes:
-            if change.after is None:
+        digests = self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
+        for change, digest in zip(changes, digests, strict=True):
+            if digest is None:
                 self._ledger.forget(session_id, change.place.name)
             else:
-                self.note_read(session_id, change.place, digest_of(change.after))
+                self.note_read(session_id, change.place, digest)
 
 
 async def _to_the_end(function: Callable[..., T], *arguments: object) -> T:
@@ -161,8 +166,10 @@ async def _to_the_end(function: Callable[..., T], *arguments: object) -> T:
     return work.result()
 
 
-def _content(place: Place, data: bytes, status: os.stat_result) -> Content:
-    return Content(place=place, data=data, digest=digest_of(data), stamp=Stamp.of(status))
+def _content(place: Place, file: FileIO) -> Content:
+    """The stamp is taken last: what was written while reading must not pass for what was there before."""
+    data = read_whole(place, file)
+    return Content(place=place, data=data, stamp=Stamp.of(os.fstat(file.fileno())))
 
 
 def _check_name(change: Change) -> None:

@@ -1,23 +1,18 @@
 """A look at a text file for someone who may change it next: some of its lines, and what state it was in."""
 
 import codecs
-import hashlib
 import os
-import time
 from dataclasses import dataclass
 from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import Stamp, digest_of, read_whole
+from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_whole
 from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
 
 WHOLE = 4 * 1024 * 1024
 """Files up to this size are read and hashed whole, whatever part of them is shown."""
-
-_SETTLED = 100_000_000
-"""Nanoseconds after which a further change of a file is sure to move its change time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +49,9 @@ class Viewer:
             return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
         index = self.indexes.of(place.path, stamp, len(mark))
         window = Reader(source=file, index=index, limits=limits, legacy=self.legacy).read(first, column)
-        return View(window=window, stamp=stamp, digest=_digest_if_fresh(file, stamp), encoding=encoding)
+        # A file written a moment ago may be written again without its times telling; only its content is proof then.
+        digest = "" if stamp.settled else digest_of_file(file)
+        return View(window=window, stamp=stamp, digest=digest, encoding=encoding)
 
 
 def _as_utf8(body: bytes, encoding: str) -> bytes:
@@ -62,11 +59,3 @@ def _as_utf8(body: bytes, encoding: str) -> bytes:
     if encoding == "utf-8":
         return body
     return codecs.getincrementaldecoder(encoding)("replace").decode(body).encode()
-
-
-def _digest_if_fresh(file: FileIO, stamp: Stamp) -> str:
-    """A file written a moment ago may be written again without its times telling; only its content is proof then."""
-    if abs(time.time_ns() - stamp.changed) > _SETTLED:
-        return ""
-    file.seek(0)
-    return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
