@@ -1,11 +1,11 @@
 """JSON Schema: what is wrong with a value, all of it at once, each in one line a model can act on.
 
 Covers the validation keywords of draft 2020-12 that tools and configuration use. `format` and other notes
-are not checked, as the standard has it.
+are not checked, as the standard has it; a keyword that makes no sense, as in schemas from elsewhere, is passed over.
 """
 
+import functools
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,30 +85,28 @@ class _Checker:
 
     def __init__(self, root: Json) -> None:
         self.root = root
+        self._following: set[tuple[str, int]] = set()
 
     def check(self, value: Any, schema: Json | bool, path: Path) -> Iterator[Problem]:
-        if isinstance(schema, bool):
-            if not schema:
-                yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
+        if schema is False:
+            yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
+        if not isinstance(schema, Mapping):
             return
         wrong_type = next(self._type(value, schema, path), None)
         if wrong_type is not None:
             yield wrong_type
             return
         yield from self._bounds(value, schema, path)
-        for keyword, check in _KEYWORDS.items():
-            if keyword in schema:
-                yield from check(self, value, schema, path)
+        for name, keyword in _KEYWORDS.items():
+            if name in schema and isinstance(schema[name], keyword.form):
+                yield from keyword.check(self, value, schema, path)
 
     def fits(self, value: Any, schema: Json | bool) -> bool:
         return next(self.check(value, schema, ()), None) is None
 
     def _type(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        wanted = schema.get("type")
-        if wanted is None:
-            return
-        kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-        if not any(_TYPES[kind](value) for kind in kinds):
+        kinds = _kinds(schema)
+        if kinds and not any(_TYPES[kind](value) for kind in kinds):
             expected = " or ".join(_WORDS[kind] for kind in kinds)
             yield Problem(path, f"expected {expected}, got {shown_value(value)}")
 
@@ -123,17 +121,19 @@ class _Checker:
 
     def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         for keyword, bound in _BOUNDS.items():
-            if keyword in schema and bound.applies(value) and not bound.holds(value, schema[keyword]):
+            if not bound.applies(value) or not _is_number(schema.get(keyword)):
+                continue
+            if not bound.holds(value, schema[keyword]):
                 got = shown_value(value) if _is_number(value) else str(len(value))
                 yield Problem(path, f"expected {bound.phrase.format(schema[keyword])}, got {got}")
 
     def _multiple(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         step = schema["multipleOf"]
-        if _is_number(value) and not math.isclose(value / step, round(value / step), rel_tol=0, abs_tol=1e-9):
+        if _is_number(value) and step and not _is_multiple(value, step):
             yield Problem(path, f"expected a multiple of {step}, got {shown_value(value)}")
 
     def _pattern(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        if isinstance(value, str) and not re.search(schema["pattern"], value):
+        if isinstance(value, str) and not _fits_pattern(value, schema["pattern"]):
             yield Problem(path, f"expected text like {schema['pattern']}, got {shown_value(value)}")
 
     def _unique(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -172,17 +172,17 @@ class _Checker:
         if isinstance(value, dict):
             for pattern, wanted in schema["patternProperties"].items():
                 for name in value:
-                    if re.search(pattern, name):
+                    if _fits_pattern(name, pattern):
                         yield from self.check(value[name], wanted, (*path, name))
 
     def _additional(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         # `false` is what providers want to see; a model's superfluous argument is ignored, not refused.
         wanted = schema["additionalProperties"]
-        if not isinstance(value, dict) or not isinstance(wanted, Mapping):
+        if not isinstance(value, dict):
             return
         patterns = schema.get("patternProperties", {})
         for name, entry in value.items():
-            if name not in schema.get("properties", {}) and not any(re.search(pattern, name) for pattern in patterns):
+            if name not in schema.get("properties", {}) and not any(_fits_pattern(name, one) for one in patterns):
                 yield from self.check(entry, wanted, (*path, name))
 
     def _all_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -218,16 +218,29 @@ class _Checker:
         yield from self.check(value, schema.get(branch, True), path)
 
     def _ref(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        yield from self.check(value, self._resolve(schema["$ref"]), path)
+        """A reference that comes back to the same value without having got anywhere asks for nothing."""
+        following = (schema["$ref"], id(value))
+        if following in self._following:
+            return
+        self._following.add(following)
+        try:
+            yield from self.check(value, self._resolve(schema["$ref"]), path)
+        finally:
+            self._following.discard(following)
 
     def _resolve(self, reference: str) -> Json | bool:
-        """A reference inside the same schema; one that leads elsewhere accepts anything."""
+        """A reference inside the same schema; one that leads elsewhere, or nowhere, accepts anything."""
         if not reference.startswith("#"):
             return True
         node: Any = self.root
         for step in reference.lstrip("#/").split("/") if reference != "#" else ():
             step = step.replace("~1", "/").replace("~0", "~")
-            node = node[int(step)] if isinstance(node, list) else node.get(step, True)
+            if isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                node = node[int(step)]
+            elif isinstance(node, Mapping) and step in node:
+                node = node[step]
+            else:
+                return True
         return node if isinstance(node, bool | Mapping) else True
 
     def _expected(self, schema: Json, name: str) -> str:
@@ -235,7 +248,7 @@ class _Checker:
 
     def _phrase(self, schema: Json | bool) -> str:
         """What a schema wants, in a few words."""
-        if isinstance(schema, bool):
+        if not isinstance(schema, Mapping):
             return "a value"
         if "$ref" in schema:
             return self._phrase(self._resolve(schema["$ref"]))
@@ -245,9 +258,39 @@ class _Checker:
             return shown_value(schema["const"])
         if forms := schema.get("anyOf") or schema.get("oneOf"):
             return " or ".join(dict.fromkeys(map(self._phrase, forms)))
-        kind = schema.get("type", "value")
-        kinds = [kind] if isinstance(kind, str) else kind
-        return " or ".join(_WORDS.get(kind, "a value") for kind in kinds)
+        return " or ".join(_WORDS[kind] for kind in _kinds(schema)) or "a value"
+
+
+def _kinds(schema: Json) -> list[str]:
+    """The types a schema names; none if one of them is not a type of JSON, for then anything may be meant."""
+    wanted = schema.get("type")
+    kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    return kinds if all(isinstance(kind, str) and kind in _TYPES for kind in kinds) else []
+
+
+def _is_multiple(value: int | float, step: int | float) -> bool:
+    """By the decimals as they are written, so that 0.3 is a multiple of 0.1."""
+    from fractions import Fraction
+
+    try:
+        one, other = (number if isinstance(number, int) else Fraction(repr(number)) for number in (value, step))
+    except ValueError:
+        return False
+    return one % other == 0
+
+
+def _fits_pattern(text: str, pattern: str) -> bool:
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.search(text) is not None
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """None for an expression of another dialect, which then fits everything."""
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
 
 
 def _near(name: str, value: Mapping[str, Any]) -> str:
@@ -279,22 +322,31 @@ _BOUNDS: Mapping[str, _Bound] = {
     "maxProperties": _Bound(_TYPES["object"], lambda value, limit: len(value) <= limit, "at most {} keys"),
 }
 
-_KEYWORDS: Mapping[str, Callable[[_Checker, Any, Json, Path], Iterator[Problem]]] = {
-    "$ref": _Checker._ref,
-    "enum": _Checker._enum,
-    "const": _Checker._const,
-    "multipleOf": _Checker._multiple,
-    "pattern": _Checker._pattern,
-    "uniqueItems": _Checker._unique,
-    "prefixItems": _Checker._prefix_items,
-    "items": _Checker._items,
-    "required": _Checker._required,
-    "properties": _Checker._properties,
-    "patternProperties": _Checker._pattern_properties,
-    "additionalProperties": _Checker._additional,
-    "allOf": _Checker._all_of,
-    "anyOf": _Checker._any_of,
-    "oneOf": _Checker._one_of,
-    "not": _Checker._not,
-    "if": _Checker._if,
+
+@dataclass(frozen=True, slots=True)
+class _Keyword:
+    form: type | tuple[type, ...]  # what its value must be for the keyword to mean anything
+    check: Callable[[_Checker, Any, Json, Path], Iterator[Problem]]
+
+
+_SCHEMA = (dict, bool)
+
+_KEYWORDS: Mapping[str, _Keyword] = {
+    "$ref": _Keyword(str, _Checker._ref),
+    "enum": _Keyword(list, _Checker._enum),
+    "const": _Keyword(object, _Checker._const),
+    "multipleOf": _Keyword((int, float), _Checker._multiple),
+    "pattern": _Keyword(str, _Checker._pattern),
+    "uniqueItems": _Keyword(bool, _Checker._unique),
+    "prefixItems": _Keyword(list, _Checker._prefix_items),
+    "items": _Keyword(_SCHEMA, _Checker._items),
+    "required": _Keyword(list, _Checker._required),
+    "properties": _Keyword(dict, _Checker._properties),
+    "patternProperties": _Keyword(dict, _Checker._pattern_properties),
+    "additionalProperties": _Keyword(dict, _Checker._additional),
+    "allOf": _Keyword(list, _Checker._all_of),
+    "anyOf": _Keyword(list, _Checker._any_of),
+    "oneOf": _Keyword(list, _Checker._one_of),
+    "not": _Keyword(_SCHEMA, _Checker._not),
+    "if": _Keyword(_SCHEMA, _Checker._if),
 }
