@@ -1,0 +1,268 @@
+"""Commands that the shell carries out itself and that change what later words mean, or hide code in their arguments."""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+
+from toolwright.shell.arguments import sort_arguments
+from toolwright.shell.arithmetic import calculate, is_identifier
+from toolwright.shell.call import Call, Walk
+from toolwright.shell.nodes import Arithmetic, Literal
+from toolwright.shell.outcome import Outcome, always
+from toolwright.shell.state import Field, State, literal, unknown
+from toolwright.shell.variables import assign, special
+
+Builtin = Callable[[Walk, Call], Outcome]
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
+_FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
+_COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
+
+
+def change_folder(walk: Walk, call: Call) -> Outcome:
+    """`cd`, `chdir`, `pushd`: afterwards the script is there, or, if that failed, where it was."""
+    physical = any(one.text == "-P" for one in call.arguments)
+    operands = [one for one in call.arguments if one.text not in ("-L", "-P", "-e", "-@", "--", "-n")]
+    target = operands[0] if operands else call.state.variables.get("HOME", unknown("~"))
+    if call.name == "pushd" and not operands:
+        target = literal("-")
+    before, state = call.state, call.state.copy()
+    if target.text == "-" or re.fullmatch(r"[-+]\d+", target.text):
+        walk.findings.doubt(f"Where `{call.name} {target.text}` leads is only known when it runs.")
+        state.folders = ()
+        return Outcome(state, before)
+    walk.findings.touch("enter", target, call.state)
+    starts = before.folders or ("",)
+    reached = [posixpath.join(start, text) for start in starts for text in target.texts if start or text[:1] == "/"]
+    known = reached if target.known else []
+    state.folders = tuple(dict.fromkeys(one if physical else posixpath.normpath(one) for one in known))
+    state.forget("PWD")
+    return Outcome(state, before)
+
+
+def leave_folder(_: Walk, call: Call) -> Outcome:
+    state = call.state.copy()
+    state.folders = ()
+    return Outcome(state, call.state)
+
+
+def declare(walk: Walk, call: Call) -> Outcome:
+    """`export`, `declare` and their like; plain assignments among their words were dealt with by the walk."""
+    for argument in call.arguments:
+        text = argument.text
+        if text[:1] in ("-", "+") and len(text) > 1:
+            if set(text[1:]) & set("in"):
+                walk.findings.doubt(f"`{call.name} {text}` makes the shell calculate or look up what it is given.")
+            continue
+        match = _ASSIGNMENT.fullmatch(argument.spelled)
+        name = match.group(1) if match else argument.spelled
+        if not is_identifier(name) or (match and match.group(2)):
+            walk.findings.doubt(f"`{argument.spelled}` sets a variable in a way that is not understood.")
+            continue
+        value = Field(match.group(3), (match.group(3),), argument.known) if match else None
+        if value is not None or call.name == "unset":
+            _note_special(walk, name, value)
+        if value is not None:
+            assign(name, value, call.state)
+    return always(call.state)
+
+
+def unset(walk: Walk, call: Call) -> Outcome:
+    for argument in call.arguments:
+        if argument.text in ("-v", "-f", "-n"):
+            continue
+        if not is_identifier(argument.text):
+            walk.findings.doubt(f"`unset {argument.spelled}` may calculate a subscript.")
+            continue
+        _note_special(walk, argument.text, None)
+        call.state.forget(argument.text)
+    return always(call.state)
+
+
+def _note_special(walk: Walk, name: str, value: Field | None) -> None:
+    if problem := special(name, value):
+        walk.findings.doubt(problem)
+
+
+def set_names(walk: Walk, call: Call) -> Outcome:
+    """`read`, `getopts`, `mapfile`: the variables named get values that are not known."""
+    valued = {"read": "-a -d -i -n -N -p -t -u", "getopts": ""}.get(call.name, "-d -n -O -s -u -C -c")
+    given = sort_arguments(call.arguments, valued)
+    for script in given.values("-C"):
+        _evaluate(walk, call, script, call.state.copy())
+    names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
+    for argument in names:
+        _give_unknown(walk, call, argument)
+    if call.name == "getopts":
+        call.state.forget("OPTARG")
+    elif not names:
+        call.state.forget("REPLY" if call.name == "read" else "MAPFILE")
+    return always(call.state)
+
+
+def _give_unknown(walk: Walk, call: Call, name: Field) -> None:
+    if not is_identifier(name.text):
+        walk.findings.doubt(f"`{call.name} {name.spelled}` sets a variable in a way that is not understood.")
+        return
+    _note_special(walk, name.text, None)
+    call.state.forget(name.text)
+
+
+def print_formatted(walk: Walk, call: Call) -> Outcome:
+    if call.arguments and call.arguments[0].spelled.startswith("-v"):
+        text = call.arguments[0].spelled
+        glued = literal(text[2:]) if len(text) > 2 else None
+        for name in [glued] if glued else call.arguments[1:2]:
+            _give_unknown(walk, call, name)
+    elif call.arguments and call.arguments[0].splits:
+        walk.findings.doubt(f"`printf {call.arguments[0].spelled}` may set a variable.")
+    return always(call.state)
+
+
+def wait(walk: Walk, call: Call) -> Outcome:
+    for name in sort_arguments(call.arguments, "-p").values("-p"):
+        _give_unknown(walk, call, name)
+    return always(call.state)
+
+
+def let(walk: Walk, call: Call) -> Outcome:
+    for argument in call.arguments:
+        part = Literal(argument.spelled, quoted=True)
+        problem = calculate(Arithmetic(argument.spelled, [part], opaque=not argument.exact), call.state)
+        if problem:
+            walk.findings.doubt(problem)
+    return always(call.state)
+
+
+def evaluate(walk: Walk, call: Call) -> Outcome:
+    arguments = call.arguments[1:] if call.arguments[:1] == [literal("--")] else call.arguments
+    text = " ".join(one.spelled for one in arguments)
+    return always(_evaluate(walk, call, Field(text, (text,), all(one.exact for one in arguments)), call.state))
+
+
+def _evaluate(walk: Walk, call: Call, script: Field, state: State) -> State:
+    """The state after the shell has run a text as if it stood in the script."""
+    if script.exact:
+        return walk.nested(script.text, state, call.draft)
+    walk.findings.doubt(f"`{script.spelled}` is run as a command, and is only known when it runs.")
+    state.variables.clear()
+    state.folders = ()
+    return state
+
+
+def source(walk: Walk, call: Call) -> Outcome:
+    """A file's commands are no more examined than those of a program; but its variables are not known afterwards."""
+    for argument in call.arguments[:1]:
+        walk.findings.touch("read", argument, call.state)
+        if argument.text.startswith(("/dev/", "/proc/")) or "<(" in argument.spelled:
+            walk.findings.doubt(f"`{call.name} {argument.spelled}` runs what it is fed, which is not examined.")
+        if argument.text.startswith("/dev/") and call.feed is not None and call.feed.text is not None:
+            _evaluate(walk, call, call.feed.text, call.state.copy())
+    home = call.state.variables.get("HOME")
+    call.state.variables.clear()
+    if home is not None:
+        call.state.variables["HOME"] = home
+    return always(call.state)
+
+
+def trap(walk: Walk, call: Call) -> Outcome:
+    """Its command runs at some later point, in whatever folder the script is by then."""
+    operands = [one for one in call.arguments if one.text != "--"]
+    if (len(operands) > 1 and operands[0].text not in ("", "-", "-p", "-l")) or (operands and not operands[0].exact):
+        _evaluate(walk, call, operands[0], State(folders=()))
+    return always(call.state)
+
+
+def alias(walk: Walk, call: Call) -> Outcome:
+    for argument in call.arguments:
+        name, equals, value = argument.spelled.partition("=")
+        if equals:
+            walk.findings.doubt(f"The alias `{name}` changes what a later word means.")
+            _evaluate(walk, call, Field(value, (value,), argument.exact), call.state.copy())
+    return always(call.state)
+
+
+def set_options(walk: Walk, call: Call) -> Outcome:
+    texts = [one.text for one in call.arguments]
+    flags = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
+    if "P" in flags or "physical" in texts:
+        walk.findings.doubt("`set -P` changes where `cd ..` leads.")
+    if "e" in flags.replace("o", "") or ("errexit" in texts and "-o" in texts):
+        call.state.stops_on_error = True
+    if any(text.startswith("+") for text in texts):
+        call.state.stops_on_error = False
+    if any(text[:1] not in ("-", "+") for text in texts) or "--" in texts:
+        call.state.arguments = None
+    return always(call.state)
+
+
+def shift(_: Walk, call: Call) -> Outcome:
+    call.state.arguments = None
+    return always(call.state)
+
+
+def leave(_: Walk, __: Call) -> Outcome:
+    return Outcome(None, None)
+
+
+def test(walk: Walk, call: Call) -> Outcome:
+    """`test` and `[`: files are looked at; `-v` calculates the subscript of what it is given."""
+    arguments = call.arguments
+    for position, argument in enumerate(arguments):
+        following = arguments[position + 1] if position + 1 < len(arguments) else None
+        if argument.splits:
+            walk.findings.doubt(f"`{argument.spelled}` without quotes may turn the test into another one.")
+        elif argument.text in ("-v", "-R") and following is not None and not is_identifier(following.text):
+            walk.findings.doubt(f"`{argument.text} {following.spelled}` may calculate a subscript.")
+        elif argument.text in _FILE_TESTS and following is not None and following.text not in ("]", "-a", "-o"):
+            walk.findings.touch("read", following, call.state)
+        elif argument.text in _COMPARES_FILES and following is not None and position:
+            walk.findings.touch("read", arguments[position - 1], call.state)
+            walk.findings.touch("read", following, call.state)
+    return always(call.state)
+
+
+def generate_completions(walk: Walk, call: Call) -> Outcome:
+    given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
+    for script in given.values("-C"):
+        _evaluate(walk, call, script, call.state.copy())
+    if given.has("-F", "-W") or call.name == "complete":
+        walk.findings.doubt(f"`{call.name}` may run what it is given.")
+    return always(call.state)
+
+
+def doubtful(walk: Walk, call: Call) -> Outcome:
+    """`enable -f` loads code, `hash -p` renames programs, `fc` runs old commands again."""
+    if any(one.text[:1] == "-" and set(one.text) & set("fpsx") for one in call.arguments) or call.name == "fc":
+        walk.findings.doubt(f"`{call.name}` changes what a later command runs.")
+    return always(call.state)
+
+
+def nothing(_: Walk, call: Call) -> Outcome:
+    return always(call.state)
+
+
+BUILTINS: Mapping[str, Builtin] = {
+    **dict.fromkeys(["cd", "chdir", "pushd"], change_folder),
+    "popd": leave_folder,
+    **dict.fromkeys(["export", "declare", "typeset", "readonly", "local"], declare),
+    "unset": unset,
+    **dict.fromkeys(["read", "getopts", "mapfile", "readarray"], set_names),
+    "printf": print_formatted,
+    "let": let,
+    "wait": wait,
+    "eval": evaluate,
+    "source": source,
+    ".": source,
+    "trap": trap,
+    "alias": alias,
+    "set": set_options,
+    "shift": shift,
+    "exit": leave,
+    "test": test,
+    "[": test,
+    **dict.fromkeys(["compgen", "complete"], generate_completions),
+    **dict.fromkeys(["enable", "hash", "fc", "bind"], doubtful),
+    **dict.fromkeys(["echo", "true", "false", ":", "pwd", "return", "break", "continue", "jobs"], nothing),
+    **dict.fromkeys(["unalias", "umask", "ulimit", "shopt", "type", "times", "dirs", "history", "help"], nothing),
+}

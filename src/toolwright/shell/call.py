@@ -1,0 +1,45 @@
+"""One call of a program or of the shell's own commands, and what it may ask of the walk around it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from toolwright.shell.feed import Feed
+from toolwright.shell.findings import Draft, Findings
+from toolwright.shell.state import Field, State
+
+
+class Walk(Protocol):
+    """The walk that a call is part of."""
+
+    findings: Findings
+
+    def nested(self, text: str, state: State, draft: Draft) -> State:
+        """Walk through a text that a shell will run; the state after it."""
+        ...
+
+    def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
+        """Walk through the functions of that name, changing the state; whether there are any."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    argv: list[Field]
+    state: State
+    draft: Draft
+    feed: Feed | None = None
+    """Standard input, if it does not come from where the whole script's does."""
+    also: list[Field] = field(default_factory=list[Field])
+    """Further operands that come from elsewhere, as those of xargs do."""
+
+    @property
+    def name(self) -> str:
+        return self.argv[0].text
+
+    @property
+    def arguments(self) -> list[Field]:
+        return self.argv[1:]
+
+    def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "Call":
+        return Call(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also))

@@ -1,0 +1,151 @@
+"""What a simple command does: the shell's own commands, programs that run programs, and the files of all others."""
+
+import posixpath
+
+from toolwright.shell.arguments import Effects
+from toolwright.shell.builtins import BUILTINS
+from toolwright.shell.call import Call, Walk
+from toolwright.shell.findings import absolute
+from toolwright.shell.outcome import Outcome, always
+from toolwright.shell.programs import effects_of
+from toolwright.shell.state import Field, State, literal, unknown
+from toolwright.shell.variables import special
+from toolwright.shell.wrappers import Unwrapped, unwrap
+
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+
+
+def run(walk: Walk, call: Call) -> Outcome:
+    """Note everything the call comes down to, and what holds after it."""
+    if not call.argv:
+        return always(call.state)
+    first = call.argv[0]
+    call.draft.add(call.argv)
+    if not first.exact or first.text.startswith("="):
+        walk.findings.doubt(f"`{first.spelled}` names a command that is only known when it runs.")
+        return always(call.state)
+    if "/" in first.text:
+        walk.findings.touch("run", first, call.state)
+        if first.text.startswith(("/", "~")) or ".." in first.text:
+            call.draft.add([literal(posixpath.basename(first.text)), *call.arguments])
+    elif walk.call_function(first.text, call.arguments, call.state):
+        return always(call.state)
+    elif first.text in BUILTINS:
+        return BUILTINS[first.text](walk, call)
+    name = posixpath.basename(first.text).removesuffix(".exe")
+    unwrapped = unwrap(name, call.argv)
+    if unwrapped is not None:
+        return _run_wrapped(walk, call, name, unwrapped)
+    if name in SHELLS:
+        _run_shell(walk, call)
+    else:
+        _note_effects(walk, call, effects_of(name, [*call.arguments, *call.also]))
+    return always(call.state)
+
+
+def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome:
+    state = _in_folder(walk, call.state, found.folder)
+    if found.doubt:
+        walk.findings.doubt(found.doubt)
+    for assignment in found.assigned:
+        variable, _, value = assignment.text.partition("=")
+        if problem := special(variable, literal(value)):
+            walk.findings.doubt(problem)
+    for script in found.scripts:
+        _run_script(walk, call, script, state)
+    if not found.argv:
+        return always(call.state)
+    inner = call.inner(found.argv, also=call.also)
+    inner.state = state
+    if name in ("xargs", "parallel"):
+        _feed_operands(inner, found)
+    outcome = run(walk, inner)
+    # only the shell's own prefixes keep the inner command in this shell
+    return outcome if name in ("command", "builtin", "exec", "time") else always(call.state)
+
+
+def _feed_operands(inner: Call, found: Unwrapped) -> None:
+    """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
+    feed, inner.feed = inner.feed, None
+    replaced = any(option.text.startswith(("-I", "-i", "--replace", "-J")) for option in found.options)
+    if feed is not None and feed.text is not None and feed.text.exact and not replaced:
+        inner.also += [literal(word) for word in feed.text.text.split()]
+    elif feed is not None and feed.paths and not replaced:
+        inner.also += feed.paths
+    elif replaced:
+        inner.argv = [
+            one if "{" not in one.spelled and "%" not in one.spelled else unknown(one.spelled) for one in inner.argv
+        ]
+        inner.also.append(unknown("what xargs reads"))
+    else:
+        inner.also.append(unknown("what xargs reads"))
+
+
+def _run_shell(walk: Walk, call: Call) -> None:
+    """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
+    position, arguments = 0, call.arguments
+    while (
+        position < len(arguments) and arguments[position].text[:1] in ("-", "+") and len(arguments[position].text) > 1
+    ):
+        text = arguments[position].text
+        if not text.startswith("--") and "c" in text[1:] and text[0] == "-":
+            script = arguments[position + 1] if position + 1 < len(arguments) else literal("")
+            _run_script(walk, call, script, call.state, tuple([*arguments, *call.also][position + 3 :]))
+            return
+        if text in ("--rcfile", "--init-file"):
+            walk.findings.doubt(f"`{text}` names a file of commands that are not examined.")
+        if text in ("--version", "--help"):
+            return
+        position += 2 if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") else 1
+    rest = [*arguments[position:], *call.also]
+    if (
+        rest
+        and rest[0].text != "-"
+        and "s" not in "".join(one.text for one in arguments[:position] if one.text[:2] != "--")
+    ):
+        walk.findings.touch("read", rest[0], call.state)
+        if rest[0].text.startswith("/dev/") or rest[0].spelled.startswith("<("):
+            walk.findings.doubt("A shell runs what it is fed, which is not known.")
+        return
+    fed = call.feed.text if call.feed is not None else None
+    _run_script(walk, call, fed or unknown("standard input"), call.state)
+
+
+def _run_script(
+    walk: Walk, call: Call, script: Field, state: State, arguments: tuple[Field, ...] | None = None
+) -> None:
+    """Walk through a text for another shell, which inherits the folder and hardly any variables."""
+    if not script.exact:
+        walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
+        return
+    home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
+    inside = State(folders=state.folders, variables=home, arguments=arguments, calls=state.calls)
+    walk.nested(script.text, inside, call.draft)
+
+
+def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
+    state = _in_folder(walk, call.state, effects.folder)
+    for argv in effects.same_as:
+        call.draft.add(argv)
+    for reason in effects.doubts:
+        walk.findings.doubt(reason)
+    for kind, argument in effects.files:
+        walk.findings.touch(kind, argument, state)
+    for script in effects.scripts:
+        _run_script(walk, call, script, state)
+    for argv in effects.inner:
+        inner = call.inner(argv)
+        inner.state, inner.feed = state.copy(), None
+        run(walk, inner)
+
+
+def _in_folder(walk: Walk, state: State, folder: Field | None) -> State:
+    """The state for a program that is told to go somewhere first."""
+    if folder is None:
+        return state
+    walk.findings.touch("enter", folder, state)
+    inside = state.copy()
+    starts = state.folders or ("",)
+    texts = folder.texts if folder.known else ()
+    inside.folders = tuple(absolute(start, text) for start in starts for text in texts if start or text.startswith("/"))
+    return inside

@@ -1,0 +1,182 @@
+"""What a command line is made of once it is parsed: words with their parts, and the statements that hold them."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Literal:
+    """Text that stands for itself. Unquoted text may still hold wildcards, braces and a tilde."""
+
+    text: str
+    quoted: bool
+
+
+@dataclass(slots=True)
+class Parameter:
+    """`$name` or `${name…}`."""
+
+    name: str
+    source: str
+    quoted: bool
+    operator: str = ""
+    """What follows the name inside the braces, such as `:-` or `%`; `!` and `#` where they come before it."""
+    index: "Word | None" = None
+    argument: "Word | None" = None
+
+
+@dataclass(slots=True)
+class Substitution:
+    """A script whose output (or a pipe to it) takes the place of the text: `$(…)`, backquotes, `<(…)`, `>(…)`."""
+
+    script: "Script"
+    source: str
+    quoted: bool
+    opener: str
+
+
+@dataclass(slots=True)
+class Arithmetic:
+    """`$((…))`: `text` is what is calculated, with every expansion in it among `parts`."""
+
+    text: str
+    parts: "list[Part]"
+    quoted: bool = True
+    opaque: bool = False
+    """Whether it holds quotes, which calculations hardly ever need and which can hide a subscript."""
+
+
+Part = Literal | Parameter | Substitution | Arithmetic
+
+
+@dataclass(slots=True)
+class Word:
+    source: str
+    parts: list[Part]
+
+    @property
+    def bare(self) -> str:
+        """The text of a word without quotes and expansions; empty for all others."""
+        first = self.parts[0] if len(self.parts) == 1 else None
+        return first.text if isinstance(first, Literal) and not first.quoted else ""
+
+
+@dataclass(slots=True)
+class Assignment:
+    name: str
+    value: Word
+    source: str
+    append: bool = False
+    index: Word | None = None
+    elements: list[Word] | None = None
+    """The words of an array, if it is one."""
+
+
+@dataclass(slots=True)
+class Redirect:
+    operator: str
+    target: Word
+    descriptor: str = ""
+    body: Word | None = None
+    """The text of a here-document."""
+
+
+@dataclass(slots=True)
+class Statement:
+    """Where a statement stands in the source; what all kinds have in common."""
+
+    start: int
+    source: str
+    redirects: list[Redirect]
+
+
+@dataclass(slots=True)
+class Simple(Statement):
+    assignments: list[Assignment]
+    words: list[Word]
+    declared: list[Assignment] = field(default_factory=list[Assignment])
+    """What `export`, `declare` and their like assign."""
+
+
+@dataclass(slots=True)
+class Group(Statement):
+    """`{ …; }` or `(…)`."""
+
+    body: "Script"
+    subshell: bool
+
+
+@dataclass(slots=True)
+class If(Statement):
+    branches: "list[tuple[Script, Script]]"
+    otherwise: "Script | None"
+
+
+@dataclass(slots=True)
+class Loop(Statement):
+    """`while` and `until`."""
+
+    condition: "Script"
+    body: "Script"
+
+
+@dataclass(slots=True)
+class For(Statement):
+    """`for` and `select`; without `in`, over the arguments."""
+
+    name: str
+    words: list[Word] | None
+    body: "Script"
+
+
+@dataclass(slots=True)
+class CountedFor(Statement):
+    """`for ((…;…;…))`."""
+
+    header: Arithmetic
+    body: "Script"
+
+
+@dataclass(slots=True)
+class Case(Statement):
+    subject: Word
+    items: "list[tuple[list[Word], Script]]"
+
+
+@dataclass(slots=True)
+class Function(Statement):
+    name: str
+    body: Statement
+
+
+@dataclass(slots=True)
+class Calculation(Statement):
+    """`((…))`."""
+
+    arithmetic: Arithmetic
+
+
+@dataclass(slots=True)
+class Test(Statement):
+    """`[[ … ]]`, as its words and operators in order."""
+
+    words: list[Word]
+
+
+@dataclass(slots=True)
+class Pipeline:
+    statements: list[Statement]
+    negated: bool = False
+
+
+@dataclass(slots=True)
+class Chain:
+    """Pipelines joined by `&&` and `||`; `links` has the operator before each but the first."""
+
+    pipelines: list[Pipeline]
+    links: list[str]
+    background: bool = False
+
+
+@dataclass(slots=True)
+class Script:
+    chains: list[Chain]

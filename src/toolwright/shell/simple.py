@@ -1,0 +1,168 @@
+"""Simple commands of a shell script: assignments, words, redirections, here-documents."""
+
+import re
+
+from toolwright.shell.nodes import Assignment, Literal, Redirect, Simple, Statement, Word
+from toolwright.shell.scan import Scanner
+
+DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
+
+_REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_SPACE = re.compile(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+class SimpleParser(Scanner):
+    """Reads what stands between the operators of the grammar."""
+
+    def __init__(self, text: str, *, offset: int = 0, depth: int = 0) -> None:
+        super().__init__(text, offset=offset, depth=depth)
+        self._documents: list[Redirect] = []
+        """Here-documents that were announced and whose bodies are still to come."""
+
+    def name_first_word(self, found: Simple) -> Statement | None:
+        """Called once a command has its first word: a function may begin there. Parser implements it."""
+        raise NotImplementedError
+
+    def document_parts(self, body: str, offset: int) -> Word:
+        """The body of a here-document in which expansions take place. Parser implements it."""
+        raise NotImplementedError
+
+    def skip_space(self) -> None:
+        """Over blanks, line ends, comments, and the bodies of here-documents that begin after a line end."""
+        while True:
+            if self._documents and self.peek() == "\n":
+                self.read_documents()
+            elif match := _COMMENT.match(self.text, self.position):
+                self.position = match.end()
+            elif self._documents:
+                before = self.position
+                self.skip_blanks()
+                if self.position == before:
+                    return
+            elif match := _SPACE.match(self.text, self.position):
+                self.position = match.end()
+            else:
+                return
+
+    def simple(self) -> Statement:
+        found = Simple(0, "", [], [], [])
+        while True:
+            self.skip_blanks()
+            if self.peek() == "#":
+                break
+            if (redirect := self.redirect()) is not None:
+                found.redirects.append(redirect)
+            elif (assignment := self._assignment(found)) is not None:
+                (found.declared if found.words else found.assignments).append(assignment)
+            else:
+                word = self.word()
+                if not word.parts:
+                    break
+                found.words.append(word)
+                if len(found.words) == 1 and (function := self.name_first_word(found)) is not None:
+                    return function
+        if self.peek() == "(" or not (found.words or found.assignments or found.redirects):
+            raise self.problem("Something is out of place")
+        return found
+
+    def words(self) -> list[Word]:
+        words: list[Word] = []
+        while True:
+            self.skip_blanks()
+            word = self.word() if self.peek() != "#" else Word("", [])
+            if not word.parts:
+                return words
+            words.append(word)
+
+    def _assignment(self, found: Simple) -> Assignment | None:
+        if found.words and found.words[0].bare not in DECLARING:
+            return None
+        match = _ASSIGNMENT.match(self.text, self.position)
+        if match is None:
+            return None
+        start, index = self.position, None
+        self.position = match.end()
+        operator = match.group(2)
+        if operator == "[":
+            self.position -= 1
+            index = self.index()
+            operator = "+=" if self.peek(2) == "+=" else "="
+            if self.peek(len(operator)) != operator:
+                self.position = start
+                return None
+            self.position += len(operator)
+        elements = self._elements() if self.peek() == "(" else None
+        value = self.word() if elements is None else Word("", [])
+        return Assignment(match.group(1), value, self.text[start : self.position], operator == "+=", index, elements)
+
+    def _elements(self) -> list[Word]:
+        self.position += 1
+        words: list[Word] = []
+        while True:
+            self.skip_space()
+            if self.peek() == ")":
+                self.position += 1
+                return words
+            word = self.word()
+            if not word.parts:
+                raise self.problem("An array is not understood")
+            words.append(word)
+
+    def redirect(self) -> Redirect | None:
+        match = _REDIRECT.match(self.text, self.position)
+        if match is None:
+            return None
+        self.position = match.end()
+        self.skip_blanks()
+        target = self.word()
+        if not target.parts:
+            raise self.problem("A redirection leads nowhere")
+        redirect = Redirect(match.group(2), target, match.group(1) or "")
+        if redirect.operator in ("<<", "<<-"):
+            if not all(isinstance(part, Literal) for part in target.parts):
+                raise self.problem("The end of a here-document is not understood")
+            self._documents.append(redirect)
+        return redirect
+
+    def trailing_redirects(self, statement: Statement) -> None:
+        while True:
+            self.skip_blanks()
+            redirect = self.redirect()
+            if redirect is None:
+                return
+            statement.redirects.append(redirect)
+
+    def read_documents(self) -> None:
+        """The bodies of here-documents begin after the line that announces them."""
+        documents, self._documents = self._documents, []
+        if documents and self.peek() == "\n":
+            self.position += 1
+        for redirect in documents:
+            redirect.body = self._document(redirect)
+
+    def _document(self, redirect: Redirect) -> Word:
+        literals = [part for part in redirect.target.parts if isinstance(part, Literal)]
+        delimiter = "".join(part.text for part in literals)
+        quoted = any(part.quoted for part in literals)
+        start, lines = self.offset + self.position, list[str]()
+        while self.position < len(self.text):
+            line = self._document_line(joined=not quoted)
+            line = line.lstrip("\t") if redirect.operator == "<<-" else line
+            if line == delimiter:
+                break
+            lines.append(line + "\n")
+        body = "".join(lines)
+        return Word(body, [Literal(body, quoted=True)]) if quoted else self.document_parts(body, start)
+
+    def _document_line(self, *, joined: bool) -> str:
+        """One line, together with the next ones where `joined` lines end in a backslash."""
+        end = self.text.find("\n", self.position)
+        end = len(self.text) if end < 0 else end
+        line = self.text[self.position : end]
+        self.position = min(end + 1, len(self.text))
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if joined and backslashes % 2 and self.position < len(self.text):
+            return line[:-1] + self._document_line(joined=True)
+        return line

@@ -1,0 +1,100 @@
+"""What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
+
+from dataclasses import dataclass, field, replace
+
+ALTERNATIVES = 16
+"""How many values of a variable, or folders, are followed side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument as the program would get it, as far as that can be said before it runs."""
+
+    spelled: str
+    """For people: as written, with what is known put in."""
+    texts: tuple[str, ...] = ()
+    """Every text it may be; patterns if `glob`."""
+    known: bool = True
+    glob: bool = False
+    number: bool = False
+    """A number that is only known later."""
+    splits: bool = False
+    """Not known and not quoted: it may turn out to be several arguments, or options, or none."""
+
+    @property
+    def text(self) -> str:
+        """The one text it must be; empty if there may be several."""
+        return self.texts[0] if self.known and not self.glob and len(self.texts) == 1 else ""
+
+    @property
+    def exact(self) -> bool:
+        return self.known and not self.glob and len(self.texts) == 1
+
+
+def literal(text: str) -> Field:
+    return Field(text, (text,))
+
+
+def unknown(spelled: str) -> Field:
+    return Field(spelled, (spelled,), known=False)
+
+
+def some_number(spelled: str) -> Field:
+    return Field(spelled, ("*",), glob=True, number=True)
+
+
+def is_number(value: Field) -> bool:
+    return value.number or (value.known and all(text.lstrip("-").isdecimal() for text in value.texts))
+
+
+@dataclass(slots=True, kw_only=True)
+class State:
+    """Changed in place by the statements that are walked; copied where the script branches."""
+
+    folders: tuple[str, ...]
+    """Where the script may be; empty if that is not known."""
+    variables: dict[str, Field] = field(default_factory=dict[str, Field])
+    """Variables that this script has set; all others come from outside and are not known."""
+    arguments: tuple[Field, ...] | None = None
+    calls: tuple[str, ...] = ()
+    """The functions that are being run."""
+    stops_on_error: bool = False
+
+    def copy(self) -> "State":
+        return replace(self, variables=dict(self.variables))
+
+    def forget(self, name: str) -> None:
+        self.variables.pop(name, None)
+
+    def join(self, other: "State") -> "State":
+        """What holds whichever of the two ways was taken."""
+        if self is other:
+            return self
+        folders = tuple(dict.fromkeys(self.folders + other.folders))
+        if not self.folders or not other.folders or len(folders) > ALTERNATIVES:
+            folders = ()
+        return State(
+            folders=folders,
+            variables=_join_variables(self.variables, other.variables),
+            arguments=self.arguments if self.arguments == other.arguments else None,
+            calls=self.calls,
+            stops_on_error=self.stops_on_error and other.stops_on_error,
+        )
+
+
+def _join_variables(one: dict[str, Field], other: dict[str, Field]) -> dict[str, Field]:
+    if one == other:
+        return dict(one)
+    joined = {name: _join_values(one[name], other[name]) for name in one.keys() & other.keys()}
+    return {name: value for name, value in joined.items() if value is not None}
+
+
+def _join_values(one: Field, other: Field) -> Field | None:
+    if one == other:
+        return one
+    if is_number(one) and is_number(other):
+        return some_number(one.spelled)
+    texts = tuple(dict.fromkeys(one.texts + other.texts))
+    if not (one.known and other.known) or one.glob != other.glob or len(texts) > ALTERNATIVES:
+        return None
+    return replace(one, texts=texts)

@@ -1,0 +1,304 @@
+"""The walk through a script: every statement in every branch, with what is known of the state before it."""
+
+from collections.abc import Sequence
+
+from toolwright.shell.call import Call
+from toolwright.shell.command import run
+from toolwright.shell.expand import expand, expand_all
+from toolwright.shell.feed import Feed, fed_by, output_of
+from toolwright.shell.findings import Draft, Findings
+from toolwright.shell.nodes import (
+    Calculation,
+    Case,
+    Chain,
+    CountedFor,
+    For,
+    Group,
+    If,
+    Loop,
+    Pipeline,
+    Redirect,
+    Script,
+    Simple,
+    Statement,
+    Substitution,
+    Test,
+    Word,
+)
+from toolwright.shell.outcome import Outcome, always, joined
+from toolwright.shell.parse import Parser
+from toolwright.shell.scan import SyntaxProblem
+from toolwright.shell.state import ALTERNATIVES, Field, State
+from toolwright.shell.visit import Visitor, judge_test
+
+SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
+"""Commands that are not shown as such: they run nothing, and what they can hide is looked for."""
+
+_NESTING = 12
+_ROUNDS = 3
+
+
+class Walker(Visitor):
+    """Goes through statements and fills `findings`; inside a text that a command runs, that command's draft."""
+
+    def __init__(
+        self,
+        findings: Findings,
+        functions: dict[str, list[Statement]],
+        *,
+        within: Draft | None = None,
+        depth: int = 0,
+    ) -> None:
+        super().__init__(findings)
+        self.functions = functions
+        self.within = within
+        self.depth = depth
+        self.seen: set[int] = set()
+
+    def walk(self, script: Script, state: State) -> State:
+        """The whole script, then the functions it defines and never calls."""
+        after = self.script(script, state)
+        for bodies in list(self.functions.values()):
+            for body in bodies:
+                if id(body) not in self.seen and self.within is None:
+                    self.statement(body, State(folders=after.folders))
+        return after
+
+    def script(self, script: Script, state: State) -> State:
+        for chain in script.chains:
+            outcome = self._chain(chain, state)
+            alone = len(chain.pipelines) == 1 and isinstance(chain.pipelines[0].statements[-1], Simple)
+            if state.stops_on_error and alone and outcome.succeeded is not None:
+                state = outcome.succeeded
+            else:
+                state = outcome.either(state)
+        return state
+
+    def _chain(self, chain: Chain, state: State) -> Outcome:
+        if chain.background:
+            self._links(chain, state.copy())
+            return always(state)
+        return self._links(chain, state)
+
+    def _links(self, chain: Chain, state: State) -> Outcome:
+        outcome = self._pipeline(chain.pipelines[0], state)
+        for link, pipeline in zip(chain.links, chain.pipelines[1:], strict=True):
+            before = outcome.succeeded if link == "&&" else outcome.failed
+            inner = self._pipeline(pipeline, (before or state).copy())
+            if before is None:
+                continue
+            if link == "&&":
+                outcome = Outcome(inner.succeeded, joined(outcome.failed, inner.failed))
+            else:
+                outcome = Outcome(joined(outcome.succeeded, inner.succeeded), inner.failed)
+        return outcome
+
+    def _pipeline(self, pipeline: Pipeline, state: State) -> Outcome:
+        if len(pipeline.statements) == 1:
+            outcome = self.statement(pipeline.statements[0], state)
+            return outcome.negated if pipeline.negated else outcome
+        feed: Feed | None = None
+        after = state
+        for statement in pipeline.statements:
+            # bash runs each part in a shell of its own, zsh the last one in the script's
+            part = self.statement(statement, state.copy(), feed).either(state)
+            feed = output_of(statement, state)
+            after = after.join(part)
+        return always(after)
+
+    def statement(self, node: Statement, state: State, feed: Feed | None = None) -> Outcome:
+        self.seen.add(id(node))
+        if isinstance(node, Simple):
+            return self._simple(node, state, feed)
+        shown, doubts = len(self.findings.drafts), self.findings.doubts
+        writes = self._redirects(node.redirects, state)
+        outcome = self._compound(node, state)
+        silent = len(self.findings.drafts) == shown
+        if silent and self.findings.doubts > doubts:
+            self._draft(node)
+        elif silent and writes:
+            self.findings.bare[node.source] = None
+        return outcome
+
+    def _compound(self, node: Statement, state: State) -> Outcome:
+        match node:
+            case Group(body=body, subshell=True):
+                self.script(body, state.copy())
+                return always(state)
+            case Group(body=body):
+                return always(self.script(body, state))
+            case If():
+                return always(self._if(node, state))
+            case Loop(condition=condition, body=body):
+                return always(self._repeat([condition, body], state))
+            case CountedFor(header=header, body=body):
+                self.arithmetic(header, state)
+                return always(self._repeat([body], state))
+            case For():
+                return always(self._for(node, state))
+            case Case():
+                return always(self._case(node, state))
+            case Calculation(arithmetic=arithmetic):
+                self.arithmetic(arithmetic, state)
+            case Test(words=words):
+                for word in words:
+                    self.word(word, state)
+                judge_test(words, state, self.findings)
+            case _:
+                pass
+        return always(state)
+
+    def _if(self, node: If, state: State) -> State:
+        after: State | None = None
+        for condition, body in node.branches:
+            tested = self._conditions(condition, state)
+            branch = self.script(body, (tested.succeeded or state).copy())
+            after = joined(after, branch)
+            state = tested.failed or state
+        last = self.script(node.otherwise, state.copy()) if node.otherwise else state
+        return joined(after, last) or state
+
+    def _conditions(self, script: Script, state: State) -> Outcome:
+        """How a list of commands ends, which is how its last one does."""
+        *before, last = script.chains
+        state = self.script(Script(before), state)
+        return self._chain(last, state)
+
+    def _repeat(self, scripts: Sequence[Script], state: State) -> State:
+        """Walk a body until going round once more would teach nothing new."""
+        for _ in range(_ROUNDS):
+            end = state.copy()
+            for script in scripts:
+                end = self.script(script, end)
+            after = state.join(end)
+            if after == state:
+                return after
+            state = after
+        state = State(folders=(), calls=state.calls)
+        for script in scripts:
+            state = self.script(script, state)
+        return State(folders=(), calls=state.calls)
+
+    def _for(self, node: For, state: State) -> State:
+        for word in node.words or ():
+            self.word(word, state)
+        fields = expand_all(node.words, state) if node.words is not None else state.arguments
+        texts = tuple(dict.fromkeys(text for one in fields or () for text in one.texts))
+        known = fields is not None and all(one.known for one in fields) and len(texts) <= ALTERNATIVES
+        if known:
+            glob = any(one.glob for one in fields or ())
+            spelled = f"${node.name}" if len(texts) != 1 or glob else texts[0]
+            number = bool(fields) and all(one.number for one in fields or ())
+            state.variables[node.name] = Field(spelled, texts, glob=glob, number=number)
+        else:
+            state.forget(node.name)
+        return self._repeat([node.body], state)
+
+    def _case(self, node: Case, state: State) -> State:
+        self.word(node.subject, state)
+        after = state
+        for patterns, body in node.items:
+            for pattern in patterns:
+                self.word(pattern, state)
+            after = after.join(self.script(body, state.copy()))
+        return after
+
+    def _simple(self, node: Simple, state: State, feed: Feed | None) -> Outcome:
+        shown, doubts = len(self.findings.drafts), self.findings.doubts
+        for word in node.words:
+            self.word(word, state)
+        argv = expand_all(node.words, state)
+        self.assignments(node.assignments, state, lasting=not argv)
+        self.assignments(node.declared, state, lasting=True)
+        writes = self._redirects(node.redirects, state)
+        silent = not argv or (node.words[0].bare in SILENT and argv[0].text in SILENT)
+        draft = self._draft(node) if not silent or self.within is not None else Draft(0, (), "")
+        feed = fed_by(node.redirects, state) or feed
+        outcome = run(self, Call(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
+        if silent and len(self.findings.drafts) == shown:
+            if self.findings.doubts > doubts or (argv and len(draft.called) > 1):
+                self._draft(node).called.extend(draft.called)
+            elif writes:
+                self.findings.bare[node.source] = None
+        return outcome
+
+    def _draft(self, node: Statement) -> Draft:
+        if self.within is not None:
+            return self.within
+        if not isinstance(node, Simple) or not node.words or node.words[0].bare in SILENT:
+            return self.findings.draft(node.start, (), node.source)
+        words = tuple(_shown(word) for word in node.words[:1])
+        words += tuple(_shown(word) for word in node.words[1:] if not _is_substitution(word))
+        return self.findings.draft(node.start, words, " ".join(words))
+
+    def _redirects(self, redirects: Sequence[Redirect], state: State) -> bool:
+        """Note the files that are opened; whether any of them is written."""
+        writes = False
+        for redirect in redirects:
+            self.word(redirect.target, state)
+            if redirect.body is not None:
+                self.word(redirect.body, state)
+            if redirect.operator in ("<<", "<<-", "<<<"):
+                continue
+            if redirect.descriptor.startswith("{"):
+                state.forget(redirect.descriptor.strip("{}"))
+            writes = self._opened(redirect, state) or writes
+        return writes
+
+    def _opened(self, redirect: Redirect, state: State) -> bool:
+        operator = redirect.operator
+        targets = expand(redirect.target, state)
+        if operator in ("<&", ">&") and all(
+            one.number or one.text.rstrip("-").isdecimal() or one.text == "-" for one in targets
+        ):
+            return False
+        if any(isinstance(part, Substitution) and part.opener in ("<(", ">(") for part in redirect.target.parts):
+            return False
+        if redirect.target.source == "!":
+            self.findings.doubt("`>!` means one thing to bash and another to zsh.")
+        for target in targets:
+            if operator in ("<", "<>", "<&"):
+                self.findings.touch("read", target, state)
+            if operator not in ("<", "<&"):
+                self.findings.touch("write", target, state)
+        return operator not in ("<", "<&")
+
+    def nested(self, text: str, state: State, draft: Draft) -> State:
+        if self.depth > _NESTING:
+            self.findings.doubt("Commands are nested too deeply.")
+            return state
+        parser = Parser(text, functions=self.functions) if "\0" not in text else None
+        try:
+            script = parser.script_until("") if parser else Script([])
+        except SyntaxProblem as problem:
+            self.findings.doubt(f"`{text}` is run as a command and is not understood: {problem}")
+            return state
+        inner = Walker(self.findings, self.functions, within=draft, depth=self.depth + 1)
+        inner.seen = self.seen
+        return inner.script(script, state)
+
+    def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
+        bodies = self.functions.get(name)
+        if not bodies:
+            return False
+        if name in state.calls or len(state.calls) > _NESTING:
+            self.findings.doubt(f"The function `{name}` calls itself.")
+            return True
+        after: State | None = None
+        for body in bodies:
+            inside = state.copy()
+            inside.arguments, inside.calls = tuple(arguments), (*state.calls, name)
+            end = self.statement(body, inside).either(inside)
+            after = joined(after, end)
+        if after is not None:
+            state.variables, state.folders = after.variables, after.folders
+        return True
+
+
+def _shown(word: Word) -> str:
+    return word.source.removeprefix("$") if word.source.startswith('$"') else word.source
+
+
+def _is_substitution(word: Word) -> bool:
+    """Whether the word is nothing but a substitution: its commands are shown on their own."""
+    return len(word.parts) == 1 and isinstance(word.parts[0], Substitution) and not word.parts[0].quoted
