@@ -196,6 +196,14 @@ def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
     return replace(agent, options=agent.options | value.get("options", {}) | extra, **changes)
 
 
+def as_child(agent: Agent) -> Agent:
+    """The agent as one that was called by another: it keeps no todo list, and delegates only if it is meant to."""
+    said = (*agent.rules, *agent.user_rules, *agent.project_rules)
+    delegates = any(rule.permission == "task" for rule in said)
+    denied = ("todowrite", "todoread") if delegates else ("todowrite", "todoread", "task")
+    return replace(agent, rules=(*agent.rules, *rules(*(f"{name}: deny" for name in denied), source="subagent")))
+
+
 def rules(*lines: str, source: str = "built in") -> tuple[Rule, ...]:
     """Rules as they are read: `edit *: deny`. The pattern may be left out for `*`."""
     return tuple(_rule(line, source) for line in lines)

@@ -5,15 +5,16 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolwright.agents import Agents, load_agents
+from toolwright.agents import Agents, Standing, as_child, load_agents
 from toolwright.call import Caller
 from toolwright.config.load import Config, load_config
 from toolwright.config.trust import Trust
 from toolwright.errors import UsageError
-from toolwright.events import Bus, FileEdited, FileWatcherUpdated
+from toolwright.events import Bus
 from toolwright.folders import Folders
 from toolwright.hooks import Hook
 from toolwright.ids import new_id
@@ -28,6 +29,10 @@ from toolwright.shelf import Services
 from toolwright.tool import Call, Result, Tool
 from toolwright.tools import builtin
 from toolwright.truncate import Limits, Truncator
+
+if TYPE_CHECKING:
+    from toolwright.messages import Message
+    from toolwright.session.sessions import Sessions
 
 NOBODY_TO_ASK = Reply(kind="reject", message="")
 
@@ -48,8 +53,6 @@ class Workspace:
     environment: Mapping[str, str]
     keep: bool = False
     hooks: list[Hook] = field(default_factory=list[Hook])
-    budget: Budget = field(default_factory=lambda: Budget())
-    respond: "Responder | None" = None
     _store: Store | None = None
     _session: Session | None = None
     _sessions: "Sessions | None" = None
@@ -100,20 +103,11 @@ class Workspace:
 
     @property
     def sessions(self) -> "Sessions":
-        """The conversations of this project."""
-        from toolwright.session.sessions import Sessions
-        from toolwright.session.storage import Storage
-
+        """The conversations of this project. They are kept on disk if the workspace was opened with `keep`."""
         if self._sessions is None:
-            storage = self.store if isinstance(self.store, Storage) else Storage.in_memory()
-            self._sessions = Sessions(
-                storage=storage,
-                bus=self.bus,
-                project_id=project_id(self.config.root),
-                directory=str(self.config.directory),
-                begin=partial(begin_session, self),
-            )
-            self._sessions.repair_abandoned()
+            from toolwright.conversations import open_sessions
+
+            self._sessions = open_sessions(self)
         return self._sessions
 
     async def prompt(self, text: str, *, agent: str = "", model: str = "") -> "Message":
@@ -131,10 +125,9 @@ class Workspace:
                 answer = close()
                 if asyncio.iscoroutine(answer):
                     await answer
-        if self._sessions is not None:
-            await self._sessions.storage.close()
         if self._store is not None:
             await self._store.close()
+        self.truncator.remove_old()
 
     def _storage(self) -> Store:
         from toolwright.session.storage import Storage
@@ -192,12 +185,12 @@ def build_workspace(
     config = load_config(directory, folders, environment)
     trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or Trust(folders.trust).includes(config.root)
     bus = Bus()
-    services = Services(_makers(config, folders, bus))
+    services = Services()
     registry = Registry(_switches(config, client, environment))
     registry.add(builtin())
     for tool in tools:
         registry.register(tool)
-    return Workspace(
+    workspace = Workspace(
         config=config,
         folders=folders,
         agents=load_agents(config, folders, trusted=trusted, services=services),
@@ -208,12 +201,15 @@ def build_workspace(
             answer=answer or headless(NOBODY_TO_ASK),
         ),
         bus=bus,
-        store=_storage(folders) if keep else Nowhere(),
         truncator=_truncator(config, folders),
         services=services,
         trusted=trusted,
+        environment=environment,
+        keep=keep,
         hooks=list(hooks),
     )
+    services.makers |= _makers(workspace)
+    return workspace
 
 
 def _switches(config: Config, client: Client, environment: Mapping[str, str]) -> Switches:
@@ -235,12 +231,6 @@ def _is_true(text: str | None) -> bool:
     return (text or "").lower() in ("1", "true")
 
 
-def _storage(folders: Folders) -> Store:
-    from toolwright.session.storage import Storage
-
-    return Storage.open(folders.database)
-
-
 def _truncator(config: Config, folders: Folders) -> Truncator:
     general = _limits(config.get("tool_output", default={}) | config.get("truncate", default={}), Limits())
     return Truncator(
@@ -259,29 +249,21 @@ def _limits(value: Mapping[str, Any], otherwise: Limits) -> Limits:
     )
 
 
-def _makers(config: Config, folders: Folders, bus: Bus) -> dict[str, Callable[[], Any]]:
+def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
     """The services tools may use; each is imported and made when the first call needs it."""
+
+    def late(module: str, maker: str) -> Callable[[], Any]:
+        return lambda: getattr(import_module(module), maker)(workspace)
+
     return {
-        "toolwright.files.store.Files": lambda: _files(config, folders, bus),
-        "toolwright.truncate.Truncator": lambda: _truncator(config, folders),
+        "toolwright.files.store.Files": late("toolwright.rooms", "files"),
+        "toolwright.truncate.Truncator": lambda: workspace.truncator,
+        "toolwright.skills.Skills": late("toolwright.rooms", "skills"),
+        "toolwright.tools.batch.BatchLimits": late("toolwright.rooms", "batch_limits"),
+        "toolwright.services.Todos": late("toolwright.conversations", "todos"),
+        "toolwright.services.Questions": late("toolwright.conversations", "questions"),
+        "toolwright.services.Subagents": late("toolwright.conversations", "subagents"),
+        "toolwright.services.Modes": late("toolwright.conversations", "modes"),
+        "toolwright.session.title.Titles": late("toolwright.conversations", "titles"),
+        "toolwright.models.connect.Connections": late("toolwright.conversations", "connections"),
     }
-
-
-def _files(config: Config, folders: Folders, bus: Bus) -> Any:
-    from toolwright.files.paths import Tree
-    from toolwright.files.store import Files
-
-    files = Files(
-        Tree(config.directory),
-        folders.data,
-        drift=config.get("edit", "drift", default="merge"),
-        encoding=config.get("encoding", default=""),
-    )
-
-    def tell(path: Path, event: Any) -> None:
-        if event != "unlink":
-            bus.publish(FileEdited(file=str(path)))
-        bus.publish(FileWatcherUpdated(file=str(path), event=event))
-
-    files.on_edited.append(tell)
-    return files

@@ -1,9 +1,10 @@
-"""Messages and their parts as they are stored and sent: here the tool part and the states of a call."""
+"""Sessions, messages and their parts, as they are stored and as clients read them."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from toolwright.errors import Kind
+from toolwright.ids import new_id
 
 Json = dict[str, Any]
 
@@ -14,19 +15,134 @@ class Span:
 
     start: int
     end: int | None = None
+    compacted: int | None = None
+    """When an old output was taken out of what the model is sent."""
+
+
+# Parts of a message.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilePart:
-    """A file that belongs to a message: an attachment of a result, or one the user sent."""
+class Part:
+    """What every part has."""
 
     id: str
     session_id: str
     message_id: str
+
+
+class PartKeys(TypedDict):
+    """The fields of Part, for making one of any kind: `TextPart(**new_part(...), text="hello")`."""
+
+    id: str
+    session_id: str
+    message_id: str
+
+
+def new_part(session_id: str, message_id: str) -> PartKeys:
+    return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart(Part):
+    """Words, of the user or the model."""
+
+    text: str
+    synthetic: bool | None = None
+    """Written by the program: the model reads it, people need not."""
+    ignored: bool | None = None
+    """Kept for people, not sent to the model."""
+    time: Span | None = None
+    metadata: Json | None = None
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPart(Part):
+    """The model's thinking, with what its provider wants back."""
+
+    text: str
+    time: Span
+    metadata: Json | None = None
+    type: Literal["reasoning"] = "reasoning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart(Part):
+    """A file: an attachment of a result, or one the user sent."""
+
     mime: str
     url: str
     filename: str | None = None
+    source: Json | None = None
     type: Literal["file"] = "file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPart(Part):
+    """An agent the user has named."""
+
+    name: str
+    source: Json | None = None
+    type: Literal["agent"] = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionPart(Part):
+    """Stands for everything before it, once the summary that answers it is written."""
+
+    auto: bool
+    tail_start_id: str | None = None
+    """The first message that is kept word for word beside the summary."""
+    type: Literal["compaction"] = "compaction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStartPart(Part):
+    """The model was asked."""
+
+    type: Literal["step-start"] = "step-start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """Tokens that came from, or went to, the provider's cache."""
+
+    read: int = 0
+    write: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """What a reply took; no token is counted twice."""
+
+    input: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cache: Cache = field(default_factory=Cache)
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.reasoning + self.cache.read + self.cache.write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinishPart(Part):
+    """The model has finished its reply."""
+
+    reason: str
+    cost: float
+    tokens: Tokens
+    type: Literal["step-finish"] = "step-finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchPart(Part):
+    """The files that a step has changed."""
+
+    hash: str
+    files: tuple[str, ...]
+    type: Literal["patch"] = "patch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +194,144 @@ State = Pending | Running | Completed | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolPart:
+class ToolPart(Part):
     """One tool call inside an assistant message."""
 
-    id: str
-    session_id: str
-    message_id: str
     call_id: str
     tool: str
     state: State
+    parent_call_id: str | None = None
+    """The call that made this one, such as a batch; the model sees it only through that call's result."""
+    metadata: Json | None = None
+    """What the provider wants back with the call."""
     type: Literal["tool"] = "tool"
+
+
+AnyPart = (
+    TextPart
+    | ReasoningPart
+    | FilePart
+    | AgentPart
+    | CompactionPart
+    | StepStartPart
+    | StepFinishPart
+    | PatchPart
+    | ToolPart
+)
+
+
+# Messages.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRef:
+    """A model by name."""
+
+    provider_id: str
+    model_id: str
+
+    def __str__(self) -> str:
+        return f"{self.provider_id}/{self.model_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When something was made, changed or finished."""
+
+    created: int
+    updated: int | None = None
+    completed: int | None = None
+    archived: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a reply came to nothing: a name programs know, and what to tell people."""
+
+    name: str
+    data: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """What a user message says beside its parts."""
+
+    id: str
+    session_id: str
+    time: Moment
+    agent: str
+    model: ModelRef
+    system: str | None = None
+    tools: dict[str, bool] | None = None
+    variant: str | None = None
+    role: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Where a reply was made."""
+
+    cwd: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assistant:
+    """What one reply of the model says beside its parts."""
+
+    id: str
+    session_id: str
+    parent_id: str
+    """The user message it answers."""
+    time: Moment
+    provider_id: str
+    model_id: str
+    agent: str
+    mode: str
+    path: Paths
+    cost: float = 0.0
+    tokens: Tokens = field(default_factory=Tokens)
+    finish: str | None = None
+    summary: bool | None = None
+    """Whether it is the summary that ends a compaction."""
+    error: Failure | None = None
+    role: Literal["assistant"] = "assistant"
+
+
+Info = User | Assistant
+
+
+@dataclass(slots=True)
+class Message:
+    """A message and its parts, in order. Replaced piece by piece, never in place."""
+
+    info: Info
+    parts: dict[str, AnyPart] = field(default_factory=dict[str, AnyPart])
+
+    @property
+    def text(self) -> str:
+        """The words that people read."""
+        texts = (part for part in self.parts.values() if isinstance(part, TextPart))
+        return "\n\n".join(part.text for part in texts if not part.synthetic and not part.ignored and part.text)
+
+    @property
+    def calls(self) -> list[ToolPart]:
+        """The calls the model made; those that a call made in its turn are not among them."""
+        tools = (part for part in self.parts.values() if isinstance(part, ToolPart))
+        return [part for part in tools if part.parent_call_id is None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """What is known of a session without its messages."""
+
+    id: str
+    project_id: str
+    directory: str
+    title: str
+    version: str
+    time: Moment
+    parent_id: str | None = None
+    permission: tuple[Json, ...] | None = None
+    summary: Json | None = None
+    revert: Json | None = None

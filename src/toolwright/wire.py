@@ -1,27 +1,34 @@
 """Records as the JSON that clients speak: snake_case here, camelCase there, nothing where a field is None."""
 
 import functools
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from typing import Any
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+Read = Callable[[Any], Any]
 
 
 def to_json(value: Any) -> Any:
-    """A record, or a container of records, as plain JSON values."""
+    """A record, or a container of records, as plain JSON values; what JSON has no form for, as text."""
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     if isinstance(value, Mapping):
-        return {key: to_json(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
+        return {str(key): to_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
         return [to_json(entry) for entry in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {
             wire: to_json(entry) for name, wire in _names(type(value)) if (entry := getattr(value, name)) is not None
         }
-    if isinstance(value, Path | BaseException):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return str(value)
+
+
+def from_json(kind: type[T] | Any, value: Any) -> T:
+    """A record from its JSON. Keys it does not know are passed over; a wrong shape is a TypeError or ValueError."""
+    record: T = _reader(kind)(value)
+    return record
 
 
 def wire_name(name: str) -> str:
@@ -33,3 +40,63 @@ def wire_name(name: str) -> str:
 @functools.cache
 def _names(kind: type[Any]) -> tuple[tuple[str, str], ...]:
     return tuple((field.name, wire_name(field.name)) for field in fields(kind) if not field.name.startswith("_"))
+
+
+@functools.cache
+def _reader(kind: Any) -> Read:
+    """How to read one type; made once for each."""
+    if is_dataclass(kind):
+        return _record_reader(kind)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _union_reader(arguments)
+    if origin is tuple:
+        entry = _reader(arguments[0])
+        return lambda value: tuple(map(entry, value))
+    return lambda value: value
+
+
+def _record_reader(kind: Any) -> Read:
+    hints = get_type_hints(kind)
+    readers = [(field.name, wire_name(field.name), _reader(hints[field.name])) for field in fields(kind)]
+    required = [
+        wire_name(field.name) for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING
+    ]
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{kind.__name__} is an object, not {type(value).__name__}")
+        for wire in required:
+            if wire not in value:
+                raise ValueError(f"{kind.__name__} lacks {wire}")
+        return kind(**{name: reader(value[wire]) for name, wire, reader in readers if wire in value})
+
+    return read
+
+
+def _union_reader(arguments: tuple[Any, ...]) -> Read:
+    records = [kind for kind in arguments if is_dataclass(kind)]
+    if len(records) < 2:
+        inner = _reader(records[0]) if records else _first_reader(arguments)
+        return lambda value: None if value is None else inner(value)
+    tag, by_tag = _tagged(records)
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, Mapping) or value.get(tag) not in by_tag:
+            raise ValueError(f"{tag} is none of {', '.join(by_tag)}")
+        return by_tag[value[tag]](value)
+
+    return read
+
+
+def _first_reader(arguments: tuple[Any, ...]) -> Read:
+    return _reader(next(kind for kind in arguments if kind is not type(None)))
+
+
+def _tagged(records: list[Any]) -> tuple[str, dict[str, Read]]:
+    """The field that tells the records apart: the one with a single literal value in each."""
+    for tag in ("type", "status", "role"):
+        hints = [get_type_hints(kind).get(tag) for kind in records]
+        if all(get_origin(hint) is Literal for hint in hints):
+            return tag, {get_args(hint)[0]: _reader(kind) for hint, kind in zip(hints, records, strict=True)}
+    raise TypeError("Records of a union need a field that tells them apart")

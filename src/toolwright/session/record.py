@@ -1,18 +1,13 @@
 """The record of one call: its part, from pending to the end, on disk before anybody hears of it."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id
 from toolwright.messages import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
-from toolwright.session.store import Store
+from toolwright.session.conversation import now
+from toolwright.session.store import PartStore
 from toolwright.tool import Attachment, Call, Json, Result
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(slots=True)
@@ -20,13 +15,15 @@ class CallRecord:
     """Implements the door's journal for one call."""
 
     part: ToolPart
-    store: Store
+    store: PartStore
     bus: Bus
-    clock: Callable[[], int] = now
     started: int = 0
 
     @classmethod
-    def begin(cls, call: Call, *, session_id: str, message_id: str, store: Store, bus: Bus) -> "CallRecord":
+    def begin(
+        cls, call: Call, *, session_id: str, message_id: str, store: PartStore, bus: Bus, parent: str | None = None
+    ) -> "CallRecord":
+        """A call that nobody has announced yet."""
         part = ToolPart(
             id=new_id("prt"),
             session_id=session_id,
@@ -34,14 +31,15 @@ class CallRecord:
             call_id=call.id,
             tool=call.tool,
             state=Pending(),
+            parent_call_id=parent,
         )
         record = cls(part, store, bus)
         record._write(part.tool, Pending())
         return record
 
     def running(self, call: Call) -> None:
-        self.started = self.clock()
-        self._write(call.tool, Running(input=call.arguments, time=Span(start=self.started)))
+        self.started = now()
+        self._write(call.tool, Running(input=_input(call), time=Span(start=self.started)))
 
     def progress(self, title: str | None, metadata: Json) -> None:
         """New title and metadata of a call that is under way; too late is simply ignored."""
@@ -57,17 +55,17 @@ class CallRecord:
         self.bus.publish(PartUpdated(part=self.part))
 
     def _end(self, call: Call, result: Result) -> State:
-        span = Span(start=self.started, end=self.clock())
+        span = Span(start=self.started, end=now())
         if result.error is not None:
             return Failed(
-                input=call.arguments,
+                input=_input(call),
                 error=result.output,
                 kind=result.error.kind,
                 metadata=result.metadata or None,
                 time=span,
             )
         return Completed(
-            input=call.arguments,
+            input=_input(call),
             output=result.output,
             title=result.title,
             metadata=result.metadata,
@@ -89,3 +87,8 @@ class CallRecord:
         self.part = replace(self.part, tool=tool, state=state)
         self.store.put_part(self.part)
         self.bus.publish(PartUpdated(part=self.part))
+
+
+def _input(call: Call) -> Json:
+    """The arguments, if they are an object at all; a model may send anything."""
+    return call.arguments if isinstance(call.arguments, dict) else {}

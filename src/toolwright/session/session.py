@@ -1,19 +1,21 @@
 """A session: who works in it, under which rules, and how its calls are run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from toolwright.agents import Standing
+from toolwright.agents import Agent, Standing
 from toolwright.call import Caller
+from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
+from toolwright.messages import ToolPart
 from toolwright.permission.broker import Asker, Entry
 from toolwright.permission.gate import Gate
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
-from toolwright.session.store import Store
+from toolwright.session.store import PartStore
 from toolwright.shelf import Services
 from toolwright.tool import Abort, Action, Call, Json, Result, ToolContext
 
@@ -22,14 +24,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One conversation, or the calls of one program. Sessions in one process know nothing of each other."""
+    """Who works, under which rules, through which door. Sessions in one process know nothing of each other."""
 
     directory: Path
     standing: Standing
     caller: Caller
     gate: Gate
     bus: Bus
-    store: Store
+    store: PartStore
     services: Services
     provider: str = ""
     model: str = ""
@@ -37,31 +39,67 @@ class Session:
     """The sessions above this one, the nearest first."""
     id: str = field(default_factory=lambda: new_id("ses"))
     abort: Abort = field(default_factory=Abort)
-    _offered: tuple[str, ...] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    stand: Callable[[str], Standing] | None = None
+    """How to find the standing of another agent in this session, for sessions that change theirs."""
 
-    async def run_call(self, call: Call, *, message_id: str = "", log: list[Entry] | None = None) -> Result:
-        """Run one call through the door. Its requests are written to `log`, if one is given."""
-        message_id = message_id or new_id("msg")
-        record = CallRecord.begin(call, session_id=self.id, message_id=message_id, store=self.store, bus=self.bus)
-        asker = Asker(
-            session_id=self.id,
-            policy=self.standing.policy,
-            callers=self.callers,
-            message_id=message_id,
-            call_id=call.id,
-            log=[] if log is None else log,
-        )
+    async def run_call(
+        self,
+        call: Call,
+        *,
+        message_id: str = "",
+        part: ToolPart | None = None,
+        parent: str | None = None,
+        log: list[Entry] | None = None,
+    ) -> Result:
+        """Run one call through the door. Its requests are written to `log`, if one is given.
+
+        `part` is the record of a call that was announced before; a new one is made without it. `parent` is the
+        call that makes this one, if one does.
+        """
+        record = self.record_of(call, part, message_id, parent)
+        asker = self._asker(call, record.part.message_id, log)
         ctx = ToolContext(
             session_id=self.id,
-            message_id=message_id,
+            message_id=record.part.message_id,
             call_id=call.id,
             agent=self.standing.name,
             directory=self.directory,
             host=CallHost(self, record, asker),
             abort=self.abort,
+            extra=self.extra,
             offered=self.offered(),
         )
         return await self.caller.call_tool(call, ctx, record)
+
+    def record_of(
+        self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str | None = None
+    ) -> CallRecord:
+        if part is not None:
+            return CallRecord(part, self.store, self.bus)
+        return CallRecord.begin(
+            call,
+            session_id=self.id,
+            message_id=message_id or new_id("msg"),
+            store=self.store,
+            bus=self.bus,
+            parent=parent,
+        )
+
+    async def ask_for(self, call: Call, request: Request) -> None:
+        """Ask about a call before it is made."""
+        await self.gate.ask(self._asker(call, "", None), [request])
+
+    def work_as(self, name: str) -> Agent:
+        """From now on the named agent works here, under the rules that hold for it."""
+        if name != self.standing.name:
+            self.standing = self.standing_of(name)
+        return self.standing.agent
+
+    def standing_of(self, name: str) -> Standing:
+        if self.stand is None:
+            raise UsageError(f"This session belongs to the agent {self.standing.name}.")
+        return self.stand(name)
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -70,9 +108,23 @@ class Session:
 
     def offered(self) -> tuple[str, ...]:
         """The ids of the tools this session's agent has on its model."""
-        if self._offered is None:
-            self._offered = tuple(self.caller.registry.offered(self.provider, self.model, self.standing))
-        return self._offered
+        return tuple(self.caller.registry.offered(self.provider, self.model, self.standing))
+
+    def changed_files(self, call_id: str) -> list[str]:
+        """The files a call of this session has changed."""
+        files = self.services.made.get("toolwright.files.store.Files")
+        entries = files.journal.entries(self.id) if files is not None else []
+        return [entry.path for entry in entries if entry.call_id == call_id]
+
+    def _asker(self, call: Call, message_id: str, log: list[Entry] | None) -> Asker:
+        return Asker(
+            session_id=self.id,
+            policy=self.standing.policy,
+            callers=self.callers,
+            message_id=message_id,
+            call_id=call.id,
+            log=[] if log is None else log,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +149,7 @@ class CallHost:
 
     async def call(self, ctx: ToolContext, tool: str, arguments: Json) -> Result:
         inner = Call(id=new_id("call"), tool=tool, arguments=arguments)
-        return await self.session.run_call(inner, message_id=ctx.message_id, log=self.asker.log)
+        return await self.session.run_call(inner, message_id=ctx.message_id, parent=ctx.call_id, log=self.asker.log)
 
     def use(self, kind: type[T]) -> T:
         return self.session.services.use(kind)

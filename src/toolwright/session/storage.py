@@ -4,31 +4,51 @@ import asyncio
 import json
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from toolwright.messages import ToolPart
-from toolwright.wire import to_json
+from toolwright.errors import UsageError
+from toolwright.messages import AnyPart, Info, Message, SessionInfo
+from toolwright.session.owner import Owner
+from toolwright.wire import from_json, to_json
+
+Json = dict[str, Any]
 
 # Order is by `seq`, which SQLite counts up as rows come in; ids and clocks decide nothing.
 _SCHEMA = """
+CREATE TABLE IF NOT EXISTS session (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, project_id TEXT NOT NULL, parent_id TEXT,
+    updated INTEGER NOT NULL, data TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS session_of_project ON session (project_id, updated);
+CREATE INDEX IF NOT EXISTS session_of_parent ON session (parent_id);
+CREATE TABLE IF NOT EXISTS message (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL, data TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS message_of_session ON message (session_id, seq);
 CREATE TABLE IF NOT EXISTS part (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    message_id TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    data TEXT NOT NULL
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL,
+    session_id TEXT NOT NULL, data TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS part_of_session ON part (session_id, seq);
+CREATE INDEX IF NOT EXISTS part_of_message ON part (message_id);
+CREATE TABLE IF NOT EXISTS todo (session_id TEXT PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS owner (session_id TEXT PRIMARY KEY, pid INTEGER NOT NULL, born TEXT NOT NULL);
 """
-_PUT_PART = """
-INSERT INTO part (id, message_id, session_id, data) VALUES (?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET data = excluded.data
-"""
-
-Json = dict[str, Any]
+_UPSERT = "ON CONFLICT (id) DO UPDATE SET data = excluded.data"
+_PUT_SESSION = (
+    "INSERT INTO session (id, project_id, parent_id, updated, data) VALUES (?, ?, ?, ?, ?)"
+    f" {_UPSERT}, updated = excluded.updated"
+)
+_PUT_MESSAGE = f"INSERT INTO message (id, session_id, data) VALUES (?, ?, ?) {_UPSERT}"
+_PUT_PART = f"INSERT INTO part (id, message_id, session_id, data) VALUES (?, ?, ?, ?) {_UPSERT}"
+_PUT_TODO = (
+    "INSERT INTO todo (session_id, data) VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET data = excluded.data"
+)
+_PUT_OWNER = "INSERT OR REPLACE INTO owner (session_id, pid, born) VALUES (?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +70,11 @@ class Storage:
     path: Path
     _queue: "SimpleQueue[_Write | _Settle | None]" = field(default_factory=SimpleQueue)
     _writer: threading.Thread | None = None
+    _reader: sqlite3.Connection | None = None
 
     @classmethod
     def open(cls, path: Path) -> "Storage":
+        """The database at a path, made if there is none."""
         path.parent.mkdir(parents=True, exist_ok=True)
         storage = cls(path)
         connection = _connect(path)
@@ -63,9 +85,39 @@ class Storage:
         storage._writer.start()
         return storage
 
-    def put_part(self, part: ToolPart) -> None:
-        data = json.dumps(to_json(part), ensure_ascii=False, separators=(",", ":"))
-        self._queue.put(_Write(_PUT_PART, (part.id, part.message_id, part.session_id, data)))
+    # Writing.
+
+    def put_session(self, info: SessionInfo) -> None:
+        updated = info.time.updated or info.time.created
+        self._put(_PUT_SESSION, info.id, info.project_id, info.parent_id, updated, _text(info))
+
+    def put_message(self, info: Info) -> None:
+        self._put(_PUT_MESSAGE, info.id, info.session_id, _text(info))
+
+    def put_part(self, part: AnyPart) -> None:
+        self._put(_PUT_PART, part.id, part.message_id, part.session_id, _text(part))
+
+    def put_todos(self, session_id: str, todos: Sequence[Json]) -> None:
+        self._put(_PUT_TODO, session_id, _text(list(todos)))
+
+    def remove_message(self, message_id: str) -> None:
+        self._put("DELETE FROM part WHERE message_id = ?", message_id)
+        self._put("DELETE FROM message WHERE id = ?", message_id)
+
+    def remove_part(self, part_id: str) -> None:
+        self._put("DELETE FROM part WHERE id = ?", part_id)
+
+    def delete_session(self, session_id: str) -> None:
+        for table in ("part", "message", "todo", "owner"):
+            self._put(f"DELETE FROM {table} WHERE session_id = ?", session_id)
+        self._put("DELETE FROM session WHERE id = ?", session_id)
+
+    def take(self, session_id: str, owner: Owner) -> None:
+        """Say that a process works on a session, so that another can tell whether it has died."""
+        self._put(_PUT_OWNER, session_id, owner.pid, owner.born)
+
+    def let_go(self, session_id: str) -> None:
+        self._put("DELETE FROM owner WHERE session_id = ?", session_id)
 
     async def settled(self) -> None:
         """Return when everything put so far is committed."""
@@ -78,17 +130,64 @@ class Storage:
         self._queue.put(None)
         if self._writer is not None:
             await asyncio.to_thread(self._writer.join)
+        if self._reader is not None:
+            self._reader.close()
 
-    def parts(self, session_id: str) -> list[Json]:
-        """The parts of a session in the order they came; a row that cannot be read is passed over."""
-        connection = _connect(self.path)
-        try:
-            rows = connection.execute(
-                "SELECT data FROM part WHERE session_id = ? ORDER BY seq", (session_id,)
-            ).fetchall()
-        finally:
-            connection.close()
-        return [value for (text,) in rows if (value := _readable(text)) is not None]
+    def _put(self, statement: str, *values: Any) -> None:
+        self._queue.put(_Write(statement, values))
+
+    # Reading. A row that cannot be read is passed over: one damaged record never hides the others.
+
+    def session(self, session_id: str) -> SessionInfo:
+        found = self._select("SELECT data FROM session WHERE id = ?", session_id)
+        infos: list[SessionInfo] = _records(SessionInfo, found)
+        if not infos:
+            raise UsageError(f"There is no session {session_id!r}. tw session list shows those there are.")
+        return infos[0]
+
+    def sessions(self, project_id: str, limit: int = 1000) -> list[SessionInfo]:
+        """The sessions of a project, the last used first."""
+        query = "SELECT data FROM session WHERE project_id = ? ORDER BY updated DESC, seq DESC LIMIT ?"
+        return _records(SessionInfo, self._select(query, project_id, limit))
+
+    def children(self, session_id: str) -> list[SessionInfo]:
+        return _records(
+            SessionInfo, self._select("SELECT data FROM session WHERE parent_id = ? ORDER BY seq", session_id)
+        )
+
+    def messages(self, session_id: str, last: int = 0) -> list[Message]:
+        """The messages of a session with their parts, in order; only the last so many if a number is given."""
+        limit = f"LIMIT {last}" if last else ""
+        query = f"SELECT data FROM message WHERE session_id = ? ORDER BY seq DESC {limit}"
+        infos: list[Info] = _records(Info, self._select(query, session_id))[::-1]
+        found = {info.id: Message(info) for info in infos}
+        if last and len(found) < 200:
+            marks = ", ".join("?" * len(found))
+            rows = self._select(f"SELECT data FROM part WHERE message_id IN ({marks}) ORDER BY seq", *found)
+        else:
+            rows = self._select("SELECT data FROM part WHERE session_id = ? ORDER BY seq", session_id)
+        parts: list[AnyPart] = _records(AnyPart, rows)
+        for part in parts:
+            if part.message_id in found:
+                found[part.message_id].parts[part.id] = part
+        return list(found.values())
+
+    def todos(self, session_id: str) -> list[Json]:
+        [text] = [*self._select("SELECT data FROM todo WHERE session_id = ?", session_id), "[]"][:1]
+        value = _readable(text)
+        return value if isinstance(value, list) else []
+
+    def owners(self) -> list[tuple[str, Owner]]:
+        rows = self._connection().execute("SELECT session_id, pid, born FROM owner").fetchall()
+        return [(session_id, Owner(pid=pid, born=born)) for session_id, pid, born in rows]
+
+    def _select(self, query: str, *values: Any) -> list[str]:
+        return [text for (text,) in self._connection().execute(query, values)]
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._reader is None:
+            self._reader = _connect(self.path)
+        return self._reader
 
     def _write_all(self, connection: sqlite3.Connection) -> None:
         """The writer's life: wait for work, take all there is, commit it, tell those who wait."""
@@ -126,9 +225,22 @@ def _finish(done: "asyncio.Future[None]") -> None:
         done.set_result(None)
 
 
-def _readable(text: str) -> Json | None:
+def _text(record: Any) -> str:
+    return json.dumps(to_json(record), ensure_ascii=False, separators=(",", ":"))
+
+
+def _readable(text: str) -> Any:
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+
+
+def _records(kind: Any, rows: Sequence[str]) -> list[Any]:
+    found = []
+    for text in rows:
+        try:
+            found.append(from_json(kind, json.loads(text)))
+        except (ValueError, TypeError):
+            continue
+    return found

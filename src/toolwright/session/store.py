@@ -1,22 +1,43 @@
-"""Where records go: a protocol of two verbs, and the store that keeps nothing."""
+"""Where records go: a protocol of a few verbs, and the store that keeps nothing."""
 
 from typing import Protocol
 
-from toolwright.messages import ToolPart
+from toolwright.messages import AnyPart, Info, SessionInfo
 
 
-class Store(Protocol):
-    """Takes records as they change. What was put before `settled` returns survives the end of the process."""
+class PartStore(Protocol):
+    """Takes parts as they change. What was put before `settled` returns survives the end of the process."""
 
-    def put_part(self, part: ToolPart) -> None: ...
+    def put_part(self, part: AnyPart) -> None: ...
     async def settled(self) -> None: ...
+
+
+class Store(PartStore, Protocol):
+    """Takes all records of sessions."""
+
+    def put_session(self, info: SessionInfo) -> None: ...
+    def put_message(self, info: Info) -> None: ...
+    def remove_message(self, message_id: str) -> None: ...
+    def remove_part(self, part_id: str) -> None: ...
     async def close(self) -> None: ...
 
 
 class Nowhere:
-    """For calls that belong to no conversation, such as one from the command line."""
+    """For calls and conversations that nobody will come back to."""
 
-    def put_part(self, part: ToolPart) -> None:
+    def put_session(self, info: SessionInfo) -> None:
+        pass
+
+    def put_message(self, info: Info) -> None:
+        pass
+
+    def put_part(self, part: AnyPart) -> None:
+        pass
+
+    def remove_message(self, message_id: str) -> None:
+        pass
+
+    def remove_part(self, part_id: str) -> None:
         pass
 
     async def settled(self) -> None:

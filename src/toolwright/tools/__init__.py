@@ -9,7 +9,7 @@ from toolwright.tool import Tool
 
 BUILTIN: tuple[str, ...] = (
     "invalid",
-    "bash",
+    "question",
     "read",
     "glob",
     "grep",
@@ -18,6 +18,13 @@ BUILTIN: tuple[str, ...] = (
     "multiedit",
     "write",
     "apply_patch",
+    "task",
+    "todowrite",
+    "todoread",
+    "skill",
+    "batch",
+    "plan_exit",
+    "plan_enter",
 )
 """In the order a model sees them."""
 

@@ -1,0 +1,130 @@
+"""How the conversations of a workspace are put together: models, sessions, and what they offer their tools."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toolwright.app import Workspace
+from toolwright.errors import ConfigError
+from toolwright.models.catalog import Catalog
+from toolwright.models.connect import Connections
+from toolwright.models.model import Model
+from toolwright.permission.rules import Rule
+from toolwright.session.conversation import Conversation
+from toolwright.session.instructions import Instructions
+from toolwright.session.modes import AgentModes
+from toolwright.session.questions import AskedQuestions
+from toolwright.session.sessions import Sessions
+from toolwright.session.storage import Storage
+from toolwright.session.subagents import ChildSessions
+from toolwright.session.title import Titles, small_sibling
+from toolwright.session.todo import StoredTodos
+from toolwright.session.turn import Budget
+from toolwright.session.turns import Turns
+
+Json = dict[str, Any]
+
+
+def open_sessions(workspace: Workspace) -> Sessions:
+    """The sessions of the workspace, after what dead processes left open has been closed."""
+    storage = workspace.store
+    sessions = Sessions(
+        storage=storage if isinstance(storage, Storage) else _passing_storage(),
+        bus=workspace.bus,
+        project_id=str(workspace.config.root),
+        directory=str(workspace.config.directory),
+        begin=partial(_begin, workspace),
+    )
+    sessions.repair_abandoned()
+    return sessions
+
+
+def _passing_storage() -> Storage:
+    """For a workspace that keeps nothing: a database that goes with the process."""
+    return Storage.open(Path(tempfile.mkdtemp(prefix="toolwright-")) / "sessions.db")
+
+
+def todos(workspace: Workspace) -> StoredTodos:
+    return StoredTodos(workspace.bus, workspace.store if isinstance(workspace.store, Storage) else None)
+
+
+def questions(workspace: Workspace) -> AskedQuestions:
+    return AskedQuestions(workspace.bus)
+
+
+def subagents(workspace: Workspace) -> ChildSessions:
+    return ChildSessions(workspace.agents, lambda: workspace.sessions, workspace.bus)
+
+
+def modes(workspace: Workspace) -> AgentModes:
+    return AgentModes(lambda: workspace.sessions, _plans(workspace))
+
+
+def titles(workspace: Workspace) -> Titles:
+    return Titles(partial(_small_model, workspace))
+
+
+def connections(workspace: Workspace) -> Connections:
+    catalog = Catalog(workspace.config.get("provider", default={}))
+    return Connections(catalog, env=workspace.environment, auth=read_auth(workspace.folders.data / "auth.json"))
+
+
+def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | None) -> Turns:
+    """A session at work: its rules under its parent's, its records in the conversation."""
+    session = workspace.session(rules=_rules(conversation), parent=parent.session if parent else None)
+    session.id = conversation.id
+    session.store = conversation
+    config = workspace.config
+    return Turns(
+        session=session,
+        conversation=conversation,
+        broker=workspace.broker,
+        connect=workspace.services.use(Connections).open,
+        instructions=Instructions(
+            root=config.root,
+            directory=config.directory,
+            home=workspace.folders.home,
+            config=workspace.folders.config,
+            wanted=tuple(config.get("instructions", default=())),
+        ),
+        default_agent=workspace.agents.default().name,
+        default_model=config.get("model", default=""),
+        colleagues=tuple(agent.name for agent in workspace.agents.visible() if agent.mode != "primary"),
+        budget=Budget(**config.get("budget", default={})),
+        go_on_after_reject=bool(config.get("experimental", "continue_loop_on_deny")),
+        on_prompt=[workspace.services.use(Titles)],
+    )
+
+
+def _rules(conversation: Conversation) -> list[Rule]:
+    stored = conversation.info.permission or ()
+    return [Rule(rule["permission"], rule["pattern"], rule["action"], "session") for rule in stored]
+
+
+def read_auth(file: Path) -> Mapping[str, Json]:
+    """The stored keys, by provider."""
+    try:
+        value = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}. Correct the file, or delete it and run tw auth again.") from error
+    return value if isinstance(value, dict) else {}
+
+
+def _small_model(workspace: Workspace, model: Model) -> Model:
+    """The model for titles: the user's choice, or a small one of the same provider; never another provider's."""
+    known = workspace.services.use(Connections)
+    chosen = workspace.config.get("small_model", default="")
+    if chosen:
+        return known.open(chosen)
+    small = small_sibling(model.info, known.catalog.models(model.info.provider))
+    return known.open(small.full_name) if small else model
+
+
+def _plans(workspace: Workspace) -> Path:
+    root = workspace.config.root
+    return root / ".toolwright" / "plans" if (root / ".git").exists() else workspace.folders.plans

@@ -1,0 +1,135 @@
+"""What the user sends: text, files and mentions, turned into the parts of a message."""
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from toolwright.errors import UsageError
+from toolwright.events import Bus
+from toolwright.ids import new_id
+from toolwright.messages import AgentPart, AnyPart, FilePart, PartKeys, TextPart, new_part
+from toolwright.session.session import Session
+from toolwright.session.store import Nowhere
+from toolwright.tool import Call, Result
+
+MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
+_PUNCTUATION = "?!:;)]}\"'>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """A file the user sends along: a path, or an address such as `data:` or `file:`."""
+
+    url: str
+    mime: str = ""
+    filename: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One thing the user wants."""
+
+    text: str
+    files: tuple[Attached, ...] = ()
+    agent: str = ""
+    model: str = ""
+    system: str = ""
+    variant: str = ""
+    tools: dict[str, bool] = field(default_factory=dict[str, bool])
+    mentions: bool = True
+    """Whether `@path` and `@agent` in the text are looked up."""
+
+
+def mentioned(text: str) -> list[str]:
+    """The names after `@` in a text, each once; an address or a quoted one is not a mention."""
+    names = (match[1].rstrip(_PUNCTUATION) for match in MENTION.finditer(text))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+@dataclass(slots=True, kw_only=True)
+class PromptReader:
+    """Makes the parts of a user message. Files are read by the `read` tool, under the agent's own rules."""
+
+    session: Session
+    message_id: str
+    agents: Sequence[str]
+
+    async def parts(self, prompt: Prompt) -> list[AnyPart]:
+        if not prompt.text.strip() and not prompt.files:
+            raise UsageError("The prompt is empty. Say what you want, or attach a file.")
+        found: list[AnyPart] = [TextPart(**self._new(), text=prompt.text)] if prompt.text else []
+        for file in prompt.files:
+            found += await self._file(file)
+        for name in mentioned(prompt.text) if prompt.mentions else ():
+            found += await self._mention(name)
+        return found
+
+    def _new(self) -> PartKeys:
+        return new_part(self.session.id, self.message_id)
+
+    def _synthetic(self, text: str) -> TextPart:
+        return TextPart(**self._new(), text=text, synthetic=True)
+
+    async def _mention(self, name: str) -> list[AnyPart]:
+        path = Path(
+            name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.directory / name
+        )
+        if path.exists():
+            return await self._local(path, {}, name)
+        if name in self.agents:
+            advice = f"Hand the work that concerns it to the agent {name} with the task tool."
+            return [AgentPart(**self._new(), name=name), self._synthetic(advice)]
+        return []
+
+    async def _file(self, file: Attached) -> list[AnyPart]:
+        address = urlsplit(file.url)
+        match address.scheme:
+            case "data":
+                return self._data(file)
+            case "http" | "https":
+                return [FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or None)]
+            case "file":
+                lines = {key: values[0] for key, values in parse_qs(address.query).items()}
+                return await self._local(Path(unquote(address.path)), lines, file.filename)
+            case _:
+                return await self._local(self.session.directory / file.url, {}, file.filename)
+
+    def _data(self, file: Attached) -> list[AnyPart]:
+        head, _, body = file.url.removeprefix("data:").partition(",")
+        mime = file.mime or head.partition(";")[0] or "text/plain"
+        part = FilePart(**self._new(), mime=mime, url=file.url, filename=file.filename or None)
+        if mime != "text/plain":
+            return [part]
+        text = base64.b64decode(body).decode("utf-8", "replace") if head.endswith(";base64") else unquote(body)
+        return [self._synthetic(f"The user attached {file.filename or 'a text'}:\n{text}"), part]
+
+    async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[AnyPart]:
+        """A file or folder of this machine, as the read tool shows it; a refusal is told, not raised."""
+        arguments: dict[str, object] = {"filePath": str(path), **_range(lines)}
+        result = await self._read(arguments)
+        shown = f"{name or path}"
+        if result.error is not None:
+            return [self._synthetic(f"The user attached {shown}, but it could not be read: {result.output}")]
+        told = self._synthetic(f"The user attached {shown}:\n{result.output}")
+        files = [
+            FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or path.name)
+            for file in result.attachments
+        ]
+        kind = "application/x-directory" if path.is_dir() else "text/plain"
+        return [told, *(files or [FilePart(**self._new(), mime=kind, url=path.as_uri(), filename=path.name)])]
+
+    async def _read(self, arguments: dict[str, object]) -> Result:
+        quiet = replace(self.session, store=Nowhere(), bus=Bus())
+        return await quiet.run_call(Call(id=new_id("call"), tool="read", arguments=arguments))
+
+
+def _range(lines: dict[str, str]) -> dict[str, int]:
+    """`?start=5&end=8` as offset and limit."""
+    if not lines.get("start", "").isdigit():
+        return {}
+    start = max(int(lines["start"]), 1)
+    end = int(lines["end"]) if lines.get("end", "").isdigit() else start
+    return {"offset": start, "limit": max(end - start + 1, 1)}

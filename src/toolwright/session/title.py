@@ -1,0 +1,78 @@
+"""Titles and summaries, written by the hidden agents on the small model of a provider the user has chosen."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from toolwright.agents import Agent
+from toolwright.messages import Message, User
+from toolwright.models.families import small_options
+from toolwright.models.info import ModelInfo
+from toolwright.models.model import Model, ModelError, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
+from toolwright.session.turns import Turns
+
+LONGEST = 100
+_DEFAULT = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\dT")
+_SMALL = ("haiku", "flash", "nano", "mini")
+_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Titles:
+    """Names a session after its first prompt, beside the turn; a failure leaves the default title."""
+
+    small_model: Callable[[Model], Model]
+    """The model for small work, given the one the prompt is answered by."""
+    _writing: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def __call__(self, turns: Turns, user: Message, model: Model) -> None:
+        info = turns.conversation.info
+        first = sum(isinstance(message.info, User) for message in turns.conversation.messages) == 1
+        if info.parent_id is None and first and _DEFAULT.match(info.title) and user.text:
+            task = asyncio.create_task(self._write(turns, user, model))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+    async def settled(self) -> None:
+        """Wait for titles that are still being written."""
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=10)
+
+    async def _write(self, turns: Turns, user: Message, model: Model) -> None:
+        agent = turns.session.standing_of("title").agent
+        try:
+            text = await ask_once(self.small_model(model), agent, user.text, purpose="title")
+        except ModelError:
+            return
+        title = one_line(text)
+        if title:
+            turns.conversation.change(replace(turns.conversation.info, title=title))
+
+
+async def ask_once(model: Model, agent: Agent, text: str, purpose: str) -> str:
+    """One small question to a model, without tools."""
+    messages: list[ModelMessage] = [SystemMessage(text=agent.prompt), UserMessage(content=(text,))]
+    settings = Settings(
+        temperature=agent.temperature if model.info.temperature else None,
+        options={**small_options(model.info), **agent.options},
+        purpose="title" if purpose == "title" else "main",
+    )
+    async with aclosing(model.stream(messages, [], settings)) as events:
+        pieces = [event.text async for event in events if isinstance(event, TextDelta)]
+    return _THINKING.sub("", "".join(pieces)).strip()
+
+
+def small_sibling(info: ModelInfo, models: Iterable[ModelInfo]) -> ModelInfo | None:
+    """The newest small model of the same provider, if the catalogue knows one."""
+    if info.provider == "scripted":
+        return None
+    small = [one for one in models if any(word in one.id for word in _SMALL)]
+    return max(small, key=lambda one: one.released, default=None)
+
+
+def one_line(text: str) -> str:
+    """The first line that says anything, short enough for a list."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
