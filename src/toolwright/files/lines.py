@@ -103,6 +103,10 @@ class LineIndexes:
             self._indexes.popitem(last=False)
         return index
 
+    def forget(self) -> None:
+        """Drop all, as if no file had been looked through."""
+        self._indexes.clear()
+
 
 @dataclass(slots=True, kw_only=True)
 class Reader:
