@@ -1,6 +1,8 @@
 """A function's signature as JSON Schema: annotations in, properties out."""
 
+import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -80,7 +82,8 @@ def _bare_schema(hint: object) -> dict[str, Any]:
         return _object_schema(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
-        return {"type": "string", "enum": list(arguments)}
+        kinds = {_PLAIN[type(argument)] for argument in arguments}
+        return ({"type": kinds.pop()} if len(kinds) == 1 else {}) | {"enum": list(arguments)}
     if origin in (list, tuple):
         return {"type": "array", "items": schema_of(arguments[0]) if arguments else {}}
     if origin in (Union, types.UnionType):
@@ -119,5 +122,5 @@ def _without_none(hint: object) -> object:
     if get_origin(bare) not in (Union, types.UnionType):
         return hint
     rest = [argument for argument in get_args(bare) if argument is not type(None)]
-    joined = Union[tuple(rest)]  # noqa: UP007 - built at run time
+    joined: Any = functools.reduce(operator.or_, rest)
     return Annotated[joined, *_notes(hint)] if _notes(hint) else joined
