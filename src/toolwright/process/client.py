@@ -5,6 +5,7 @@ import os
 import socket
 import struct
 import sys
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,6 +39,8 @@ class Keeper:
                 self._group = make_group(self._processes, ours.fileno())
                 self._pid = _spawn(theirs.fileno(), self._processes, self._group)
             self._socket = ours
+            # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
+            weakref.finalize(self, ours.close)
         return self._socket
 
     def send(self, order: bytes, descriptors: Sequence[int]) -> socket.socket:

@@ -13,9 +13,8 @@ TAIL = 64 * 1024
 """Bytes of the end of a longer one that stay in memory."""
 CAP = 64 * 1024 * 1024
 """Bytes of an output that go to its file before the rest is left out."""
-BUFFER = 1024 * 1024
-NARROW = 64 * 1024
-"""What a pipe holds unless it is widened."""
+NARROW, WIDE = 64 * 1024, 1024 * 1024
+"""What a pipe holds at first, and when it is found full."""
 PAUSE = 0.001
 """Seconds to let more gather, so that a hundred thousand small writes cost a hundred reads."""
 EAGER = 8
@@ -100,8 +99,7 @@ class Reader:
         self.output = output
         self._descriptor = descriptor
         self._on_data = on_data
-        self._buffer = bytearray(BUFFER)
-        self._view = memoryview(self._buffer)
+        self._view = memoryview(bytearray(NARROW))
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._capacity = NARROW
@@ -142,11 +140,12 @@ class Reader:
         """Room for the program to go on while we are busy elsewhere. Where the system refuses, it waits instead."""
         if self._capacity == NARROW and hasattr(fcntl, "F_SETPIPE_SZ"):
             with suppress(OSError):
-                self._capacity = fcntl.fcntl(self._descriptor, fcntl.F_SETPIPE_SZ, BUFFER)
+                self._capacity = fcntl.fcntl(self._descriptor, fcntl.F_SETPIPE_SZ, WIDE)
+                self._view = memoryview(bytearray(self._capacity))
 
     def _read(self) -> int:
         try:
-            count = os.readv(self._descriptor, [self._buffer])
+            count = os.readv(self._descriptor, [self._view])
         except BlockingIOError:
             return 0
         if not count:

@@ -12,6 +12,7 @@ from typing import Literal
 from toolwright.errors import ToolError
 from toolwright.process import bubblewrap, folders, landlock, seatbelt
 from toolwright.process.box import EVERYTHING, Box, Rung, Wrapped
+from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
 from toolwright.process.selftest import Findings, SelfTest
 from toolwright.wildcard import matches
@@ -50,6 +51,7 @@ class Sandbox:
     ) -> None:
         """`directory` is the folder opened and `root` its project, both canonical; `data` is the program's own."""
         self.settings = settings
+        self.masks = Masks(root)
         self._directory, self._root, self._data = directory, root, data
         self._home = home or Path.home()
         self._self_test = SelfTest(scopes, data)
@@ -93,7 +95,7 @@ class Sandbox:
         """The walls for one command: `writable` are folders approved for it, `masked` files it must not read."""
         rung = await self.ready()
         if rung == "none":
-            return Box(rung="none")
+            return Box(rung=rung)
         online = network and self.settings.network
         if not online and not self._can_go_offline(rung):
             raise ToolError(

@@ -149,6 +149,8 @@ class Scope:
 
     def release(self) -> None:
         """Let go of everything; processes that still run are killed."""
+        if self._control.fileno() < 0:
+            return
         self._loop.remove_reader(self._control)
         self._control.close()
         self._pipes.close()

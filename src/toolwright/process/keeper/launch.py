@@ -1,4 +1,4 @@
-"""From fork to exec: what happens in the new process before it becomes the program, and how that is told."""
+"""From an order to a running program: spawned as it is, or forked where limits come first."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import signal
 from typing import Any, NamedTuple, NoReturn
 
 from .confine import confine
-from .order import STATUS, Order
+from .order import STATUS, Confinement, Order
 from .system import die_with_parent
 
 
@@ -43,50 +43,70 @@ class Started(NamedTuple):
 
 def launch(order: Order, standard: list[int]) -> Started | Failure:
     """Start the program in a session of its own; return when it runs or cannot."""
-    report, reporting = os.pipe()
+    try:
+        os.chdir(order["cwd"])
+    except OSError as problem:
+        return Failure(f"could not enter {order['cwd']}: {problem.strerror}")
+    if order["confinement"] is None:
+        return _spawn(order, standard)
+    return _fork(order, standard, order["confinement"])
+
+
+def _spawn(order: Order, standard: list[int]) -> Started | Failure:
+    """Faster than a fork by half, for it copies nothing."""
     status, telling = os.pipe() if STATUS in order["argv"] else (None, None)
+    argv = [str(telling) if word == STATUS else word for word in order["argv"]]
+    if telling is not None:
+        os.set_inheritable(telling, True)
+    files = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(standard)]
+    try:
+        pid = os.posix_spawn(order["path"], argv, order["env"], file_actions=files, setsid=True)
+    except (OSError, ValueError) as problem:
+        return Failure(_could_not(f"start {order['path']}", problem))
+    finally:
+        if telling is not None:
+            os.close(telling)
+    return Started(pid, status)
+
+
+def _fork(order: Order, standard: list[int], confinement: Confinement) -> Started | Failure:
+    """A fork, because what the new process does to itself cannot be undone."""
+    report, reporting = os.pipe()
     leader = os.getpid()
     try:
         pid = os.fork()
     except OSError as problem:
-        return Failure(f"there is no room for another process: {problem.strerror}")
+        return Failure(_could_not("make another process", problem))
     if not pid:
-        _become(order, standard, reporting, telling, leader)
-    for descriptor in (reporting, telling):
-        if descriptor is not None:
-            os.close(descriptor)
+        _become(order, standard, confinement, reporting, leader)
+    os.close(reporting)
     refusal = os.read(report, 4096)
     os.close(report)
     if not refusal:
-        return Started(pid, status)
+        return Started(pid, None)
     os.waitpid(pid, 0)
     return Failure(json.loads(refusal))
 
 
-def _become(order: Order, standard: list[int], reporting: int, telling: int | None, leader: int) -> NoReturn:
+def _become(order: Order, standard: list[int], confinement: Confinement, reporting: int, leader: int) -> NoReturn:
     """Turn into the program. Whatever stands in the way goes to the leader as a sentence."""
-    step = "set the process up"
+    step = "set up the sandbox"
     try:
         os.setsid()
         for number, descriptor in enumerate(standard):
             os.dup2(descriptor, number)
-        step = "set up the sandbox"
-        if order["confinement"] is not None:
-            confine(order["confinement"])
-        step = f"enter {order['cwd'][:500]}"
+        confine(confinement)
+        # Once more, for the folder may lie under something that was just mounted.
         os.chdir(order["cwd"])
-        step = f"start {order['path'][:500]}"
+        step = f"start {order['path']}"
         die_with_parent(leader, signal.SIGKILL)
-        os.execve(order["path"], _argv(order, telling), order["env"])  # noqa: S606 - which is the point
+        os.execve(order["path"], order["argv"], order["env"])  # noqa: S606 - which is the point
     except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-        os.write(reporting, json.dumps(f"could not {step}: {reason[:500]}").encode())
+        os.write(reporting, json.dumps(_could_not(step, problem)).encode())
     finally:
         os._exit(127)
 
 
-def _argv(order: Order, telling: int | None) -> list[str]:
-    if telling is None:
-        return order["argv"]
-    os.set_inheritable(telling, True)
-    return [str(telling) if word == STATUS else word for word in order["argv"]]
+def _could_not(step: str, problem: OSError | ValueError) -> str:
+    reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return f"could not {step}: {reason}"[:500]

@@ -1,0 +1,203 @@
+"""Jobs: shell commands that run, each with its scope, its box and its output; some outlive the call that began them."""
+
+import asyncio
+import os
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolwright.errors import ToolError
+from toolwright.process.box import Box
+from toolwright.process.environment import Withholding, choose_shell
+from toolwright.process.output import CAP, Output, Reader
+from toolwright.process.sandbox import Sandbox
+from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
+
+RUNNING = 16
+"""Jobs that one session may have running."""
+REMEMBERED = 32
+"""Jobs of one session that are remembered, the ended ones included."""
+LENGTH = 128 * 1024 - 1
+"""Bytes the system lets one argument of a program have, which is what a command is to its shell."""
+INPUT = 64 * 1024
+"""Bytes that can be typed into a job at once: what a pipe takes without waiting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellSettings:
+    """How commands are run."""
+
+    shell: str = ""
+    """The shell to use in place of the user's own."""
+    timeout: int = 120_000
+    """Milliseconds a command may take unless it says otherwise."""
+    withhold: Withholding = field(default_factory=Withholding)
+    output_cap: int = CAP
+
+
+class Job:
+    """One command and everything it started."""
+
+    def __init__(self, command: str, cwd: Path, box: Box, scope: Scope, output: Output) -> None:
+        self.name = ""
+        """What later calls know it by; empty for one that ended within its call."""
+        self.command = command
+        self.cwd = cwd
+        self.box = box
+        self.output = output
+        self.end: End | None = None
+        """How its shell ended, once it has; other processes of the job may still run."""
+        self.on_output: Callable[[], None] = _nothing
+        self._seen = 0
+        self._scope = scope
+        self._reader = Reader(scope.stdout, output, lambda: self.on_output())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it runs any more."""
+        return self._scope.is_empty
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait for its shell to end, or for all of it once that has; False if that takes longer."""
+        waiting = self._shell_ended() if self.end is None else self._scope.emptied()
+        try:
+            async with asyncio.timeout(seconds):
+                await waiting
+        except TimeoutError:
+            self._reader.drain()
+            return False
+        self._reader.drain()
+        return True
+
+    async def _shell_ended(self) -> None:
+        self.end = await self._scope.ended()
+
+    async def stop(self, grace: float = GRACE) -> bool:
+        """End all of it. False if the kernel could not prove it gone, which takes a process that cannot be killed."""
+        gone = await self._scope.stop(grace)
+        if gone and self.end is None:
+            self.end = await self._scope.ended()
+        self.release()
+        return gone
+
+    def release(self) -> None:
+        """Let go of it: what still runs is killed, what it has printed stays."""
+        self._reader.close()
+        self._scope.release()
+
+    def feed(self, text: str) -> None:
+        """Type text into it."""
+        data = text.encode("utf-8", "surrogateescape")
+        if self._scope.stdin is None or self.is_over:
+            raise ToolError(
+                f"{self.name} takes no input: {'it has ended' if self.is_over else 'it was not started to take any'}."
+                " Start a command with background: true to be able to type into it."
+            )
+        if len(data) > INPUT:
+            raise ToolError(
+                f"The input is {len(data)} bytes; at most {INPUT} at a time. Send it in pieces.", "too_large"
+            )
+        try:
+            written = os.write(self._scope.stdin, data)
+        except (BlockingIOError, BrokenPipeError) as problem:
+            raise ToolError(
+                f"{self.name} is not reading its input ({problem.strerror}). Wait for it, or stop it."
+            ) from problem
+        if written < len(data):
+            raise ToolError(f"{self.name} took only {written} of {len(data)} bytes of input. Send the rest later.")
+
+    def unseen(self) -> bytes:
+        """What it has printed since somebody last looked, as far as memory holds it."""
+        self._reader.drain()
+        fresh = self.output.since(self._seen)
+        self._seen = self.output.size
+        return fresh
+
+    def settle(self) -> None:
+        """Once it is over: take in the last of its output and let go."""
+        if self.is_over:
+            self.release()
+
+
+class Jobs:
+    """Starts commands, and keeps those of each session that outlive the call that began them."""
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        sandbox: Sandbox,
+        settings: ShellSettings,
+        *,
+        environment: Mapping[str, str],
+        new_file: Callable[[], Path],
+    ) -> None:
+        """`environment` is ours, before anything is withheld; `new_file` names a file for a long output."""
+        self.sandbox = sandbox
+        self.settings = settings
+        self._scopes = scopes
+        self._shell = choose_shell(environment, settings.shell)
+        self._environment = settings.withhold.apply(environment)
+        self._new_file = new_file
+        self._kept = defaultdict[str, dict[str, Job]](dict)
+        self._numbers = defaultdict[str, int](int)
+
+    def warm(self) -> None:
+        """Get ready in the background for a command that is about to come."""
+        self._scopes.warm()
+
+    async def start(self, command: str, *, cwd: Path, box: Box, takes_input: bool = False) -> Job:
+        """Run a command line in its box. ToolError if it could not even begin."""
+        wrapped = self.sandbox.wrap(box, [self._shell, "-c", command], cwd)
+        program = Program(
+            argv=wrapped.argv,
+            cwd=cwd,
+            env={**self._environment, "PWD": str(cwd), **wrapped.env},
+            stdin="pipe" if takes_input else "closed",
+            confinement=wrapped.confinement,
+        )
+        output = Output(self._new_file, cap=self.settings.output_cap)
+        return Job(command, cwd, box, await self._scopes.start(program), output)
+
+    def keep(self, session_id: str, job: Job) -> None:
+        """Give a job a name, by which the session's later calls can find it."""
+        self._numbers[session_id] += 1
+        job.name = f"job_{self._numbers[session_id]}"
+        kept = self._kept[session_id]
+        kept[job.name] = job
+        for name in [name for name, one in kept.items() if one.is_over][: max(0, len(kept) - REMEMBERED)]:
+            kept.pop(name).release()
+
+    def find(self, session_id: str, name: str) -> Job:
+        kept = self._kept[session_id]
+        if name in kept:
+            return kept[name]
+        known = f"There are: {', '.join(kept)}." if kept else "This session has no jobs."
+        raise ToolError(f"There is no job {name!r}. {known}", "missing")
+
+    def running(self, session_id: str) -> list[Job]:
+        for job in self._kept[session_id].values():
+            job.settle()
+        return [job for job in self._kept[session_id].values() if not job.is_over]
+
+    def require_room(self, session_id: str) -> None:
+        running = self.running(session_id)
+        if len(running) >= RUNNING:
+            names = ", ".join(job.name for job in running)
+            raise ToolError(f"{RUNNING} jobs are running already: {names}. Stop one with job and stop: true first.")
+
+    async def end_session(self, session_id: str) -> None:
+        """End all jobs of a session."""
+        jobs = self._kept.pop(session_id, {}).values()
+        await asyncio.gather(*(job.stop() for job in jobs if not job.is_over))
+        for job in jobs:
+            job.release()
+
+    async def close(self) -> None:
+        """End all jobs of all sessions."""
+        for session_id in list(self._kept):
+            await self.end_session(session_id)
+
+
+def _nothing() -> None:
+    pass

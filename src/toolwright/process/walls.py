@@ -1,0 +1,82 @@
+"""Which wall of its box a command ran into, told from what it printed."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolwright.process.box import Box
+from toolwright.process.scope import PROCESSES
+
+LINES = 200
+"""How many of the last lines are looked at."""
+LENGTH = 2000
+"""Characters of a line that are looked at."""
+
+_REFUSED = re.compile(
+    r"permission denied|read-only file system|device or resource busy|operation not permitted|cannot connect|"
+    r"\bEROFS\b|\bEACCES\b|\bEPERM\b|\bEBUSY\b",
+    re.IGNORECASE,
+)
+_READ_ONLY = re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE)
+_OFFLINE = re.compile(
+    r"network is unreachable|could not resolve host|name resolution|name or service not known|nodename nor servname|"
+    r"getaddrinfo|\bENETUNREACH\b|\bEAI_AGAIN\b|socket: permission denied",
+    re.IGNORECASE,
+)
+_NO_ROOM = re.compile(r"fork: (retry: )?resource temporarily unavailable|can't fork|cannot fork", re.IGNORECASE)
+_NO_PRIVILEGES = re.compile(r"no new privileges", re.IGNORECASE)
+_QUOTED = re.compile(r"['\"`‘]([^'\"`‘’]+)['\"`’]")
+_ADDRESS = re.compile(r"^[a-z]+://(?=/)")
+
+
+def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
+    """One sentence on the wall and what opens it; empty if none was hit, or if nobody can tell.
+
+    A command that did not fail is believed to have met one only if it says so beyond doubt.
+    """
+    lines = [line[:LENGTH] for line in text.splitlines()[-LINES:]]
+    if failed and any(map(_NO_ROOM.search, lines)):
+        return f"Commands may be {PROCESSES} processes together, and there were more. End some, or start fewer."
+    if box.rung == "none":
+        return ""
+    if failed and any(map(_NO_PRIVILEGES.search, lines)):
+        return "Nothing can become root in the sandbox. Ask the user to run this, or do without."
+    if failed and not box.network and any(map(_OFFLINE.search, lines)):
+        return "The network is off for commands. The user can open it with sandbox.network or a rule for network."
+    refused = _REFUSED if failed else _READ_ONLY
+    complaints = ((line, found) for line in lines if (found := refused.search(line)))
+    named = (path for line, found in complaints for path in _paths(line, found, cwd))
+    return next(filter(None, (_wall(box, path) for path in named)), "")
+
+
+def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:
+    """What a complaint may be about, the likeliest first: what is quoted, the word before it, what has a slash."""
+    before = line[: complaint.start()].rstrip(": ,").split()
+    slashed = [word for word in [*reversed(before), *line[complaint.end() :].split()] if "/" in word]
+    for piece in [*_QUOTED.findall(line), *before[-1:], *slashed]:
+        name = _ADDRESS.sub("", piece.strip(" '\"`‘’,;:()[]"))
+        if name and "\0" not in name and len(name) < LENGTH:
+            yield Path(os.path.realpath(cwd / Path(name).expanduser() if name.startswith("~/") else cwd / name))
+
+
+def _wall(box: Box, path: Path) -> str:
+    if any(path == place or path.is_relative_to(place) for place in box.hidden):
+        return f"{path} is hidden from commands. The user can show it with the setting sandbox.reveal."
+    if box.allows_writing(path) or not _we_could_write(path):
+        return ""
+    if any(path.is_relative_to(place) for place in box.protected):
+        return (
+            f"Commands may not write {path}: it decides what programs are run."
+            " The user can allow it with the setting sandbox.writable."
+        )
+    return (
+        f"Commands may not write {path}. Name the folder in the command so that the user can be asked"
+        " (external_directory), or have it added to the setting sandbox.writable."
+    )
+
+
+def _we_could_write(path: Path) -> bool:
+    """If not even we can, it is not the sandbox that is in the way."""
+    there = next((place for place in (path, *path.parents) if os.path.lexists(place)), None)
+    return there is not None and os.access(there, os.W_OK)
