@@ -258,6 +258,9 @@ def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
     return {
         "toolwright.files.store.Files": late("toolwright.rooms", "files"),
         "toolwright.truncate.Truncator": lambda: workspace.truncator,
+        "toolwright.process.scope.Scopes": late("toolwright.rooms", "scopes"),
+        "toolwright.process.sandbox.Sandbox": late("toolwright.rooms", "sandbox"),
+        "toolwright.process.jobs.Jobs": late("toolwright.rooms", "jobs"),
         "toolwright.skills.Skills": late("toolwright.rooms", "skills"),
         "toolwright.tools.batch.BatchLimits": late("toolwright.rooms", "batch_limits"),
         "toolwright.services.Todos": late("toolwright.conversations", "todos"),

@@ -3,6 +3,8 @@
 import sys
 
 COMMANDS = {
+    "demo": "watch a whole session on a small project; needs no key and no network",
+    "run": "give an agent a prompt and watch it work",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
     "permission": "explain a decision, test your rules, list and revoke approvals",
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given in ([], ["--help"], ["-h"], ["help"]):
         print(_help(), end="")
         return 0 if given else 2
-    from toolwright.cli.run_command import run_command
+    from toolwright.cli.dispatch import run_command
 
     return run_command(given)
 

@@ -43,9 +43,13 @@ def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
     return made
 
 
-def open_from(options: argparse.Namespace, *, answer: Answerer | None = None) -> Workspace:
+def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, keep: bool = False) -> Workspace:
     workspace = build_workspace(
-        Path(getattr(options, "directory", ".")), answer=answer, trust=getattr(options, "trust", False), client="cli"
+        Path(getattr(options, "directory", ".")),
+        answer=answer,
+        trust=getattr(options, "trust", False),
+        client="cli",
+        keep=keep,
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
@@ -72,7 +76,7 @@ def json_object(text: str, what: str) -> dict[str, Any]:
 
 def exit_code(error: ToolError | None, kind: str | None = None) -> int:
     """What a call's outcome means to a script."""
-    from toolwright.cli.run_command import DONE, FAILED, REFUSED, STOPPED
+    from toolwright.cli.dispatch import DONE, FAILED, REFUSED, STOPPED
 
     kind = error.kind if error is not None else kind
     if kind is None:

@@ -2,10 +2,16 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolwright.cli.options import note
 from toolwright.permission.broker import Answerer, Broker, Question, Reply, headless
+
+if TYPE_CHECKING:
+    from toolwright.services import Asked
+    from toolwright.session.questions import AskedQuestions, OpenQuestion
 
 
 def answerer(*, yes: bool, no: bool) -> "Answerer | TerminalUser":
@@ -48,7 +54,7 @@ class TerminalUser:
 
 
 def _prompt(question: Question) -> Reply:
-    note(_shown(question))
+    note(shown_question(question))
     while True:
         note(_choices(question))
         words = sys.stdin.readline().split(maxsplit=1)
@@ -65,7 +71,8 @@ def _prompt(question: Question) -> Reply:
                 continue
 
 
-def _shown(question: Question) -> str:
+def shown_question(question: Question) -> str:
+    """What is asked for, and what it would do: the reasons and the difference, where there are any."""
     request = question.request
     lines = [f"\n{request.permission}: {', '.join(request.patterns)}"]
     lines += [f"  {reason}" for reason in request.metadata.get("reasons", ())]
@@ -78,3 +85,41 @@ def _choices(question: Question) -> str:
     rules = ", ".join(f"{question.request.permission} {pattern}" for pattern in question.offered)
     lasting = f", s for this session, a always in this project (stores: {rules})" if rules else ""
     return f"Allow? y once{lasting}, n no (n and a word of advice is welcome)"
+
+
+def terminal_responder(questions: "AskedQuestions") -> Callable[["OpenQuestion"], None]:
+    """Puts the questions of the `question` tool to the person at the terminal."""
+    asking: set[asyncio.Task[None]] = set()
+
+    def respond(question: "OpenQuestion") -> None:
+        task = asyncio.get_running_loop().create_task(_respond(questions, question))
+        asking.add(task)
+        task.add_done_callback(asking.discard)
+
+    return respond
+
+
+async def _respond(questions: "AskedQuestions", question: "OpenQuestion") -> None:
+    answers = [await asyncio.to_thread(_choose, one) for one in question.questions]
+    if any(answers):
+        questions.reply(question.id, answers)
+    else:
+        questions.reject(question.id)
+
+
+def _choose(asked: "Asked") -> list[str]:
+    """The chosen labels; a number chooses an option, anything else is an answer in the user's own words."""
+    note(f"\n{asked.question}")
+    for number, option in enumerate(asked.options, 1):
+        note(f"  {number}. {option.label}  {option.description}")
+    note(
+        "Numbers"
+        + (", several with commas" if asked.multiple else "")
+        + (", or your own words" if asked.custom else "")
+    )
+    words = [word.strip() for word in sys.stdin.readline().split(",") if word.strip()]
+    return [asked.options[int(word) - 1].label if _is_number(word, asked) else word for word in words]
+
+
+def _is_number(word: str, asked: "Asked") -> bool:
+    return word.isdigit() and 1 <= int(word) <= len(asked.options)

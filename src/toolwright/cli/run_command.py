@@ -1,64 +1,152 @@
-"""From the words of a command line to the module that carries the command out, and from errors to exit codes."""
+"""tw run: one prompt, answered by an agent, with its tools at work."""
 
+import argparse
+import asyncio
+import signal
 import sys
-from importlib import import_module
-from typing import NoReturn
+from dataclasses import replace
 
-from toolwright.cli import COMMANDS
-from toolwright.errors import ConfigError, ToolwrightError, UsageError
+from toolwright.app import Workspace
+from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
+from toolwright.cli.options import note, open_from, parser
+from toolwright.cli.progress import JsonLines, Live, Quiet
+from toolwright.cli.questions import TerminalUser, answerer, terminal_responder
+from toolwright.errors import UsageError
+from toolwright.messages import Assistant, Message
+from toolwright.services import Questions
+from toolwright.session.prompt import Attached, Prompt
+from toolwright.session.questions import AskedQuestions
+from toolwright.session.title import Titles
+from toolwright.session.turn import Budget
+from toolwright.session.turns import Turns
 
-DONE, FAILED, USAGE, REFUSED, STOPPED, LIMIT = range(6)
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    return asyncio.run(_run(options))
 
 
-def run_command(arguments: list[str]) -> int:
-    """Carry out one command. What we have to say about a failure is one message, not a traceback."""
-    leading, rest = _leading_options(arguments)
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "run",
+        "Give an agent one prompt and watch it work. The answer goes to stdout, everything else to stderr.",
+        examples=(
+            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-4-5\n"
+            "  tw run 'and now fix it' --continue\n"
+            "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
+            "  tw run 'play it' --model scripted/turns.json"
+        ),
+    )
+    made.add_argument("prompt", nargs="*", help="what you want; read from stdin if it is piped in")
+    made.add_argument("--agent", default="", help="the agent to ask (build)")
+    made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
+    made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
+    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
+    made.add_argument("--title", default="", help="name a new session")
+    made.add_argument("--file", "-f", action="append", default=[], help="send a file along; may be given again")
+    made.add_argument("--format", choices=("text", "json"), default="text", help="json: one event a line")
+    made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
+    made.add_argument("--no", action="store_true", help="refuse whatever is asked")
+    made.add_argument("--max-steps", type=int, metavar="N", help="stop after so many steps")
+    made.add_argument("--max-tokens", type=int, metavar="N", help="stop after so many tokens")
+    made.add_argument("--max-cost", type=float, metavar="DOLLARS", help="stop after so much money")
+    made.add_argument("--max-seconds", type=float, metavar="N", help="stop after so much time")
+    return made
+
+
+async def _run(options: argparse.Namespace) -> int:
+    user = answerer(yes=options.yes, no=options.no)
+    workspace = open_from(options, answer=user, keep=True)
+    if isinstance(user, TerminalUser):
+        user.broker = workspace.broker
     try:
-        if not rest or rest[0] not in COMMANDS:
-            raise UsageError(_unknown(rest[0] if rest else " ".join(leading)))
-        command = import_module(f"toolwright.cli.{rest[0]}_command")
-        code: int = command.main([*rest[1:], *leading])
-        sys.stdout.flush()
-    except UsageError as error:
-        return _complain(error, USAGE)
-    except ConfigError as error:
-        return _complain(error, FAILED)
-    except ToolwrightError as error:
-        return _complain(error, FAILED)
-    except KeyboardInterrupt:
-        return STOPPED
-    except BrokenPipeError:
-        _leave_quietly()
-    return code
+        turns = _session(workspace, options)
+        questions = workspace.services.use(Questions)
+        if isinstance(questions, AskedQuestions) and isinstance(user, TerminalUser):
+            questions.respond = terminal_responder(questions)
+        message = await _answered(workspace, turns, _prompt(options), options)
+        await workspace.services.use(Titles).settled()
+        return _told(turns, message, options)
+    finally:
+        await workspace.close()
 
 
-def _leading_options(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Options that stand before the command, and the rest."""
-    leading: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        takes_value = rest[0] == "--directory"
-        leading += rest[: 1 + takes_value]
-        rest = rest[1 + takes_value :]
-    return leading, rest
+def _session(workspace: Workspace, options: argparse.Namespace) -> Turns:
+    if options.session and options.go_on:
+        raise UsageError("--session and --continue both say which session; give one of them.")
+    sessions = workspace.sessions
+    if options.session:
+        turns = sessions.open(options.session)
+    elif options.go_on:
+        turns = sessions.open(sessions.latest().id)
+    else:
+        turns = sessions.create(title=options.title)
+    turns.budget = _budget(turns.budget, options)
+    return turns
 
 
-def _unknown(word: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, COMMANDS, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
-    return f"There is no command {word!r}. {hint} See tw --help."
-
-
-def _complain(error: ToolwrightError, code: int) -> int:
-    print(f"tw: {error}", file=sys.stderr)
-    return code
+def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
+    given = {
+        "steps": options.max_steps,
+        "tokens": options.max_tokens,
+        "cost": options.max_cost,
+        "seconds": options.max_seconds,
+    }
+    return replace(budget, **{name: value for name, value in given.items() if value is not None})
 
 
-def _leave_quietly() -> NoReturn:
-    """Whoever read our output has stopped reading: end without a word, as other filters do."""
-    import os
+def _prompt(options: argparse.Namespace) -> Prompt:
+    text = " ".join(options.prompt)
+    if not sys.stdin.isatty() and not text:
+        text = sys.stdin.read()
+    return Prompt(
+        text=text, agent=options.agent, model=options.model, files=tuple(Attached(url=name) for name in options.file)
+    )
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(DONE)
+
+async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options: argparse.Namespace) -> Message:
+    session_id = turns.session.id
+    if options.format == "json":
+        workspace.bus.subscribe(JsonLines(session_id))
+    elif sys.stdout.isatty():
+        workspace.bus.subscribe(Live(session_id, colour=sys.stderr.isatty()))
+    else:
+        workspace.bus.subscribe(Quiet(session_id))
+    task = asyncio.create_task(turns.prompt(prompt))
+    _stop_on_interrupt(turns)
+    return await task
+
+
+def _stop_on_interrupt(turns: Turns) -> None:
+    """Ctrl-C once stops the turn and lets everything be put away; twice ends at once."""
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[None]] = []
+
+    def interrupted() -> None:
+        if stopping:
+            raise KeyboardInterrupt
+        note("stopping; once more to end at once")
+        stopping.append(loop.create_task(turns.abort()))
+
+    loop.add_signal_handler(signal.SIGINT, interrupted)
+    loop.add_signal_handler(signal.SIGTERM, interrupted)
+
+
+_EXIT_CODES = {"MessageAbortedError": STOPPED, "LimitReachedError": LIMIT}
+
+
+def _told(turns: Turns, message: Message, options: argparse.Namespace) -> int:
+    """Print what is left to print, and say by exit code how it went."""
+    info = message.info
+    assert isinstance(info, Assistant)
+    if options.format == "text" and not sys.stdout.isatty() and message.text:
+        print(message.text)
+    if info.error is not None:
+        note(f"tw: {info.error.data.get('message', info.error.name)}")
+        return _EXIT_CODES.get(info.error.name, FAILED)
+    if info.finish == "length":
+        note("tw: the answer was cut off at the model's limit")
+    if options.format == "text":
+        note(f"session {turns.session.id}")
+    refused = any(getattr(part.state, "kind", "") == "rejected" for part in message.calls)
+    return REFUSED if refused else DONE

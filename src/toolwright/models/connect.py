@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,10 @@ class Connections:
             self._models[name] = _scripted(rest) if provider_id == "scripted" else self._connect(name)
         return self._models[name]
 
+    def add(self, name: str, model: Model) -> None:
+        """Offer a model that was made elsewhere under a name of its own."""
+        self._models[name] = model
+
     async def close(self) -> None:
         for model in self._models.values():
             await model.close()
@@ -60,11 +64,11 @@ class Connections:
     def _connect(self, name: str) -> Model:
         info = self.catalog.find(name)
         provider = self.catalog.provider(info.provider)
-        key = find_key(provider, self._env, self._auth.get(provider.id))
         if info.api == "pydantic-ai":
             from toolwright.models.pydantic_ai import PydanticAIModel
 
             return PydanticAIModel(info)
+        key = find_key(provider, self._env, self._auth.get(provider.id))
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
@@ -177,6 +181,6 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def _scripted(path: str) -> Model:
-    from toolwright.models.scripted import ScriptedModel
+    from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 
-    return ScriptedModel.from_file(Path(path))
+    return ScriptedModel.from_file(Path(path), replace(DEFAULT_INFO, id=path, api_id=path))

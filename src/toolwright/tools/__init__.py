@@ -10,6 +10,7 @@ from toolwright.tool import Tool
 BUILTIN: tuple[str, ...] = (
     "invalid",
     "question",
+    "bash",
     "read",
     "glob",
     "grep",
