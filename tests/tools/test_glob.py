@@ -125,7 +125,7 @@ async def test_a_name_with_a_line_break_stays_one_path(desk: Desk) -> None:
 
 
 async def test_a_name_that_is_not_utf_8_is_shown_with_its_bytes(desk: Desk) -> None:
-    Path(os.fsdecode(os.fsencode(desk.project) + b"/caf\xe9.txt")).write_text("")
+    lay_out(desk.project, {os.fsdecode(b"caf\xe9.txt"): ""})
     result = await desk.run(glob, pattern="caf*")
     assert result.output == f"{desk.project}/caf\\xe9.txt"
 

@@ -4,6 +4,7 @@ What Rust refuses is refused, so that a pattern means the same everywhere. The l
 refused too, as a pattern that needs ripgrep.
 """
 
+import functools
 import re
 import sys
 import unicodedata
@@ -31,7 +32,7 @@ _BOUNDARIES: Mapping[str, str] = {
     "start-half": r"(?<!\w)",
     "end-half": r"(?!\w)",
 }
-_QUANTIFIER = re.compile(r"[*+?]|\{\s*\d*\s*(?:,\s*\d*\s*)?\}")
+_QUANTIFIER = re.compile(r"[*+?]|\{\s*\d+\s*(?:,\s*\d*\s*)?\}")
 _GROUP = re.compile(r"\((?:\?(?:P?<(?P<name>[A-Za-z_][\w.\[\]]*)>|(?P<flags>[A-Za-z-]*)(?P<end>[:)]))|(?!\?))")
 _HEX = re.compile(
     r"x\{([0-9A-Fa-f]{1,8})\}|u\{([0-9A-Fa-f]{1,8})\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})"
@@ -47,25 +48,27 @@ class PatternError(ValueError):
         self.at = at
 
 
-def translate(pattern: str, *, crlf: bool = False) -> re.Pattern[str]:
-    """The pattern for use on single lines, or PatternError. With `crlf`, `$` also fits before a carriage return."""
-    source = _Translator(pattern, crlf=crlf).translate()
+def translate(pattern: str) -> re.Pattern[str]:
+    """The pattern for use on single lines, or PatternError."""
+    source = _Translator(pattern).translate()
     try:
         return re.compile(source)
-    except (re.error, OverflowError, RecursionError) as error:
+    except re.error as error:
+        raise PatternError(error.msg) from error
+    except (OverflowError, RecursionError) as error:
         raise PatternError(str(error)) from error
 
 
 class _Translator:
     """Goes through the pattern once and writes the same for Python."""
 
-    def __init__(self, pattern: str, *, crlf: bool) -> None:
+    def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._at = 0
-        self._crlf = crlf
         self._atom = -1
         """Where in the output the thing begins that a quantifier would repeat; -1 if there is none."""
         self._out: list[str] = []
+        self._names: set[str] = set()
 
     def translate(self) -> str:
         self._alternatives()
@@ -107,21 +110,15 @@ class _Translator:
                 return self._set(start)
             case "\\":
                 return self._escape(in_set=False)
-            case "$":
-                return r"(?=\r?$)" if self._crlf else "$"
-            case "." if self._crlf:
-                return r"[^\r\n]"
             case "\n":
                 raise PatternError("a line break, which no single line holds", start)
-            case "^" | ".":
+            case "^" | "$" | ".":
                 return char
         return re.escape(char)
 
     def _quantify(self, quantifier: str) -> None:
         if self._atom < 0:
             raise PatternError("a repetition with nothing to repeat", self._at)
-        if quantifier.replace(" ", "") in ("{}", "{,}"):
-            raise PatternError("a repetition without a number", self._at)
         self._at += len(quantifier)
         lazy = "?" if self._pattern.startswith("?", self._at) else ""
         self._at += len(lazy)
@@ -130,8 +127,11 @@ class _Translator:
     def _group(self) -> list[str]:
         start = self._at
         head = _GROUP.match(self._pattern, start)
-        if head is None:
+        if head is None or head[0] == "(?)":
             raise PatternError("look-around, or a group of a kind that is not known", start)
+        if head["name"] in self._names:
+            raise PatternError(f"a second group with the name {head['name']}", start)
+        self._names |= {head["name"]} if head["name"] else set()
         self._at = head.end()
         flags = head["flags"] or ""
         if head["end"] is not None and not re.fullmatch("[ims]*(-[ims]+)?", flags):
@@ -210,8 +210,10 @@ class _Translator:
 def _plain_escape(char: str, at: int, *, in_set: bool) -> str:
     if char == "n":
         raise PatternError("a line break, which no single line holds", at)
-    if char in tuple("dDsSwWtrfva") or (char in tuple("bBA") and not in_set):
+    if char in tuple("dDsSwWtrfva") or (char in tuple("bA") and not in_set):
         return f"\\{char}"
+    if char == "B" and not in_set:
+        return r"(?!\b)"  # Python's own does not fit an empty line
     if char == "z" and not in_set:
         return r"\Z"
     if char in tuple("<>") and not in_set:
@@ -230,6 +232,7 @@ def _character(code: str, at: int) -> str:
     return chr(number)
 
 
+@functools.lru_cache(maxsize=32)
 def _members(category: str) -> str:
     """All characters of a general category such as `L` or `Lu`, as the inside of a set."""
     if len(category) > 2:

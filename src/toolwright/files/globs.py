@@ -95,7 +95,7 @@ class _Reader:
         regex = self._branch()
         if self._at < len(self._pattern):
             raise self._bad("a closing } without its {", self._at)
-        return regex
+        return ".*" if regex == _BELOW_ANY else regex
 
     def _branch(self) -> str:
         """Up to the end, or inside braces up to the comma or brace that ends the alternative."""

@@ -23,7 +23,7 @@ class Dated(NamedTuple, Generic[T]):
 class Newest(Generic[T]):
     """Keeps the newest files whose weights together reach a limit."""
 
-    def __init__(self, folder: str, limit: int, admit: Callable[[str], bool]) -> None:
+    def __init__(self, folder: str, limit: int, admit: Callable[[str], bool], *, pending: int = _PENDING) -> None:
         """Paths are relative to the folder. `admit` is asked only about files that would be kept."""
         self.total = 0
         """The weight of all files, kept or not."""
@@ -31,6 +31,7 @@ class Newest(Generic[T]):
         self._folder = folder
         self._limit = limit
         self._admit = admit
+        self._pending = pending
         self._kept: list[Dated[T]] = []
         self._pending_bytes = 0
         self._oldest: int | None = None
@@ -48,7 +49,7 @@ class Newest(Generic[T]):
             return
         self._kept.append(Dated(-changed, path, weight, found))
         self._pending_bytes += size
-        if len(self._kept) >= _PENDING or self._pending_bytes >= _PENDING_BYTES:
+        if len(self._kept) >= self._pending or self._pending_bytes >= _PENDING_BYTES:
             self._drop_the_rest()
 
     def files(self) -> list[Dated[T]]:

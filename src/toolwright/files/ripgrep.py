@@ -51,7 +51,8 @@ class Ripgrep:
             *(f"--glob={glob}" for glob in query.include),
             *_scope(ignored=query.ignored),
             f"--regexp={query.pattern}",
-            *(f"./{path}" for path in (query.start, *query.also)),
+            "./" if query.start == "." else f"./{query.start}",
+            *(f"./{path}" for path in query.also),
         ]
         yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
 

@@ -21,7 +21,7 @@ class Walker:
 
     def matches(self, query: Query, run: Run) -> Iterator[Matches]:
         source = re.escape(query.pattern) if query.literal else query.pattern
-        regex = translate(source, crlf=query.crlf)
+        regex = translate(source)
         start = query.base / query.start
         single = not start.is_dir()
         for path in chain([query.start] if single else _candidates(query, run), query.also):
@@ -32,7 +32,7 @@ class Walker:
             except OSError:
                 run.skipped = True
                 continue
-            if text and (found := _matching(text, regex)):
+            if text and (found := _matching(text, regex, crlf=query.crlf)):
                 yield Matches(path, len(found), "\n".join(found[:LINES]).encode("utf-8", "surrogateescape"))
 
 
@@ -88,7 +88,9 @@ def _text_of(path: Path, *, binary_too: bool) -> str:
     return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _matching(text: str, regex: re.Pattern[str]) -> list[str]:
-    """The lines as `number:text`. Only `\\n` ends a line."""
-    numbered = enumerate(text.removesuffix("\n").split("\n"), 1)
-    return list(islice((f"{number}:{line}" for number, line in numbered if regex.search(line)), COUNTED))
+def _matching(text: str, regex: re.Pattern[str], *, crlf: bool) -> list[str]:
+    """The lines as `number:text`. Only `\\n` ends a line, but with `crlf` no carriage return before it is looked at."""
+    lines = text.removesuffix("\n").split("\n")
+    looked_at = [line.removesuffix("\r") for line in lines] if crlf else lines
+    numbers = islice((number for number, line in enumerate(looked_at) if regex.search(line)), COUNTED)
+    return [f"{number + 1}:{lines[number]}" for number in numbers]
