@@ -126,7 +126,8 @@ def compare(before: str, after: str, *, head: int | None = None, tail: int | Non
     if tail is None:
         tail = _equal_tail(before, after, min(len(before), len(after)) - head)
     start = _lines_back(before, before.rfind("\n", 0, head) + 1, CONTEXT)
-    before_end = _lines_on(before, len(before) - tail, CONTEXT + 1)
+    at_line_start = _starts_line(before, len(before) - tail) and _starts_line(after, len(after) - tail)
+    before_end = _lines_on(before, len(before) - tail, CONTEXT if at_line_start else CONTEXT + 1)
     after_end = len(after) - (len(before) - before_end)
     old, new = split_lines(before[start:before_end]), split_lines(after[start:after_end])
     return Diff(first_line=before.count("\n", 0, start) + 1, before=old, after=new, changes=changed_lines(old, new))
@@ -319,12 +320,14 @@ def _lines_back(text: str, start: int, count: int) -> int:
 
 
 def _lines_on(text: str, place: int, count: int) -> int:
-    """The end of the line so many lines below, the one that holds this place being the first."""
-    if place > 0 and text[place - 1] == "\n":
-        count -= 1
+    """The end of the last of so many lines, the one that holds this place being the first."""
     for _ in range(count):
         end = text.find("\n", place)
         if end < 0:
             return len(text)
         place = end + 1
     return place
+
+
+def _starts_line(text: str, place: int) -> bool:
+    return place == 0 or text[place - 1] == "\n"

@@ -56,7 +56,7 @@ def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
 
     Where old and new differ in nothing but line ends, these are what the edit is about and stay as given.
     """
-    if "\n" not in new or ("\r" not in new and "\r" not in text):
+    if "\n" not in new or "\n" not in text or ("\r" not in new and "\r" not in text):
         return new
     if _BREAK.sub("\n", old) == _BREAK.sub("\n", new):
         return new

@@ -171,9 +171,11 @@ def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
     if not view.may_have(goal):
         return
     size = goal.count(" ") + 1
+    word = counted = 0
     at = view.words.find(f" {goal} ")
     while at >= 0:
-        word = view.words.count(" ", 0, at)
+        word += view.words.count(" ", counted, at)
+        counted = at
         if view.begins_line(word) and view.begins_line(word + size):
             yield from _padded(view, view.line_of_word(word), view.line_of_word(word + size - 1), count)
         at = view.words.find(f" {goal} ", at + 1)
@@ -239,9 +241,9 @@ def _padded(view: View, first: int, last: int, count: int) -> Iterator[Span]:
     if spare < 0:
         return
     above = below = 0
-    while above < spare and first - above > 0 and not view.stripped(first - above - 1):
+    while above < spare and first - above > 0 and view.is_blank(first - above - 1):
         above += 1
-    while below < spare and last + below + 1 < view.line_count and not view.stripped(last + below + 1):
+    while below < spare and last + below + 1 < view.line_count and view.is_blank(last + below + 1):
         below += 1
     for used in range(above, spare - below - 1, -1):
         yield view.span(first - used, first - used + count - 1)

@@ -126,6 +126,9 @@ class View:
         """The line that holds the word with this number, both from 0."""
         return bisect_right(self._words_before, number)
 
+    def is_blank(self, line: int) -> bool:
+        return self._words_before[line] == (self._words_before[line - 1] if line else 0)
+
     def begins_line(self, number: int) -> bool:
         """Whether the word with this number is the first of its line, or comes after the last word of all."""
         before = bisect_left(self._words_before, number)
