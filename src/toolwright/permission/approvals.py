@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from toolwright.errors import ConfigError, UsageError
 from toolwright.request import PathPattern
+from toolwright.schema import problems_with
 
 Scope = Literal["session", "project", "user"]
 
@@ -108,17 +109,31 @@ class Approvals:
             return {}
         except ValueError as error:
             raise ConfigError(f"{self.file}: {error}. Correct the file, or delete it to be asked again.") from error
-        if not isinstance(data, dict):
-            raise ConfigError(
-                f"{self.file}: expected an object with `user` and `projects`. Delete it to be asked again."
-            )
-        return data
+        problems = problems_with(data, _FILE)
+        if problems:
+            raise ConfigError(f"{self.file}: {problems[0]}. Correct the file, or delete it to be asked again.")
+        found: dict[str, Any] = data
+        return found
 
     def _write(self, data: dict[str, Any]) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.file.with_suffix(f".{os.getpid()}.new")
         fresh.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
         fresh.replace(self.file)
+
+
+_ENTRIES = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"permission": {"type": "string"}, "pattern": {"type": "string"}},
+        "required": ["permission", "pattern"],
+    },
+}
+_FILE = {
+    "type": "object",
+    "properties": {"user": _ENTRIES, "projects": {"type": "object", "additionalProperties": _ENTRIES}},
+}
 
 
 def _entry(approval: Approval) -> dict[str, str]:

@@ -112,11 +112,12 @@ class Broker:
 
     async def ask(self, asker: Asker, judgement: Judgement) -> Reply:
         """Put one question and wait for its answer; raise PermissionRejected if it is no."""
-        question = self._put(asker, judgement.request)
+        question = self._question(asker, judgement.request)
         try:
+            self._put(question)
             reply = await question.answer
         finally:
-            self._questions.pop(question.id, None)
+            self._withdraw(question)
         if reply.kind == "reject":
             raise PermissionRejected(_rejection(judgement, reply), advice=reply.message)
         return reply
@@ -141,24 +142,30 @@ class Broker:
     def cancel(self, session_id: str, reason: str) -> None:
         """Settle every question of a session that is being stopped."""
         for question in self.pending(session_id):
-            del self._questions[question.id]
+            self._withdraw(question)
             if not question.answer.done():
                 question.answer.set_exception(ToolError(f"The call was stopped: {reason}.", "aborted"))
 
-    def _put(self, asker: Asker, request: Request) -> Question:
-        question = Question(
+    def _question(self, asker: Asker, request: Request) -> Question:
+        return Question(
             id=new_id("per"),
             asker=asker,
             request=request,
             offered=self._worth_offering(asker, request),
             answer=asyncio.get_running_loop().create_future(),
         )
+
+    def _put(self, question: Question) -> None:
         self._questions[question.id] = question
         self.bus.publish(_asked(question))
         reply = self.answer(question)
         if reply is not None and question.id in self._questions:
             self.reply(question.id, reply)
-        return question
+
+    def _withdraw(self, question: Question) -> None:
+        """Take back a question that nobody has answered; whoever shows it must hear that it is gone."""
+        if self._questions.pop(question.id, None) is not None:
+            self._tell(question, "reject")
 
     def _worth_offering(self, asker: Asker, request: Request) -> tuple[str, ...]:
         """The offered patterns, if storing them would let this very request pass; otherwise none."""
@@ -186,9 +193,10 @@ class Broker:
         self._questions.pop(question.id, None)
         if not question.answer.done():
             question.answer.set_result(reply)
-        self.bus.publish(
-            PermissionReplied(session_id=question.asker.session_id, request_id=question.id, reply=reply.kind)
-        )
+        self._tell(question, reply.kind)
+
+    def _tell(self, question: Question, reply: ReplyKind) -> None:
+        self.bus.publish(PermissionReplied(session_id=question.asker.session_id, request_id=question.id, reply=reply))
 
 
 def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:

@@ -19,6 +19,7 @@ _STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _PROTECTED: dict[LayerName, frozenset[LayerName]] = {
     "agent": frozenset({"user", "project", "override"}),
     "user": frozenset({"project", "agent (project)"}),
+    "override": frozenset({"agent (project)"}),
     "agent (user)": frozenset({"agent (project)"}),
 }
 

@@ -1,0 +1,337 @@
+"""Questions and answers: what is asked, what an answer settles, and that a deny is a floor."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
+from toolwright.events import Bus, PermissionAsked, PermissionReplied
+from toolwright.permission.approvals import Approvals
+from toolwright.permission.broker import Asker, Broker, Question, Reply, headless
+from toolwright.permission.gate import Gate
+from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.request import Request
+from toolwright.testing import ScriptedUser
+
+
+class House:
+    """A broker with a scripted user, and askers under rules of one's choice."""
+
+    def __init__(self, folder: Path, user: Any = None) -> None:
+        self.events: list[Any] = []
+        self.user = user or ScriptedUser([None] * 99)
+        bus = Bus()
+        bus.subscribe(self.events.append)
+        approvals = Approvals(file=folder / "approvals.json", project=folder)
+        self.broker = Broker(bus=bus, approvals=approvals, answer=self.user)
+        self.gate = Gate(self.broker)
+
+    def asker(self, *rules: Rule, session: str = "ses_1", parent: Policy | None = None) -> Asker:
+        return Asker(session_id=session, policy=Policy("build", (Layer("user", rules),), parent), call_id="call_1")
+
+    async def ask(self, asker: Asker, *requests: Request) -> None:
+        await self.gate.ask(asker, requests)
+
+    def start(self, asker: Asker, *requests: Request) -> "asyncio.Task[None]":
+        return asyncio.create_task(self.ask(asker, *requests))
+
+
+ASK = Rule("*", "*", "ask")
+ALLOW = Rule("*", "*", "allow")
+
+
+def bash(*patterns: str, always: tuple[str, ...] | None = None, **more: Any) -> Request:
+    return Request(permission="bash", patterns=patterns, always=patterns if always is None else always, **more)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_allowed_passes_without_a_question(house: House) -> None:
+    await house.ask(house.asker(ALLOW), bash("echo hello", "ls -la", "pwd"))
+    assert house.events == []
+
+
+async def test_what_is_denied_is_refused_without_a_question(house: House) -> None:
+    with pytest.raises(PermissionDenied, match=r"A rule forbids bash on 'ls': the rule `bash \*: deny`") as raised:
+        await house.ask(house.asker(Rule("bash", "*", "deny")), bash("ls"))
+    assert raised.value.kind == "denied"
+    assert house.events == []
+
+
+@pytest.mark.parametrize("patterns", [("ls", "rm victim"), ("rm victim", "ls")])
+async def test_a_deny_anywhere_comes_before_every_question(house: House, patterns: tuple[str, ...]) -> None:
+    asker = house.asker(ASK, Rule("bash", "rm *", "deny"))
+    with pytest.raises(PermissionDenied):
+        await house.ask(asker, bash(*patterns))
+    with pytest.raises(PermissionDenied):
+        await house.ask(asker, bash("ls"), bash("rm victim"))
+    assert house.user.questions == []
+
+
+async def test_a_deny_on_what_is_only_implied_counts_as_well(house: House) -> None:
+    with pytest.raises(PermissionDenied, match="rm x"):
+        await house.ask(house.asker(ALLOW, Rule("bash", "rm *", "deny")), bash("cleanup", implied=("rm x",)))
+
+
+async def test_a_request_with_nothing_in_it_is_asked_never_allowed(house: House) -> None:
+    task = house.start(house.asker(ALLOW), bash())
+    await settle()
+    assert len(house.broker.pending()) == 1
+    task.cancel()
+
+
+async def test_once_is_for_once(tmp_path: Path) -> None:
+    house = House(tmp_path, ScriptedUser.saying("once", "once"))
+    for _ in range(2):
+        await house.ask(house.asker(ASK), bash("ls"))
+    assert len(house.user.questions) == 2
+
+
+async def test_always_holds_for_what_was_offered_and_for_other_sessions(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("git log -5", always=("git log *",)))
+    await settle()
+    [question] = house.broker.pending()
+    house.broker.reply(question.id, Reply(kind="always", scope="project"))
+    await task
+    await house.ask(house.asker(ASK, session="ses_2"), bash("git log"), bash("git log --oneline"))
+    assert len(house.user.questions) == 1
+
+
+async def test_always_for_a_session_ends_with_it(tmp_path: Path) -> None:
+    house = House(tmp_path, ScriptedUser.saying("always", "reject"))
+    await house.ask(house.asker(ASK), bash("ls"))
+    await house.ask(house.asker(ASK), bash("ls"))
+    with pytest.raises(PermissionRejected):
+        await house.ask(house.asker(ASK, session="ses_2"), bash("ls"))
+
+
+async def test_an_approval_of_the_calling_session_holds_for_its_child(tmp_path: Path) -> None:
+    house = House(tmp_path, ScriptedUser.saying("always"))
+    parent = house.asker(ASK)
+    await house.ask(parent, bash("ls"))
+    child = Asker(session_id="ses_2", policy=parent.policy, callers=("ses_1",))
+    await house.ask(child, bash("ls"))
+    assert len(house.user.questions) == 1
+
+
+async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(house: House) -> None:
+    tasks = [house.start(house.asker(ASK, session=f"ses_{n}"), bash(f"ls -{n}", always=("ls *",))) for n in range(3)]
+    other = house.start(house.asker(ASK, session="ses_9"), bash("pwd"))
+    strict = house.start(house.asker(ASK, Rule("bash", "ls *", "ask"), session="ses_8"), bash("ls", "whoami"))
+    await settle()
+    house.broker.reply(house.user.questions[2].id, Reply(kind="always", scope="user"))
+    await asyncio.gather(*tasks)
+    assert not other.done()
+    assert not strict.done()
+    replied = [event.reply for event in house.events if isinstance(event, PermissionReplied)]
+    assert replied == ["always"] * 3
+    for task in (other, strict):
+        task.cancel()
+
+
+async def test_always_may_take_a_part_of_what_was_offered(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
+    await settle()
+    [question] = house.broker.pending()
+    house.broker.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
+    await task
+    await house.ask(house.asker(ASK), bash("git status"))
+    again = house.start(house.asker(ASK), bash("make"))
+    await settle()
+    assert not again.done()
+    again.cancel()
+
+
+async def test_what_was_not_offered_cannot_be_approved(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("git status"))
+    await settle()
+    [question] = house.broker.pending()
+    with pytest.raises(UsageError, match=r"\* was not offered for this question; there is git status"):
+        house.broker.reply(question.id, Reply(kind="always", patterns=("*",)))
+    assert house.broker.pending() == [question]
+    assert not house.broker.approvals.file.exists()
+    task.cancel()
+
+
+async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(house: House) -> None:
+    """A saved rule that cannot satisfy the gate which asked would ask for ever."""
+    useless = house.start(house.asker(ASK), bash("git push", always=("git status *",)))
+    uncertain = house.start(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+    good = house.start(house.asker(ASK), bash("git push", always=("git push *",)))
+    await settle()
+    assert [question.offered for question in house.user.questions] == [(), (), ("git push *",)]
+    asked = [event for event in house.events if isinstance(event, PermissionAsked)]
+    assert [event.always for event in asked] == [(), (), ("git push *",)]
+    for task in (useless, uncertain, good):
+        task.cancel()
+
+
+async def test_always_where_nothing_is_offered_is_for_once(tmp_path: Path) -> None:
+    house = House(tmp_path, ScriptedUser.saying("always", "reject"))
+    await house.ask(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+    with pytest.raises(PermissionRejected):
+        await house.ask(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+
+
+async def test_a_command_that_must_be_asked_is_asked_even_if_a_rule_allows_it(house: House) -> None:
+    task = house.start(house.asker(ALLOW), bash("eval $x", metadata={"must_ask": True}))
+    await settle()
+    assert len(house.broker.pending()) == 1
+    task.cancel()
+
+
+async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(house: House) -> None:
+    tasks = [house.start(house.asker(ASK), bash(command)) for command in ("pwd", "whoami")]
+    stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
+    await settle()
+    house.broker.reply(house.user.questions[0].id, Reply(kind="reject", message="use make instead"))
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [PermissionRejected, PermissionRejected]
+    assert str(outcomes[0]) == "The user refused bash on 'pwd' and says: use make instead"
+    assert isinstance(outcomes[0], PermissionRejected)
+    assert isinstance(outcomes[1], PermissionRejected)
+    assert (outcomes[0].advice, outcomes[1].advice) == ("use make instead", "")
+    assert not stranger.done()
+    stranger.cancel()
+
+
+async def test_an_answer_to_a_question_that_is_not_there_is_an_error(house: House) -> None:
+    with pytest.raises(UsageError, match="No question 'per_1' is waiting"):
+        house.broker.reply("per_1", Reply(kind="once"))
+
+
+async def test_a_question_cannot_be_answered_twice(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("ls"))
+    await settle()
+    [question] = house.broker.pending()
+    house.broker.reply(question.id, Reply(kind="once"))
+    with pytest.raises(UsageError):
+        house.broker.reply(question.id, Reply(kind="reject"))
+    await task
+
+
+async def test_stopping_a_session_settles_every_question_of_it(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("ls"))
+    stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
+    await settle()
+    house.broker.cancel("ses_1", "you pressed escape")
+    with pytest.raises(ToolError, match="you pressed escape") as raised:
+        await task
+    assert raised.value.kind == "aborted"
+    assert [question.asker.session_id for question in house.broker.pending()] == ["ses_2"]
+    assert [event.reply for event in house.events if isinstance(event, PermissionReplied)] == ["reject"]
+    stranger.cancel()
+
+
+async def test_a_cancelled_call_takes_its_question_back_and_says_so(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("ls"))
+    await settle()
+    task.cancel()
+    await settle()
+    assert house.broker.pending() == []
+    [replied] = [event for event in house.events if isinstance(event, PermissionReplied)]
+    assert replied.request_id == house.user.questions[0].id
+
+
+async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path) -> None:
+    def broken(question: Question) -> Reply:
+        raise RuntimeError("no terminal")
+
+    house = House(tmp_path, broken)
+    with pytest.raises(RuntimeError):
+        await house.ask(house.asker(ASK), bash("ls"))
+    assert house.broker.pending() == []
+
+
+async def test_without_a_person_every_question_gets_the_declared_answer_at_once(tmp_path: Path) -> None:
+    refusing = House(tmp_path, headless(Reply(kind="reject")))
+    with pytest.raises(PermissionRejected):
+        await asyncio.wait_for(refusing.ask(refusing.asker(ASK), bash("ls")), timeout=1)
+    granting = House(tmp_path, headless(Reply(kind="once")))
+    await granting.ask(granting.asker(ASK), bash("ls"))
+    with pytest.raises(PermissionDenied):
+        await granting.ask(granting.asker(Rule("*", "*", "deny")), bash("ls"))
+
+
+async def test_what_was_asked_is_told_in_full(house: House) -> None:
+    task = house.start(house.asker(ASK), bash("git log", always=("git log *",), metadata={"why": "history"}))
+    await settle()
+    [event] = house.events
+    told = event.to_json()
+    assert told["properties"].pop("id") == house.user.questions[0].id
+    assert told == {
+        "type": "permission.asked",
+        "properties": {
+            "sessionID": "ses_1",
+            "permission": "bash",
+            "patterns": ["git log"],
+            "always": ["git log *"],
+            "metadata": {"why": "history"},
+            "tool": {"messageID": "", "callID": "call_1"},
+        },
+    }
+    task.cancel()
+
+
+async def test_approving_exactly_these_words_approves_what_they_come_down_to(tmp_path: Path) -> None:
+    house = House(tmp_path, ScriptedUser.saying("always"))
+    request = bash("./deploy.sh", implied=("sh ./deploy.sh",), always=("./deploy.sh",))
+    await house.ask(house.asker(ASK), request)
+    await house.ask(house.asker(ASK), request)
+    assert len(house.user.questions) == 1
+    with pytest.raises(PermissionDenied):
+        await house.ask(house.asker(ASK, Rule("bash", "sh *", "deny")), request)
+
+
+COMMANDS = ["ls", "ls -a", "rm x", "rm -r y", "git push"]
+REPLIES = st.lists(
+    st.sampled_from(
+        [
+            Reply(kind="once"),
+            Reply(kind="reject"),
+            Reply(kind="always", scope="session"),
+            Reply(kind="always", scope="project"),
+            Reply(kind="always", scope="user"),
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    replies=REPLIES,
+    calls=st.lists(
+        st.tuples(st.sampled_from(COMMANDS), st.sampled_from([("*",), ("rm *",), ("ls *",), ()])), max_size=8
+    ),
+    denied=st.sampled_from(["rm *", "* -a", "*", "git push"]),
+    as_child=st.booleans(),
+)
+async def test_no_sequence_of_answers_makes_a_denied_call_run(
+    tmp_path: Path, replies: list[Reply], calls: list[tuple[str, tuple[str, ...]]], denied: str, as_child: bool
+) -> None:
+    house = House(tmp_path, ScriptedUser([*replies]))
+    house.broker.approvals.file.unlink(missing_ok=True)
+    forbidding = Rule("bash", denied, "deny")
+    parent = Policy("parent", (Layer("user", (ASK, forbidding)),)) if as_child else None
+    rules = (ASK,) if as_child else (ASK, forbidding)
+    for number, (command, always) in enumerate(calls):
+        asker = house.asker(*rules, session=f"ses_{number % 2}", parent=parent)
+        try:
+            await house.ask(asker, bash(command, always=always))
+        except PermissionDenied:
+            continue
+        assert not forbidding.fits(command)

@@ -1,0 +1,70 @@
+"""The ways a configuration says permissions, and the rules they come to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolwright.permission.forms import rules_from, with_legacy_tools
+from toolwright.testing import make_workspace
+
+HOME = Path("/home/ada")
+
+FORMS: list[tuple[Any, list[str]]] = [
+    ("ask", ["* *: ask"]),
+    ({}, []),
+    ({"bash": "allow"}, ["bash *: allow"]),
+    (
+        {"bash": {"*": "allow", "rm": "deny"}, "edit": "allow", "webfetch": "ask"},
+        ["bash *: allow", "bash rm: deny", "edit *: allow", "webfetch *: ask"],
+    ),
+    ({"mcp_*": {"*": "ask"}, "zz": "allow"}, ["mcp_* *: ask", "zz *: allow"]),
+    (
+        {"external_directory": {"~/x/*": "allow", "$HOME/y": "deny", "~": "ask", "$HOME": "deny", "a~/b": "allow"}},
+        [
+            "external_directory /home/ada/x/*: allow",
+            "external_directory /home/ada/y: deny",
+            "external_directory /home/ada: ask",
+            "external_directory /home/ada: deny",
+            "external_directory a~/b: allow",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "expected"), FORMS)
+def test_every_form_becomes_rules_in_the_order_written(form: Any, expected: list[str]) -> None:
+    assert [str(rule) for rule in rules_from(form, HOME)] == expected
+
+
+LEGACY: list[tuple[Any, Any, Any]] = [
+    (None, None, {}),
+    ("ask", None, "ask"),
+    (None, {"write": False, "edit": True}, {"edit": "allow"}),
+    (None, {"*": False, "read": True}, {"*": "deny", "read": "allow"}),
+    ({"bash": "allow"}, {"bash": False}, {"bash": "allow"}),
+    (
+        {"bash": {"git *": "allow"}, "read": "ask"},
+        {"write": False, "bash": False, "mytool": True},
+        {"edit": "deny", "bash": {"git *": "allow"}, "mytool": "allow", "read": "ask"},
+    ),
+    ("ask", {"bash": False}, {"bash": "deny", "*": "ask"}),
+]
+
+
+@pytest.mark.parametrize(("permission", "tools", "expected"), LEGACY)
+def test_the_older_booleans_lie_under_the_permissions(permission: Any, tools: Any, expected: Any) -> None:
+    merged = with_legacy_tools(permission, tools)
+    assert merged == expected
+    if isinstance(expected, dict):
+        assert list(merged) == list(expected)
+
+
+def test_a_rule_knows_the_file_and_line_it_was_written_in(project: Path) -> None:
+    (project / "toolwright.jsonc").write_text(
+        '{\n  // why\n  "permission": {\n    "bash": {\n      "rm *": "deny"\n    }\n  }\n}'
+    )
+    decision = make_workspace(project).session().standing.policy.decide("bash", "rm x")
+    assert decision.rule is not None
+    assert decision.rule.source == f"{project.resolve() / 'toolwright.jsonc'}:5"
+    assert decision.layer == "project"

@@ -1,0 +1,210 @@
+"""Rules: the last that fits wins inside a layer, and no layer gives back what a stronger promise took."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolwright.folders import Folders
+from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
+from toolwright.request import PathPattern
+from toolwright.testing import make_workspace
+from toolwright.tool import Action
+from toolwright.wildcard import matches
+
+
+def rules(*lines: str) -> tuple[Rule, ...]:
+    """Rules as `bash rm *: deny`."""
+    made = []
+    for line in lines:
+        head, _, action = line.rpartition(": ")
+        permission, _, pattern = head.partition(" ")
+        made += [Rule(permission, pattern, known) for known in ("allow", "ask", "deny") if known == action]
+    return tuple(made)
+
+
+CASES: list[tuple[list[str], str, str, Action]] = [
+    ([], "bash", "rm", "ask"),
+    (["bash rm: deny"], "bash", "rm", "deny"),
+    (["bash *: allow"], "bash", "rm", "allow"),
+    (["bash *: allow", "bash rm: deny"], "bash", "rm", "deny"),
+    (["bash rm: deny", "bash *: allow"], "bash", "rm", "allow"),
+    (["edit src/*: allow"], "edit", "src/foo.ts", "allow"),
+    (["edit src/*: allow"], "edit", "etc/passwd", "ask"),
+    (["edit src/*: deny", "edit src/components/*: allow"], "edit", "src/components/B.tsx", "allow"),
+    (["edit src/components/*: allow", "edit src/*: deny"], "edit", "src/components/B.tsx", "deny"),
+    (["edit *: ask", "edit src/*: allow", "edit src/secret.ts: deny"], "edit", "src/secret.ts", "deny"),
+    (["edit *: ask", "edit test/*: deny", "edit src/*: allow"], "edit", "src/foo.ts", "allow"),
+    (["bash *: allow"], "unknown_tool", "x", "ask"),
+    (["* *: deny"], "bash", "rm", "deny"),
+    (["* rm: deny"], "bash", "rm", "deny"),
+    (["mcp_* *: allow"], "mcp_server_tool", "x", "allow"),
+    (["* *: deny", "bash *: allow"], "bash", "rm", "allow"),
+    (["bash *: allow", "* *: deny"], "bash", "rm", "deny"),
+    (["* *: ask", "mcp_* *: allow", "mcp_dangerous *: deny"], "mcp_dangerous", "x", "deny"),
+    (["task orchestrator-*: deny", "task orchestrator-fast: allow"], "task", "orchestrator-fast", "allow"),
+    (["task orchestrator-*: deny", "task orchestrator-fast: allow"], "task", "orchestrator-slow", "deny"),
+]
+
+
+@pytest.mark.parametrize(("lines", "permission", "pattern", "action"), CASES)
+def test_the_last_rule_that_fits_wins(lines: list[str], permission: str, pattern: str, action: Action) -> None:
+    assert decide(permission, pattern, rules(*lines)) == action
+
+
+VISIBLE: list[tuple[list[str], str, bool]] = [
+    (["* *: allow"], "bash", True),
+    (["* *: allow", "bash *: deny"], "bash", False),
+    (["* *: allow", "edit *: deny"], "edit", False),
+    (["bash *: allow", "bash rm *: deny"], "bash", True),
+    (["* *: ask"], "bash", True),
+    (["bash *: deny", "bash echo *: allow"], "bash", True),
+    (["bash echo *: allow", "bash *: deny"], "bash", False),
+    (["* *: deny"], "bash", False),
+    (["* *: deny", "bash *: allow"], "bash", True),
+    (["* *: deny", "bash *: allow"], "edit", False),
+    (["task orchestrator-*: allow", "task *: deny"], "task", False),
+    (["task *: deny", "task general: allow"], "task", True),
+    (["task general: deny"], "task", True),
+]
+
+
+@pytest.mark.parametrize(("lines", "permission", "visible"), VISIBLE)
+def test_a_tool_denied_outright_is_not_offered(lines: list[str], permission: str, visible: bool) -> None:
+    assert Policy("a", (Layer("user", rules(*lines)),)).hides(permission) is not visible
+
+
+def test_what_a_caller_may_not_see_its_child_does_not_either() -> None:
+    parent = Policy("parent", (Layer("user", rules("* *: allow", "bash *: deny")),))
+    child = Policy("child", (Layer("user", rules("* *: allow")),), parent)
+    assert child.hides("bash")
+
+
+UNDOING: list[tuple[str, LayerName, LayerName, bool]] = [
+    ("the user may loosen a default", "defaults", "user", True),
+    ("what plan may not do, a general allow does not give back", "agent", "user", False),
+    ("nor one for this run only", "agent", "override", False),
+    ("only a setting on the agent itself does", "agent", "agent (user)", True),
+    ("what the user forbids no project allows", "user", "project", False),
+    ("nor does an agent of the project", "user", "agent (project)", False),
+    ("nor what they forbid for this run", "override", "agent (project)", False),
+    ("what the user says of an agent no project undoes", "agent (user)", "agent (project)", False),
+    ("the user may undo it for one run", "user", "override", True),
+    ("the session has the last word", "user", "session", True),
+]
+
+
+@pytest.mark.parametrize(("why", "denying", "allowing", "undone"), UNDOING, ids=[case[0] for case in UNDOING])
+def test_which_layer_may_undo_a_deny_of_which(why: str, denying: LayerName, allowing: LayerName, undone: bool) -> None:
+    policy = Policy("a", (Layer(denying, rules("edit *: deny")), Layer(allowing, rules("edit *: allow"))))
+    assert policy.decide("edit", "a.txt").action == ("allow" if undone else "deny")
+    assert policy.hides("edit") is not undone or allowing == "session"
+
+
+@pytest.mark.parametrize(("said", "standing", "action"), [
+    ("allow", "deny", "deny"), ("allow", "ask", "ask"), ("ask", "deny", "deny"),
+    ("ask", "allow", "ask"), ("deny", "allow", "deny"), ("deny", "ask", "deny"),
+])  # fmt: skip
+def test_a_project_that_is_not_trusted_can_only_tighten(said: Action, standing: Action, action: Action) -> None:
+    user = Layer("user", (Rule("edit", "*", standing),))
+    project = Layer("project", (Rule("edit", "*", said),), tightens_only=True)
+    assert Policy("a", (user, project)).decide("edit", "a.txt").action == action
+
+
+def test_where_nothing_was_said_an_untrusted_project_does_not_allow() -> None:
+    assert (
+        Policy("a", (Layer("project", rules("edit *: allow"), tightens_only=True),)).decide("edit", "x").action == "ask"
+    )
+
+
+def test_a_path_is_known_by_all_its_spellings() -> None:
+    path = PathPattern("src/a.py", also=("a.py", "/work/src/a.py"))
+    for spelling in ("src/*", "a.py", "/work/*"):
+        assert decide("edit", path, [Rule("edit", "*", "allow"), Rule("edit", spelling, "deny")]) == "deny"
+
+
+def test_a_restricting_rule_sees_through_the_case_of_a_path_and_an_allowing_one_does_not() -> None:
+    path = PathPattern("conf/.ENV")
+    assert decide("read", path, rules("read *: allow", "read *.env: deny")) == "deny"
+    assert decide("read", path, rules("read *: allow", "read *.env: ask")) == "ask"
+    assert decide("read", path, rules("read *: deny", "read *.env: allow")) == "deny"
+    assert decide("bash", "LS", rules("bash *: allow", "bash ls: deny")) == "allow"
+
+
+NATIVE: list[tuple[str, str, str, Action]] = [
+    ("build", "read", ".env", "deny"),
+    ("build", "read", "a/.env.local", "deny"),
+    ("build", "read", "x.env", "deny"),
+    ("build", "read", ".env.example", "allow"),
+    ("build", "read", ".env.sample", "allow"),
+    ("build", "read", "env", "allow"),
+    ("build", "external_directory", "/etc/*", "ask"),
+    ("build", "external_directory", "{output}/tool_1", "allow"),
+    ("build", "doom_loop", "read", "ask"),
+    ("build", "question", "*", "allow"),
+    ("build", "plan_exit", "*", "deny"),
+    ("plan", "edit", "src/a", "deny"),
+    ("plan", "edit", ".opencode/plans/p.md", "allow"),
+    ("plan", "edit", ".toolwright/plans/p.md", "allow"),
+    ("plan", "plan_exit", "*", "allow"),
+    ("explore", "edit", "a", "deny"),
+    ("explore", "read", "a", "allow"),
+    ("explore", "read", ".env", "deny"),
+    ("explore", "external_directory", "/etc/*", "deny"),
+    ("explore", "external_directory", "{output}/tool_1", "allow"),
+    ("general", "todowrite", "*", "deny"),
+    ("general", "edit", "a", "allow"),
+    ("title", "read", "a", "deny"),
+    ("summary", "bash", "ls", "deny"),
+    ("compaction", "edit", "a", "deny"),
+    ("compaction", "external_directory", "{output}/tool_1", "allow"),
+]
+
+
+@pytest.mark.parametrize(("agent", "permission", "pattern", "action"), NATIVE)
+def test_what_the_built_in_agents_may_do(
+    project: Path, agent: str, permission: str, pattern: str, action: Action
+) -> None:
+    workspace = make_workspace(project)
+    given_pattern = pattern.replace("{output}", str(workspace.folders.tool_output))
+    assert workspace.session(agent).standing.decide(permission, given_pattern) == action
+
+
+def test_the_folders_are_the_users(tmp_path: Path) -> None:
+    folders = Folders.of({"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")})
+    assert folders.tool_output == tmp_path / "data" / "toolwright" / "tool-output"
+
+
+ACTIONS = st.sampled_from(["allow", "ask", "deny"])
+RULES = st.lists(
+    st.builds(
+        Rule,
+        st.sampled_from(["*", "bash", "edit", "b*"]),
+        st.sampled_from(["*", "a", "a*", "?", "b"]),
+        ACTIONS,
+    ),
+    max_size=5,
+).map(tuple)
+POLICIES = st.lists(RULES, min_size=1, max_size=4).map(lambda chain: [Layer("user", one) for one in chain])
+QUESTIONS = st.tuples(st.sampled_from(["bash", "edit", "read"]), st.sampled_from(["a", "b", "ab", ""]))
+
+
+@settings(max_examples=300)
+@given(rules=RULES, question=QUESTIONS)
+def test_one_layer_decides_as_the_plainest_reading_does(rules: tuple[Rule, ...], question: tuple[str, str]) -> None:
+    permission, pattern = question
+    fitting = [one for one in rules if matches(permission, one.permission) and matches(pattern, one.pattern)]
+    assert decide(permission, pattern, rules) == (fitting[-1].action if fitting else "ask")
+
+
+@settings(max_examples=300)
+@given(chain=POLICIES, question=QUESTIONS)
+def test_a_child_may_do_no_more_than_every_agent_above_it(chain: list[Layer], question: tuple[str, str]) -> None:
+    policy: Policy | None = None
+    for depth, layer in enumerate(chain):
+        policy = Policy(f"agent {depth}", (layer,), policy)
+    assert policy is not None
+    strictness = ["allow", "ask", "deny"]
+    alone = [decide(*question, layer.rules) for layer in chain]
+    assert policy.decide(*question).action == max(alone, key=strictness.index)
