@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolwright.shell.approval import proposals
-from toolwright.shell.findings import Draft, Findings
+from toolwright.shell.findings import Draft, Findings, TooMuch
 from toolwright.shell.nodes import Script
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
 from toolwright.shell.state import State, literal
 from toolwright.shell.walk import Walker
 
-LONGEST = 200_000
+LONGEST = 100_000
 """Command lines beyond this many characters are not looked at but shown."""
 
 _NOTHING = re.compile(r"(?:[\s;]|#[^\n]*(?:\n|$))*")
+_NO_TEXT = re.compile("[\\0\\ud800-\\udfff]")
 _PIECES = re.compile(r"[;&|\n(){}`$]+")
 
 
@@ -64,15 +65,20 @@ def analyse(command: str, *, cwd: str, home: str) -> Analysis:
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
         return _not_understood(command, findings, "It is too long to be examined.")
-    if "\0" in command:
-        return _not_understood(command, findings, "It holds a NUL character.")
+    if _NO_TEXT.search(command):
+        return _not_understood(command, findings, "It holds a character that no command can have.")
     parser = Parser(command)
+    problem = ""
     try:
-        script = parser.script_until("")
-    except SyntaxProblem as problem:
+        parser.script_until("")
+    except SyntaxProblem as error:
+        problem = f"It is not understood as a whole: {error}."
+    try:
         Walker(findings, parser.functions).walk(Script(parser.finished), state)
-        return _not_understood(command, findings, f"It is not understood as a whole: {problem}.")
-    Walker(findings, parser.functions).walk(script, state)
+    except (TooMuch, RecursionError):
+        problem = "It does too much to be followed to its end."
+    if problem:
+        return _not_understood(command, findings, problem)
     return _result(command, findings, "partly" if findings.reasons else "understood")
 
 

@@ -6,7 +6,7 @@ from toolwright.shell.arguments import names
 from toolwright.shell.arity import prefix
 from toolwright.shell.command import SHELLS
 from toolwright.shell.findings import Called, Draft
-from toolwright.shell.languages import INTERPRETERS
+from toolwright.shell.languages import INTERPRETERS, plain_name
 from toolwright.shell.wrappers import WRAPPERS
 from toolwright.wildcard import matches
 
@@ -66,7 +66,7 @@ def _is_recursive(word: str) -> bool:
 
 def _is_exact_only(words: Sequence[str]) -> bool:
     """Whether a wider approval would hand over more than the person has seen."""
-    name = words[0].rpartition("/")[2].strip("\\\"'")
+    name = plain_name(words[0].strip("\\\"'"))
     if name in WRAPPERS or name in SHELLS or name in INTERPRETERS or name in _DESTRUCTIVE or name.startswith("mkfs"):
         return True
     if name in _RECURSIVE and any(_is_recursive(word) for word in words):

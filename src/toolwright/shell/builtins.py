@@ -196,6 +196,14 @@ def set_options(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
+def shopt(walk: Walk, call: Call) -> Outcome:
+    """Options that change which files a wildcard names, or what `cd` means."""
+    for argument in call.arguments:
+        if argument.text in ("dotglob", "nocaseglob", "cdable_vars", "sourcepath") or not argument.exact:
+            walk.findings.doubt(f"`shopt {argument.spelled}` changes what later words mean.")
+    return always(call.state)
+
+
 def shift(_: Walk, call: Call) -> Outcome:
     call.state.arguments = None
     return always(call.state)
@@ -257,6 +265,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "trap": trap,
     "alias": alias,
     "set": set_options,
+    "shopt": shopt,
     "shift": shift,
     "exit": leave,
     "test": test,
@@ -264,5 +273,5 @@ BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys(["compgen", "complete"], generate_completions),
     **dict.fromkeys(["enable", "hash", "fc", "bind"], doubtful),
     **dict.fromkeys(["echo", "true", "false", ":", "pwd", "return", "break", "continue", "jobs"], nothing),
-    **dict.fromkeys(["unalias", "umask", "ulimit", "shopt", "type", "times", "dirs", "history", "help"], nothing),
+    **dict.fromkeys(["unalias", "umask", "ulimit", "type", "times", "dirs", "history", "help"], nothing),
 }

@@ -3,14 +3,16 @@
 import posixpath
 
 from toolwright.shell.arguments import Effects
+from toolwright.shell.arity import prefix
 from toolwright.shell.builtins import BUILTINS
 from toolwright.shell.call import Call, Walk
 from toolwright.shell.findings import absolute
+from toolwright.shell.languages import plain_name
 from toolwright.shell.outcome import Outcome, always
-from toolwright.shell.programs import effects_of
+from toolwright.shell.programs import effects_of, is_listed
 from toolwright.shell.state import Field, State, literal, unknown
 from toolwright.shell.variables import special
-from toolwright.shell.wrappers import Unwrapped, unwrap
+from toolwright.shell.wrappers import WRAPPERS, Unwrapped, unwrap
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
 
@@ -21,6 +23,8 @@ def run(walk: Walk, call: Call) -> Outcome:
         return always(call.state)
     first = call.argv[0]
     call.draft.add(call.argv)
+    if call.also and all(one.known for one in call.also):
+        call.draft.add([*call.argv, *call.also])
     if not first.exact or first.text.startswith("="):
         walk.findings.doubt(f"`{first.spelled}` names a command that is only known when it runs.")
         return always(call.state)
@@ -32,7 +36,10 @@ def run(walk: Walk, call: Call) -> Outcome:
         return always(call.state)
     elif first.text in BUILTINS:
         return BUILTINS[first.text](walk, call)
-    name = posixpath.basename(first.text).removesuffix(".exe")
+    name = _known_name(first.text)
+    if name != first.text and "/" not in first.text:
+        call.draft.add([literal(name), *call.arguments])
+    _doubt_open_prefix(walk, call)
     unwrapped = unwrap(name, call.argv)
     if unwrapped is not None:
         return _run_wrapped(walk, call, name, unwrapped)
@@ -43,6 +50,22 @@ def run(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
+def _known_name(program: str) -> str:
+    """The name to look up; file systems that do not tell capitals apart run `rm` for `RM`."""
+    name = plain_name(program)
+    small = name.lower()
+    return small if small != name and (small in SHELLS or small in WRAPPERS or is_listed(small)) else name
+
+
+def _doubt_open_prefix(walk: Walk, call: Call) -> None:
+    """`npm run $TASK`: the words that say what the command does must be known."""
+    for argument in call.argv[1 : len(prefix([one.spelled for one in call.argv]))]:
+        if not argument.known:
+            walk.findings.doubt(
+                f"`{argument.spelled}` decides what `{call.name}` does, and is only known when it runs."
+            )
+
+
 def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome:
     state = _in_folder(walk, call.state, found.folder)
     if found.doubt:
@@ -51,13 +74,17 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
         variable, _, value = assignment.text.partition("=")
         if problem := special(variable, literal(value)):
             walk.findings.doubt(problem)
+    for target in found.written:
+        walk.findings.touch("write", target, call.state)
     for script in found.scripts:
         _run_script(walk, call, script, state)
+    if name == "parallel" and not any(":::" in script.spelled for script in found.scripts):
+        walk.findings.doubt("`parallel` runs commands with words that are only known when it runs.")
     if not found.argv:
         return always(call.state)
     inner = call.inner(found.argv, also=call.also)
     inner.state = state
-    if name in ("xargs", "parallel"):
+    if name == "xargs":
         _feed_operands(inner, found)
     outcome = run(walk, inner)
     # only the shell's own prefixes keep the inner command in this shell
@@ -67,18 +94,23 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
 def _feed_operands(inner: Call, found: Unwrapped) -> None:
     """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
     feed, inner.feed = inner.feed, None
-    replaced = any(option.text.startswith(("-I", "-i", "--replace", "-J")) for option in found.options)
-    if feed is not None and feed.text is not None and feed.text.exact and not replaced:
-        inner.also += [literal(word) for word in feed.text.text.split()]
-    elif feed is not None and feed.paths and not replaced:
-        inner.also += feed.paths
-    elif replaced:
-        inner.argv = [
-            one if "{" not in one.spelled and "%" not in one.spelled else unknown(one.spelled) for one in inner.argv
-        ]
-        inner.also.append(unknown("what xargs reads"))
-    else:
-        inner.also.append(unknown("what xargs reads"))
+    words: list[Field] = [unknown("what xargs reads")]
+    if feed is not None and feed.text is not None and feed.text.exact:
+        words = [literal(word) for word in feed.text.text.split()]
+    elif feed is not None and feed.paths:
+        words = list(feed.paths)
+    mark = next(
+        (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
+        "",
+    )
+    if not mark:
+        inner.also += words
+        return
+    texts = tuple(text for word in words for text in word.texts)
+    named = Field(mark, texts, all(word.known for word in words), any(word.glob for word in words))
+    inner.argv = [
+        named if one.text == mark else unknown(one.spelled) if mark in one.spelled else one for one in inner.argv
+    ]
 
 
 def _run_shell(walk: Walk, call: Call) -> None:

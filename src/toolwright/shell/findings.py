@@ -10,7 +10,14 @@ from toolwright.shell.state import Field, State
 
 Touch = Literal["read", "write", "delete", "enter", "run"]
 
+STEPS = 10_000
+"""How many statements are walked before giving up, counting every time a loop or function comes round."""
+
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
+
+
+class TooMuch(Exception):
+    """The script is longer, or goes round more often, than is worth following."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,13 @@ class Findings:
     """Statements that write without running any command."""
     doubts: int = 0
     """How often something was not understood; grows also when the reason is an old one."""
+
+    steps: int = 0
+
+    def count_step(self) -> None:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooMuch
 
     def doubt(self, reason: str) -> None:
         self.doubts += 1

@@ -32,6 +32,7 @@ INTERPRETERS: Mapping[str, tuple[str, str]] = {
 }
 """For each interpreter the options that give code on the command line, and further ones that take a value."""
 
+_VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|luajit|node|php|tclsh|bash|ksh|zsh)[0-9.]+")
 _ASKS_ABOUT_ITSELF = ("--version", "-V", "-v", "--help", "-h")
 _SED = re.compile(
     r"(?:\s|;|\n|(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)(?:[,~](?:[+~]?\d+|\$|/(?:[^/\\\n]|\\.)*/I?))?!?\s*(?=[a-zA-Z=]))*"
@@ -39,6 +40,13 @@ _SED = re.compile(
     r"|y(?P<e>[^\\\n\w\s])(?:(?!(?P=e))[^\\\n]|\\.)*(?P=e)(?:(?!(?P=e))[^\\\n]|\\.)*(?P=e))?\s*(?:;|\n|$)"
 )
 _AWK_ACTS = re.compile(r"system|getline|[|>@]|close|-f\b")
+
+
+def plain_name(program: str) -> str:
+    """The name a program goes by in these tables: without folder, version and, on some systems, capitals."""
+    name = program.rpartition("/")[2].removesuffix(".exe")
+    versioned = _VERSIONED.fullmatch(name)
+    return versioned.group(1) if versioned else name
 
 
 def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:

@@ -98,6 +98,8 @@ NETWORK: Mapping[str, Handler] = {
     "wget": wget,
     "scp": remote_copy,
     "ssh": secure_shell,
-    **dict.fromkeys(["at", "batch", "crontab", "screen"], runs_later),
+    **dict.fromkeys(
+        ["at", "batch", "crontab", "screen", "bwrap", "firejail", "systemd-run", "nix-shell", "launchctl"], runs_later
+    ),
     "tmux": tmux,
 }

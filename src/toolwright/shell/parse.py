@@ -164,7 +164,7 @@ class Parser(SimpleParser):
         if self.peek() == "(":
             self.position += 1
             body = self._script(frozenset())
-            if self.peek() != ")":
+            if self.peek() != ")" or not body.chains:
                 raise self.problem("`)` is missing")
             self.position += 1
             return Group(0, "", [], body, subshell=True)
@@ -196,7 +196,10 @@ class Parser(SimpleParser):
         return match.group()
 
     def _body(self, *closers: str) -> Script:
-        return self._script(frozenset(closers))
+        body = self._script(frozenset(closers))
+        if not body.chains:
+            raise self.problem("A command is missing")
+        return body
 
     def _group(self) -> Group:
         body = self._body("}")
@@ -284,7 +287,7 @@ class Parser(SimpleParser):
                 raise self.problem("A pattern of a case is not understood")
             if separator == ")":
                 break
-        body = self._body("esac")
+        body = self._script(frozenset({"esac"}))
         if match := _CASE_END.match(self.text, self.position):
             self.position = match.end()
         return patterns, body

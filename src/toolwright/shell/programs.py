@@ -12,6 +12,10 @@ from toolwright.shell.state import Field
 from toolwright.shell.transfers import TRANSFERS, Handler
 
 
+def is_listed(name: str) -> bool:
+    return name in QUIET or name in PLAIN or name in INTERPRETERS or name in HANDLERS
+
+
 def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
     """What a call of the program `name` comes down to."""
     found = Effects()

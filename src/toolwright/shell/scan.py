@@ -40,6 +40,8 @@ class Scanner:
         self.position = 0
         self.offset = offset
         self.depth = depth
+        self._not_arithmetic: set[int] = set()
+        """Where `((` turned out to open two subshells, so that nothing is tried twice."""
 
     def script_until(self, closer: str) -> Script:
         """The script up to `closer`, which is taken too. Parser implements it."""
@@ -200,6 +202,8 @@ class Scanner:
 
     def arithmetic(self) -> Arithmetic | None:
         """A calculation up to `))`; None if the brackets do not close that way."""
+        if self.position in self._not_arithmetic:
+            return None
         start, depth, opaque, parts = self.position, 0, False, list[Part]()
         while True:
             if match := _IN_ARITHMETIC.match(self.text, self.position):
@@ -208,7 +212,7 @@ class Scanner:
                 continue
             match self.peek():
                 case "":
-                    return None
+                    raise self.problem("A bracket is not closed")
                 case ")" if depth == 0:
                     break
                 case "(" | ")" as bracket:
@@ -219,6 +223,7 @@ class Scanner:
                     opaque = opaque or self.peek() in "'\"\\"
                     parts += self._quote_or_expansion() or []
         if self.peek(2) != "))":
+            self._not_arithmetic.add(start)
             return None
         text = self.text[start : self.position]
         self.position += 2

@@ -19,7 +19,8 @@ class Visitor:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
-    def script(self, script: Script, state: State) -> State:
+    def script(self, script: Script, state: State, *, top: bool = False) -> State:
+        """The statements inside a substitution, and what holds after them. Walker implements it."""
         raise NotImplementedError
 
     def word(self, word: Word, state: State) -> None:

@@ -57,18 +57,19 @@ class Walker(Visitor):
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
-        after = self.script(script, state)
+        after = self.script(script, state, top=True)
         for bodies in list(self.functions.values()):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
                     self.statement(body, State(folders=after.folders))
         return after
 
-    def script(self, script: Script, state: State) -> State:
+    def script(self, script: Script, state: State, *, top: bool = False) -> State:
+        """Statement after statement. Only at the top is it certain that `set -e` stops at a failure."""
         for chain in script.chains:
             outcome = self._chain(chain, state)
             alone = len(chain.pipelines) == 1 and isinstance(chain.pipelines[0].statements[-1], Simple)
-            if state.stops_on_error and alone and outcome.succeeded is not None:
+            if top and state.stops_on_error and alone and outcome.succeeded is not None:
                 state = outcome.succeeded
             else:
                 state = outcome.either(state)
@@ -108,6 +109,7 @@ class Walker(Visitor):
 
     def statement(self, node: Statement, state: State, feed: Feed | None = None) -> Outcome:
         self.seen.add(id(node))
+        self.findings.count_step()
         if isinstance(node, Simple):
             return self._simple(node, state, feed)
         shown, doubts = len(self.findings.drafts), self.findings.doubts
@@ -267,9 +269,8 @@ class Walker(Visitor):
         if self.depth > _NESTING:
             self.findings.doubt("Commands are nested too deeply.")
             return state
-        parser = Parser(text, functions=self.functions) if "\0" not in text else None
         try:
-            script = parser.script_until("") if parser else Script([])
+            script = Parser(text, functions=self.functions).script_until("")
         except SyntaxProblem as problem:
             self.findings.doubt(f"`{text}` is run as a command and is not understood: {problem}")
             return state

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolwright.shell.state import Field
+from toolwright.shell.arguments import names
+from toolwright.shell.state import Field, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +23,32 @@ class Wrapper:
     """Options with which nothing is run."""
     opens: frozenset[str] = frozenset()
     """Options with which a shell is started that reads its commands from elsewhere."""
+    writes: frozenset[str] = frozenset()
+    """Options whose value is a file that is written."""
+    skips_file: bool = False
+    """Whether the words that are skipped are files, which are written."""
     joins: bool = False
     """Whether the words are put together and given to a shell."""
+    each: bool = False
+    """Whether every word is a script of its own."""
 
 
-def _wrapper(valued: str = "", skip: int = 0, *, assigns: bool = False, joins: bool = False, **sets: str) -> Wrapper:
-    named = {name: frozenset(value.split()) for name, value in sets.items()}
-    return Wrapper(frozenset(valued.split()), skip, assigns, joins=joins, **named)
+def _wrapper(valued: str = "", skip: int = 0, *flags: str, **sets: str) -> Wrapper:
+    """A wrapper from lists kept as text; `flags` are the names of what is true of it."""
+    named = {name: names(value) for name, value in sets.items()}
+    return Wrapper(
+        valued=names(valued),
+        skip=skip,
+        assigns="assigns" in flags,
+        joins="joins" in flags,
+        each="each" in flags,
+        skips_file="skips_file" in flags,
+        **named,
+    )
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
-    "env": _wrapper("-u --unset", assigns=True, scripts="-S --split-string", folders="-C --chdir"),
+    "env": _wrapper("-u --unset", 0, "assigns", scripts="-S --split-string", folders="-C --chdir"),
     "command": _wrapper(silent="-v -V"),
     "builtin": _wrapper(),
     "exec": _wrapper("-a"),
@@ -41,7 +57,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "noglob": _wrapper(),
     "nocorrect": _wrapper(),
     "repeat": _wrapper(skip=1),
-    "time": _wrapper("-f --format -o --output", assigns=True),
+    "time": _wrapper("-f --format", 0, "assigns", writes="-o --output"),
     "timeout": _wrapper("-k --kill-after -s --signal", skip=1),
     "gtimeout": _wrapper("-k --kill-after -s --signal", skip=1),
     "nice": _wrapper("-n --adjustment"),
@@ -54,12 +70,13 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "caffeinate": _wrapper("-t -w"),
     "sudo": _wrapper(
         "-u --user -g --group -h --host -p --prompt -C -r --role -t --type -T -U -R --chroot",
-        assigns=True,
+        0,
+        "assigns",
         folders="-D --chdir",
         silent="-l --list -v --validate -k -K",
         opens="-s --shell -i --login -e --edit",
     ),
-    "doas": _wrapper("-u -C", opens="-s", assigns=True),
+    "doas": _wrapper("-u -C", 0, "assigns", opens="-s"),
     "pkexec": _wrapper("--user"),
     "runuser": _wrapper("-u --user -g --group -G -s --shell", scripts="-c --command"),
     "su": _wrapper("-g --group -G -s --shell -w", skip=9, scripts="-c --command", opens="-"),
@@ -68,27 +85,23 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "chroot": _wrapper("--userspec --groups", skip=1),
     "unshare": _wrapper("-S -G --setuid --setgid -R --root", folders="-w --wd"),
     "nsenter": _wrapper("-t --target -S -G", folders="-w --wd"),
-    "bwrap": _wrapper(skip=99),
-    "firejail": _wrapper(),
-    "systemd-run": _wrapper("-p --property -u --unit -t --slice --uid --gid", folders="--working-directory"),
-    "strace": _wrapper("-e -o -p -s -u -E -a -b -I -O -S -P -X"),
-    "ltrace": _wrapper("-e -o -p -s -u -a -l -n"),
+    "strace": _wrapper("-e -p -s -u -E -a -b -I -O -S -P -X", writes="-o"),
+    "ltrace": _wrapper("-e -p -s -u -a -l -n", writes="-o"),
     "valgrind": _wrapper(),
-    "perf": _wrapper("-e --event -o --output -F -c", skip=1),
-    "gdb": _wrapper("-x -ex -d -s -e -c -p"),
+    "perf": _wrapper("-e --event -F -c", skip=1, writes="-o --output"),
     "xvfb-run": _wrapper("-n -s -e -f -p -w"),
     "dbus-run-session": _wrapper("--config-file"),
     "ssh-agent": _wrapper("-a -t -P -E"),
     "rlwrap": _wrapper("-f -H -p -s"),
-    "script": _wrapper("-t -T -I -O -B -o -E", skip=1, scripts="-c --command"),
-    "flock": _wrapper("-w --timeout -E", skip=1, scripts="-c --command"),
+    "script": _wrapper("-o -E", 1, "skips_file", scripts="-c --command", writes="-t -T -I -O -B"),
+    "flock": _wrapper("-w --timeout -E", 1, "skips_file", scripts="-c --command"),
     "busybox": _wrapper(silent="--list --help"),
     "toybox": _wrapper(),
     "xargs": _wrapper("-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars"),
-    "parallel": _wrapper("-j --jobs -a --arg-file -S --colsep --delay --results --joblog --tmpdir -N -n", joins=True),
-    "watch": _wrapper("-n --interval -q --equexit", joins=True),
+    "parallel": _wrapper("-j --jobs -a --arg-file -S --colsep --delay --results --joblog --tmpdir -N -n", 0, "joins"),
+    "watch": _wrapper("-n --interval -q --equexit", 0, "joins"),
     "entr": _wrapper(scripts="-s"),
-    "hyperfine": _wrapper("-w --warmup -r --runs -m --min-runs -M -N --export-json --export-markdown -u", joins=True),
+    "hyperfine": _wrapper("-w --warmup -r --runs -m --min-runs -M -N -u", 0, "each", scripts="-p --prepare -c"),
     "npx": _wrapper("-p --package", scripts="-c --call"),
     "bunx": _wrapper("-p --package"),
     "pnpx": _wrapper("--package"),
@@ -132,7 +145,9 @@ class Unwrapped:
     scripts: list[Field] = field(default_factory=list[Field])
     assigned: list[Field] = field(default_factory=list[Field])
     folder: Field | None = None
-    options: list[Field] = field(default_factory=list[Field])
+    options: dict[str, Field] = field(default_factory=dict[str, Field])
+    """The options given, with their values."""
+    written: list[Field] = field(default_factory=list[Field])
     doubt: str = ""
 
 
@@ -160,20 +175,22 @@ def _unwrapped(wrapper: Wrapper, arguments: Sequence[Field]) -> Unwrapped:
             position += 1
             break
         elif text.startswith("-") and len(text) > 1:
-            found.options.append(argument)
             position += _take_option(wrapper, found, text, arguments[position + 1 : position + 2])
         elif wrapper.assigns and text.partition("=")[0].isidentifier() and "=" in text:
             found.assigned.append(argument)
         elif skip:
             skip -= 1
+            found.written += [argument] if wrapper.skips_file else []
         else:
             break
         position += 1
-    rest = list(arguments[position:])[skip:] if position < len(arguments) else []
-    if any(option.text in wrapper.silent for option in found.options):
+    if any(option in wrapper.silent for option in found.options):
         return Unwrapped()
+    rest = list(arguments[position:])[skip:]
     if wrapper.joins and rest:
         found.scripts.append(_joined(rest))
+    elif wrapper.each:
+        found.scripts += rest
     else:
         found.argv = rest
     return found
@@ -181,22 +198,24 @@ def _unwrapped(wrapper: Wrapper, arguments: Sequence[Field]) -> Unwrapped:
 
 def _take_option(wrapper: Wrapper, found: Unwrapped, text: str, following: Sequence[Field]) -> int:
     """Note what an option means; how many words it takes beyond itself."""
+    takes = wrapper.valued | wrapper.scripts | wrapper.folders | wrapper.writes
     name, equals, value = text.partition("=")
-    if not text.startswith("--"):
-        name, value, equals = text[:2], text[2:], "=" if len(text) > 2 and text not in wrapper.valued else ""
-        name = text if text in wrapper.valued else name
-    takes = wrapper.valued | wrapper.scripts | wrapper.folders
+    if not text.startswith("--") and text not in takes:
+        name, value = text[:2], text[2:]
+        equals = value
+    given = literal(value) if equals else following[0] if following else literal("")
+    found.options[name if name in takes else text] = given
     if name not in takes:
         return 0
-    given = Field(value, (value,)) if equals else following[0] if following else None
-    if given is not None and name in wrapper.scripts:
+    if name in wrapper.scripts:
         found.scripts.append(given)
-    elif given is not None and name in wrapper.folders:
+    elif name in wrapper.folders:
         found.folder = given
+    elif name in wrapper.writes:
+        found.written.append(given)
     return 0 if equals else 1
 
 
 def _joined(arguments: Sequence[Field]) -> Field:
-    known = all(one.exact for one in arguments)
     text = " ".join(one.spelled for one in arguments)
-    return Field(text, (text,), known=known)
+    return Field(text, (text,), known=all(one.exact for one in arguments))
