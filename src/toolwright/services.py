@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from toolwright.tool import ToolContext
 
 Json = dict[str, Any]
-
-TodoStatus = Literal["pending", "in_progress", "completed", "cancelled"]
-TodoPriority = Literal["high", "medium", "low"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
@@ -18,8 +14,9 @@ class Todo:
 
     id: str
     content: str
-    status: TodoStatus
-    priority: TodoPriority
+    status: str
+    """pending, in_progress, completed or cancelled; another word is kept as it is."""
+    priority: str
 
 
 class Todos(Protocol):
