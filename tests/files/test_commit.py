@@ -200,7 +200,10 @@ async def test_tasks_that_change_one_file_do_not_lose_each_others_work(files: Fi
 async def test_a_cancelled_commit_ends_before_its_lock_is_let_go(files: Files) -> None:
     path = files.tree.root / "a"
     path.write_bytes(b"0")
+    told: list[Path] = []
+    files.on_edited.append(lambda path, _: told.append(path))
     for number in range(20):
+        told.clear()
         data = str(number).encode()
         task = asyncio.create_task(_commit(files, ("a", data, str(number + 1).encode())))
         await asyncio.sleep(0.0005 * (number % 4))
@@ -208,6 +211,7 @@ async def test_a_cancelled_commit_ends_before_its_lock_is_let_go(files: Files) -
         await asyncio.gather(task, return_exceptions=True)
         found = path.read_bytes()
         assert found in (data, str(number + 1).encode())
+        assert bool(told) is (found != data)
         await asyncio.sleep(0.005)
         assert path.read_bytes() == found
         path.write_bytes(str(number + 1).encode())

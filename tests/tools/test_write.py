@@ -183,6 +183,12 @@ async def test_a_large_file_changed_with_its_time_set_back_is_noticed(desk: Desk
     assert result.error.kind == "stale"
 
 
+async def test_a_large_file_read_in_the_moment_it_was_written_may_be_changed(desk: Desk) -> None:
+    (desk.project / "big.txt").write_bytes(b"x\n" * 3_000_000)
+    await desk.run(read, filePath="big.txt", limit=1)
+    assert (await desk.run(write, filePath="big.txt", content="new\n")).error is None
+
+
 async def test_a_read_in_another_session_does_not_count(desk: Desk) -> None:
     lay_out(desk.project, {"a.txt": "old\n"})
     await desk.run(read, filePath="a.txt")

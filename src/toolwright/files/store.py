@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import FileIO
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.files.commit import Committer
@@ -28,7 +28,6 @@ LARGE = 256 * 1024
 """Bytes from which on a file is read in a thread, so that nothing else has to wait."""
 
 Event = Literal["add", "change", "unlink"]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,10 +137,14 @@ class Files:
                 raise ToolError(f"{change.place.path} is named twice in one change. Put both into one.", "ambiguous")
             _check_name(change)
         async with self._locks.hold(paths):
-            await _to_the_end(self._commit, changes, session_id, call_id)
+            work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, session_id, call_id))
+            cancelled = await _ended(work)
+        work.result()
         for change in changes:
             for callback in self.on_edited:
                 callback(change.place.path, _event(change))
+        if cancelled is not None:
+            raise cancelled
 
     def _commit(self, changes: Sequence[Change], session_id: str, call_id: str) -> None:
         digests = self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
@@ -152,18 +155,15 @@ class Files:
                 self.note_read(session_id, change.place, digest)
 
 
-async def _to_the_end(function: Callable[..., T], *arguments: object) -> T:
-    """Run in a thread and wait for it even when cancelled: a lock must not be let go while files are written."""
-    work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+async def _ended(work: "asyncio.Future[None]") -> asyncio.CancelledError | None:
+    """Wait for work even when cancelled, and return that: a lock must not be let go while files are written."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError as error:
             cancelled = error
-    if cancelled is not None and work.exception() is None:
-        raise cancelled
-    return work.result()
+    return cancelled
 
 
 def _content(place: Place, file: FileIO) -> Content:
