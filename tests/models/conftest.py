@@ -11,6 +11,7 @@ from tests.models import replies
 from tests.models.replies import Reply
 from tests.models.server import Server, serving
 from toolwright.models.connect import connect
+from toolwright.models.info import Usage
 from toolwright.models.model import (
     CallEnd,
     Event,
@@ -22,7 +23,6 @@ from toolwright.models.model import (
     Settings,
     TextDelta,
     ToolSpec,
-    Usage,
     UserMessage,
 )
 

@@ -49,7 +49,7 @@ class Server:
     def answer(self, *answers: Answer) -> None:
         self.answers.extend(answers)
 
-    def stream(self, *events: bytes, **options: Any) -> None:
+    def stream(self, *events: bytes | float, **options: Any) -> None:
         self.answer(Answer(pieces=events, **options))
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

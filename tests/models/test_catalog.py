@@ -87,7 +87,7 @@ def test_the_configuration_wins_key_by_key() -> None:
 def test_a_configured_model_is_modest_until_said_otherwise() -> None:
     info = Catalog({"mine": {"models": {"m": {}}}}).find("mine/m")
     assert info == ModelInfo(provider="mine", id="m", api="openai-chat")
-    assert (info.tools, info.reasoning, info.accepts) == (True, False, {"text"})
+    assert (info.tools, info.reasoning, info.accepts) == (True, False, frozenset({"text"}))
 
 
 def test_models_can_be_left_out() -> None:

@@ -14,7 +14,8 @@ from tests.models.conftest import (
 )
 from tests.models.replies import sse
 from tests.models.server import Server
-from toolwright.models.model import Event, Usage
+from toolwright.models.info import Usage
+from toolwright.models.model import Event
 
 
 async def read(server: Server, *chunks: Any, field: str = "", done: bool = True) -> list[Event]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.models.conftest import CHAT, HELLO, events_of, text_of
+from tests.models.conftest import CHAT, HELLO, Format, events_of, text_of
 from tests.models.replies import Reply
 from tests.models.server import Server
 from toolwright.errors import ConfigError, UsageError
@@ -60,11 +60,13 @@ def test_a_local_server_or_ones_own_address_needs_no_key() -> None:
     assert find_key(provider(baseURL="http://localhost:1/v1"), {}, None) is None
 
 
-async def test_a_login_token_is_sent_as_one(server: Server) -> None:
-    server.stream(*CHAT.write(Reply(text="x")))
-    config = {"options": {"baseURL": server.url}, "api": "openai-chat"}
+async def test_a_login_token_is_sent_as_one(server: Server, form: Format) -> None:
+    server.stream(*form.write(Reply(text="x")))
+    config = {"options": {"baseURL": server.url}, "api": form.api}
     await events_of(connect("mine", "m", config, {}, {"type": "oauth", "access": "token"}))
-    assert server.seen[-1].headers["authorization"] == "Bearer token"
+    headers = server.seen[-1].headers
+    assert headers["authorization"] == "Bearer token"
+    assert not {"x-api-key", "x-goog-api-key"} & headers.keys()
 
 
 def test_a_provider_without_an_address_is_told_to_have_one() -> None:

@@ -29,7 +29,7 @@ def test_each_object_is_worked_out_once_and_forgotten_with_it() -> None:
 
 
 def test_an_object_in_the_place_of_a_dead_one_is_not_taken_for_it() -> None:
-    once = Once(lambda message: message.content)
+    once: Once[UserMessage, object] = Once(lambda message: message.content)
     for number in range(1000):
         message = UserMessage(content=(str(number),))
         assert once(message) == (str(number),)

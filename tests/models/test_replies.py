@@ -19,18 +19,21 @@ from tests.models.conftest import (
     thoughts_of,
     usage_of,
 )
-from tests.models.replies import Reply
+from tests.models.replies import Reply, sse
 from tests.models.server import Server
+from toolwright.models.info import Usage
 from toolwright.models.model import (
+    AssistantMessage,
     CallDelta,
     CallStart,
     Finish,
     FinishReason,
+    ModelCall,
+    Reasoning,
     ReasoningDelta,
     ReasoningEnd,
     Settings,
     TextDelta,
-    Usage,
 )
 
 
@@ -160,3 +163,35 @@ async def test_a_closed_model_can_be_used_again(server: Server) -> None:
     model = CHAT.model(server)
     await events_of(model)
     assert text_of(await events_of(model)) == "x"
+
+
+async def test_signatures_beside_text_and_calls_are_kept_apart(server: Server) -> None:
+    """Gemini signs whatever part it likes, an empty one at the end among them; the seals go back in order."""
+    call = {"functionCall": {"id": "fc1", "name": "read", "args": {}}, "thoughtSignature": "CALL"}
+    parts = [{"text": "Hi"}, {"text": "", "thoughtSignature": "TEXT"}, call]
+    server.stream(sse({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}))
+    events = await events_of(GEMINI.model(server))
+    assert seals_of(events) == [{"thoughtSignature": "TEXT"}]
+    (made,) = calls_of(events)
+    assert (made.id, made.signature) == ("fc1", {"thoughtSignature": "CALL", "id": "fc1"})
+    server.answers.clear()
+    server.stream(*GEMINI.write(Reply(text="x")))
+    content = (
+        "Hi",
+        Reasoning(text="", signature=seals_of(events)[0]),
+        ModelCall(id=made.id, name=made.name, arguments={}, signature=made.signature),
+    )
+    await events_of(GEMINI.model(server), [*HELLO, AssistantMessage(content=content)])
+    assert server.seen[-1].body["contents"][1]["parts"] == parts
+
+
+async def test_several_summaries_are_paragraphs(server: Server) -> None:
+    def part(number: int, text: str) -> list[bytes]:
+        return [
+            sse({"type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": number}),
+            sse({"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": text}),
+        ]
+
+    last = sse({"type": "response.completed", "response": {}})
+    server.stream(*part(0, "First."), *part(1, "Second."), last)
+    assert thoughts_of(await events_of(RESPONSES.model(server))) == "First.\n\nSecond."

@@ -267,7 +267,7 @@ async def test_what_this_model_has_sealed_goes_back(server: Server) -> None:
 async def test_reasoning_that_led_to_nothing_is_left_out(server: Server, form: Format) -> None:
     """As after an abort: a sealed stretch must be followed by what it led to."""
     aborted = AssistantMessage(content=(Reasoning(text="think", signature=SEALS[form.api]),))
-    messages = [UserMessage(content=("a",)), aborted, UserMessage(content=("b",))]
+    messages: list[ModelMessage] = [UserMessage(content=("a",)), aborted, UserMessage(content=("b",))]
     assert "SEAL" not in json.dumps(await sent(server, form, messages))
 
 
@@ -282,7 +282,11 @@ async def test_reasoning_goes_back_in_the_field_a_server_wants(server: Server) -
     body = await sent(server, CHAT, turn(CHAT), record=config)
     assert body["messages"][2]["reasoning_content"] == "think"
     server.answers.clear()
-    silent = [UserMessage(content=("a",)), AssistantMessage(content=("b",)), UserMessage(content=("c",))]
+    silent: list[ModelMessage] = [
+        UserMessage(content=("a",)),
+        AssistantMessage(content=("b",)),
+        UserMessage(content=("c",)),
+    ]
     body = await sent(server, CHAT, silent, record=config)
     assert body["messages"][1]["reasoning_content"] == ""
 
@@ -411,8 +415,8 @@ async def test_thinking_has_its_tokens_on_top_of_the_reply(server: Server, limit
 
 
 async def test_beta_features_of_the_user_are_kept(server: Server) -> None:
-    headers = {"options": {"headers": {"Anthropic-Beta": "mine-2025"}}}
-    await sent(server, ANTHROPIC, [UserMessage(content=("a",))], settings=THINKING, **headers)
+    options = {"headers": {"Anthropic-Beta": "mine-2025"}}
+    await sent(server, ANTHROPIC, [UserMessage(content=("a",))], settings=THINKING, options=options)
     assert server.seen[-1].headers["anthropic-beta"] == "mine-2025,interleaved-thinking-2025-05-14"
 
 
@@ -435,7 +439,7 @@ async def test_a_history_with_calls_declares_a_tool_even_when_none_is_offered(se
 
 
 async def test_empty_texts_and_messages_are_not_sent(server: Server, form: Format) -> None:
-    messages = [
+    messages: list[ModelMessage] = [
         UserMessage(content=("a", "")),
         AssistantMessage(content=("",)),
         AssistantMessage(content=()),
@@ -463,3 +467,31 @@ async def test_headers_of_provider_model_and_request_are_sent(server: Server, fo
     )
     headers = server.seen[-1].headers
     assert (headers["x-provider"], headers["x-model"], headers["x-request"]) == ("1", "2", "3")
+
+
+class Counted(dict[str, Any]):
+    """Arguments that know how often they were encoded."""
+
+    times = 0
+
+    def items(self) -> Any:
+        Counted.times += 1
+        return super().items()
+
+
+async def test_a_message_is_encoded_once_for_the_whole_session(server: Server, form: Format) -> None:
+    server.stream(*form.write(Reply(text="x")))
+    messages: list[ModelMessage] = [
+        UserMessage(content=("go",)),
+        AssistantMessage(content=(ModelCall(id="c1", name="read", arguments=Counted(filePath="a")),)),
+        ToolMessage(call_id="c1", name="read", output="hello"),
+    ]
+    model = form.model(server)
+    Counted.times = 0
+    for number in range(5):
+        async for _ in model.stream(messages, (READ,), Settings()):
+            pass
+        messages.append(UserMessage(content=(f"step {number}",)))
+    assert Counted.times == 1
+    assert json.dumps(server.seen[-1].body).count('"go"') == 1
+    await model.close()

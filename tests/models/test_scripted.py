@@ -9,6 +9,7 @@ import pytest
 from tests.models.conftest import HELLO, calls_of, events_of, finish_of, text_of, thoughts_of, usage_of
 from toolwright.errors import ConfigError
 from toolwright.models.connect import connect
+from toolwright.models.info import Usage
 from toolwright.models.model import (
     AssistantMessage,
     CallDelta,
@@ -22,7 +23,6 @@ from toolwright.models.model import (
     Settings,
     TextDelta,
     ToolMessage,
-    Usage,
     UserMessage,
 )
 from toolwright.models.scripted import REMEMBERED, ScriptedModel, Turn

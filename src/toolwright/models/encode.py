@@ -39,10 +39,21 @@ def dump(value: Any) -> bytes:
 
 
 def join_body(fields: Mapping[str, Any], **lists: Iterable[bytes]) -> bytes:
-    """One JSON object of plain fields and of lists whose entries are already encoded."""
-    arrays = [b'"%s":[%s]' % (name.encode(), b",".join(entries)) for name, entries in lists.items()]
-    rest = dump(fields)[1:-1]
-    return b"{" + b",".join([rest, *arrays] if rest else arrays) + b"}"
+    """One JSON object of plain fields and of lists whose entries are already encoded.
+
+    Joined in one go: a long conversation is megabytes, and each copy of it costs milliseconds.
+    """
+    pieces = [dump(fields)[:-1]]
+    for name, entries in lists.items():
+        comma = b"" if pieces == [b"{"] else b","
+        pieces.append(b'%s"%s":[' % (comma, name.encode()))
+        between = b""
+        for entry in entries:
+            pieces += (between, entry)
+            between = b","
+        pieces.append(b"]")
+    pieces.append(b"}")
+    return b"".join(pieces)
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:

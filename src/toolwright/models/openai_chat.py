@@ -121,12 +121,17 @@ class ChatWire:
                 late.extend(message.attachments)
         yield from self._files_of_results(late)
 
-    def _files_of_results(self, attachments: Iterable[Attachment]) -> Iterator[bytes]:
-        parts = self._parts(("The files that came with the results above:", *attachments))
-        if len(parts) > 1:
-            if self._dialect.nine_ids:
-                yield dump({"role": "assistant", "content": "Done."})
-            yield dump({"role": "user", "content": parts})
+    def _files_of_results(self, attachments: Sequence[Attachment]) -> Iterator[bytes]:
+        if not attachments:
+            return
+        if self._dialect.nine_ids:
+            yield dump({"role": "assistant", "content": "Done."})
+        yield dump(
+            {
+                "role": "user",
+                "content": self._parts(("The files that came with the results above:", *attachments)),
+            }
+        )
 
     def _encode(self, message: ModelMessage, *, mark: bool = False) -> bytes:
         match message:

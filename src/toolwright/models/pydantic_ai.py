@@ -1,0 +1,250 @@
+"""Models of the providers that pydantic-ai knows and we do not, such as Bedrock, Vertex and Cohere; an extra."""
+
+import base64
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from importlib import import_module
+from typing import Any
+
+from toolwright.errors import ConfigError
+from toolwright.models.encode import dump
+from toolwright.models.failures import refusal
+from toolwright.models.http import SILENCE
+from toolwright.models.info import ModelInfo, Usage
+from toolwright.models.media import Media, media_of
+from toolwright.models.model import (
+    AssistantMessage,
+    CallDelta,
+    CallEnd,
+    CallStart,
+    Event,
+    Finish,
+    FinishReason,
+    Json,
+    ModelCall,
+    ModelError,
+    ModelMessage,
+    Reasoning,
+    ReasoningDelta,
+    ReasoningEnd,
+    Settings,
+    SystemMessage,
+    TextDelta,
+    ToolMessage,
+    ToolSpec,
+    Trouble,
+    UserMessage,
+)
+from toolwright.models.schemas import plain_schema
+from toolwright.models.wire import finish_reason, most_output
+from toolwright.tool import Attachment
+
+_REASONS: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "tool_call": "tool_calls",
+    "length": "length",
+    "content_filter": "content_filter",
+}
+
+
+class PydanticAIModel:
+    """One model, reached as `provider:model` of that library, which finds its keys in the environment itself."""
+
+    def __init__(self, info: ModelInfo, model: Any = None) -> None:
+        """`model` is one of the library's own models, for those that a name cannot describe."""
+        self.info = info
+        self._model = model or f"{info.provider}:{info.api_id}"
+        self._entered: AsyncExitStack | None = None
+
+    async def stream(
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+    ) -> AsyncGenerator[Event, None]:
+        library = _Library()
+        called = False
+        try:
+            async with library.direct.model_request_stream(
+                await self._enter(library),
+                list(library.messages_of(messages, self.info)),
+                model_settings=_settings(settings, self.info, tools),
+                model_request_parameters=library.parameters_of(tools),
+            ) as reply:
+                async for event in reply:
+                    for read in _events(event):
+                        called = called or isinstance(read, CallStart)
+                        yield read
+                yield _usage(reply.usage() if callable(reply.usage) else reply.usage)
+                raw = reply.finish_reason or "stop"
+                yield Finish(finish_reason(_REASONS, raw, called=called), raw)
+        except library.exceptions.UserError as error:
+            raise ModelError(f"{self.info.provider} cannot be asked: {error}", "bad_request") from error
+        except library.exceptions.AgentRunError as error:
+            raise self._error(error) from error
+
+    async def close(self) -> None:
+        entered, self._entered = self._entered, None
+        if entered is not None:
+            await entered.aclose()
+
+    async def _enter(self, library: "_Library") -> Any:
+        """The library's own model, with the connections that it keeps until it is left."""
+        if self._entered is None:
+            self._model = library.models.infer_model(self._model)
+            self._entered = AsyncExitStack()
+            await self._entered.enter_async_context(self._model)
+        return self._model
+
+    def _error(self, error: Any) -> ModelError:
+        status = getattr(error, "status_code", None)
+        if status is not None:
+            body = error.body if isinstance(error.body, str) else dump(error.body).decode()
+            return refusal(self.info.provider, status, getattr(error, "headers", None) or {}, body)
+        kind: Trouble = "content_filter" if "ContentFilter" in type(error).__name__ else "network"
+        return ModelError(f"{self.info.provider} did not answer: {error}", kind)
+
+
+class _Library:
+    """The library's modules, and our records as its own. Found by name, for it need not be installed."""
+
+    def __init__(self) -> None:
+        try:
+            self.direct: Any = import_module("pydantic_ai.direct")
+            self.messages: Any = import_module("pydantic_ai.messages")
+            self.models: Any = import_module("pydantic_ai.models")
+            self.tools: Any = import_module("pydantic_ai.tools")
+            self.exceptions: Any = import_module("pydantic_ai.exceptions")
+        except ImportError as error:
+            raise ConfigError(
+                "This provider is reached through pydantic-ai, which is not installed. "
+                "Install it with: pip install 'toolwright[providers]'."
+            ) from error
+
+    def parameters_of(self, tools: Sequence[ToolSpec]) -> Any:
+        definitions = [
+            self.tools.ToolDefinition(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=plain_schema(tool.schema),
+                strict=False,
+            )
+            for tool in tools
+        ]
+        return self.models.ModelRequestParameters(function_tools=definitions)
+
+    def messages_of(self, messages: Sequence[ModelMessage], info: ModelInfo) -> Iterator[Any]:
+        """What comes between two replies is one request here."""
+        parts: list[Any] = []
+        for message in messages:
+            if not isinstance(message, AssistantMessage):
+                parts.append(self._request_part(message, info))
+                continue
+            if parts:
+                yield self.messages.ModelRequest(parts=parts)
+            parts = []
+            own = message.model in {"", info.full_name}
+            reply = [part for entry in message.content for part in self._reply_parts(entry, own=own)]
+            if reply:
+                yield self.messages.ModelResponse(parts=reply, provider_name=info.provider)
+        if parts:
+            yield self.messages.ModelRequest(parts=parts)
+
+    def _request_part(self, message: SystemMessage | UserMessage | ToolMessage, info: ModelInfo) -> Any:
+        match message:
+            case SystemMessage():
+                return self.messages.SystemPromptPart(message.text)
+            case UserMessage():
+                return self.messages.UserPromptPart(self._content(message.content, info))
+            case ToolMessage():
+                files = self._content(message.attachments, info)
+                return self.messages.ToolReturnPart(
+                    message.name,
+                    [message.output, *files] if files else message.output,
+                    message.call_id,
+                    outcome="failed" if message.failed else "success",
+                )
+
+    def _content(self, content: Sequence[str | Attachment], info: ModelInfo) -> list[Any]:
+        given = [part if isinstance(part, str) else media_of(part, info.accepts) for part in content]
+        return [self._media(part) if isinstance(part, Media) else part for part in given if part]
+
+    def _media(self, media: Media) -> Any:
+        if not media.url:
+            return self.messages.BinaryContent(data=base64.b64decode(media.base64), media_type=media.mime)
+        kinds = {"image": "ImageUrl", "pdf": "DocumentUrl", "audio": "AudioUrl", "video": "VideoUrl"}
+        return getattr(self.messages, kinds[media.kind])(url=media.url)
+
+    def _reply_parts(self, part: str | Reasoning | ModelCall, *, own: bool) -> Iterator[Any]:
+        match part:
+            case str() if part:
+                yield self.messages.TextPart(part)
+            case Reasoning() if own:
+                yield self.messages.ThinkingPart(part.text, **part.signature)
+            case ModelCall():
+                kept = part.signature if own else {}
+                yield self.messages.ToolCallPart(part.name, part.arguments, part.id, **kept)
+
+
+def _settings(settings: Settings, info: ModelInfo, tools: Sequence[ToolSpec]) -> Json:
+    fields: Json = {
+        "max_tokens": most_output(settings, info),
+        "temperature": settings.temperature if info.temperature else None,
+        "top_p": settings.top_p if info.temperature else None,
+        "stop_sequences": list(settings.stop) or None,
+        "tool_choice": settings.tool_choice if tools and settings.tool_choice != "auto" else None,
+        "extra_headers": dict(settings.headers) or None,
+        "timeout": SILENCE,
+    }
+    return {name: value for name, value in fields.items() if value is not None} | dict(settings.options)
+
+
+def _events(event: Any) -> Iterator[Event]:
+    match event.event_kind:
+        case "part_start":
+            yield from _start(event.part)
+        case "part_delta":
+            yield from _delta(event.delta)
+        case "part_end" if event.part.part_kind == "thinking":
+            yield ReasoningEnd(_signature(event.part, "id", "signature"))
+        case "part_end" if event.part.part_kind == "tool-call":
+            part = event.part
+            yield CallEnd(part.tool_call_id, part.tool_name, part.args_as_json_str(), _signature(part, "id"))
+
+
+def _start(part: Any) -> Iterator[Event]:
+    match part.part_kind:
+        case "text" if part.content:
+            yield TextDelta(part.content)
+        case "thinking" if part.content:
+            yield ReasoningDelta(part.content)
+        case "tool-call":
+            yield CallStart(part.tool_call_id, part.tool_name)
+            if part.args:
+                yield CallDelta(part.tool_call_id, part.args_as_json_str())
+
+
+def _delta(delta: Any) -> Iterator[Event]:
+    match delta.part_delta_kind:
+        case "text" if delta.content_delta:
+            yield TextDelta(delta.content_delta)
+        case "thinking" if delta.content_delta:
+            yield ReasoningDelta(delta.content_delta)
+        case "tool_call" if isinstance(delta.args_delta, str) and delta.tool_call_id:
+            yield CallDelta(delta.tool_call_id, delta.args_delta)
+
+
+def _signature(part: Any, *names: str) -> Json:
+    kept = {name: getattr(part, name) for name in (*names, "provider_details")}
+    found = {name: value for name, value in kept.items() if value is not None}
+    return {**found, "provider_name": part.provider_name} if found else {}
+
+
+def _usage(usage: Any) -> Usage:
+    """Tokens without overlap. Their input includes the cache, their output the reasoning."""
+    reasoning = getattr(usage, "output_reasoning_tokens", 0) or usage.details.get("reasoning_tokens", 0)
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    return Usage(
+        input=max(0, usage.input_tokens - read - written),
+        output=max(0, usage.output_tokens - reasoning),
+        reasoning=reasoning,
+        cache_read=read,
+        cache_write=written,
+    )
