@@ -1,14 +1,11 @@
 """How the conversations of a workspace are put together: models, sessions, and what they offer their tools."""
 
-import json
 import tempfile
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from toolwright.app import Workspace
-from toolwright.errors import ConfigError
+from toolwright.auth import AuthFile
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.model import Model
@@ -24,8 +21,6 @@ from toolwright.session.title import Titles, small_sibling
 from toolwright.session.todo import StoredTodos
 from toolwright.session.turn import Budget
 from toolwright.session.turns import Turns
-
-Json = dict[str, Any]
 
 
 def open_sessions(workspace: Workspace) -> Sessions:
@@ -69,7 +64,7 @@ def titles(workspace: Workspace) -> Titles:
 
 def connections(workspace: Workspace) -> Connections:
     catalog = Catalog(workspace.config.get("provider", default={}))
-    return Connections(catalog, env=workspace.environment, auth=read_auth(workspace.folders.data / "auth.json"))
+    return Connections(catalog, env=workspace.environment, auth=AuthFile(workspace.folders.auth).records())
 
 
 def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | None) -> Turns:
@@ -102,17 +97,6 @@ def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | Non
 def _rules(conversation: Conversation) -> list[Rule]:
     stored = conversation.info.permission or ()
     return [Rule(rule["permission"], rule["pattern"], rule["action"], "session") for rule in stored]
-
-
-def read_auth(file: Path) -> Mapping[str, Json]:
-    """The stored keys, by provider."""
-    try:
-        value = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise ConfigError(f"{file}: {error}. Correct the file, or delete it and run tw auth again.") from error
-    return value if isinstance(value, dict) else {}
 
 
 def _small_model(workspace: Workspace, model: Model) -> Model:

@@ -50,5 +50,9 @@ class Folders:
         return self.data / "trust.json"
 
     @property
+    def auth(self) -> Path:
+        return self.data / "auth.json"
+
+    @property
     def database(self) -> Path:
         return self.data / "toolwright.db"

@@ -5,10 +5,13 @@ import sys
 COMMANDS = {
     "demo": "watch a whole session on a small project; needs no key and no network",
     "run": "give an agent a prompt and watch it work",
+    "session": "list, show, copy and delete sessions; take their changes back",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
     "permission": "explain a decision, test your rules, list and revoke approvals",
     "config": "show the settings that hold here and where each comes from",
+    "models": "the models that are known",
+    "auth": "store the keys of model providers",
     "trust": "let this project's own rules and code take effect",
     "doctor": "check this machine: programs, folders, sandbox, settings",
 }

@@ -1,0 +1,188 @@
+"""tw session: what was said and done, listed, shown, copied, moved, deleted, and its changes taken back."""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from toolwright.app import Workspace
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.errors import UsageError
+from toolwright.files.store import Files
+from toolwright.messages import Assistant, Completed, Failed, Message, SessionInfo, TextPart, ToolPart, User
+from toolwright.session.undo import FileUndo, Selection, Undo
+from toolwright.wire import to_json
+
+Json = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    return asyncio.run(_run(options))
+
+
+async def _run(options: argparse.Namespace) -> int:
+    workspace = open_from(options, keep=True)
+    try:
+        match options.action:
+            case "list":
+                _list(workspace, options)
+            case "show":
+                _show(workspace, options)
+            case "export":
+                print_json(workspace.sessions.exported(options.id))
+            case "import":
+                await _import(workspace, options)
+            case "fork":
+                print(workspace.sessions.fork(options.id, options.before).id)
+            case "delete":
+                await workspace.sessions.delete(options.id)
+            case "changes" | "revert" | "unrevert":
+                await _undo(workspace, options)
+        return 0
+    finally:
+        await workspace.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "session",
+        "Sessions: every prompt, answer and call, kept until you delete them.",
+        examples=(
+            "  tw session list\n"
+            "  tw session show ses_… --last 4\n"
+            "  tw session changes ses_…          what its calls changed, call by call\n"
+            "  tw session revert ses_… --file src/a.py --preview\n"
+            "  tw session export ses_… > talk.json && tw session import talk.json --directory elsewhere"
+        ),
+    )
+    actions = made.add_subparsers(
+        dest="action", required=True, metavar="list|show|export|import|fork|delete|changes|revert|unrevert"
+    )
+    listing = subcommand(actions, "list", "The sessions of this project, the last used first")
+    listing.add_argument("--limit", type=int, default=20)
+    listing.add_argument("--all", action="store_true", help="those of subagents too")
+    showing = _of_one(actions, "show", "One session: its messages and calls")
+    showing.add_argument("--last", type=int, default=0, metavar="N", help="only the last messages")
+    for sub in (listing, showing):
+        sub.add_argument("--json", action="store_true", help="machine-readable")
+    _of_one(actions, "export", "The whole session as JSON, on stdout")
+    importing = subcommand(actions, "import", "Take a session in from such a file, or from - for stdin")
+    importing.add_argument("file")
+    forking = _of_one(actions, "fork", "Copy a session, to go on from it in another direction")
+    forking.add_argument("--before", default="", metavar="MESSAGE", help="only what came before this message")
+    _of_one(actions, "delete", "Delete a session and those of its subagents")
+    _of_one(actions, "changes", "The files its calls have changed")
+    reverting = _of_one(actions, "revert", "Take changes back: of the last turn, or of what you name")
+    reverting.add_argument("--turn", default="", metavar="MESSAGE", help="everything from this prompt on")
+    reverting.add_argument("--call", default="", metavar="CALL", help="one call")
+    reverting.add_argument("--file", default="", metavar="PATH", help="one file")
+    reverting.add_argument("--preview", action="store_true", help="only say what would happen")
+    _of_one(actions, "unrevert", "Put back what the last revert took away")
+    return made
+
+
+def _of_one(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
+    made = subcommand(actions, name, text)
+    made.add_argument("id", help="the session")
+    return made
+
+
+def _list(workspace: Workspace, options: argparse.Namespace) -> None:
+    infos = [info for info in workspace.sessions.listed(1000) if options.all or info.parent_id is None]
+    if options.json:
+        print_json([to_json(info) for info in infos[: options.limit]])
+        return
+    print_table([(info.id, _when(info), info.title) for info in infos[: options.limit]])
+    if len(infos) > options.limit:
+        note(f"{len(infos) - options.limit} more; see --limit")
+
+
+def _when(info: SessionInfo) -> str:
+    moment = (info.time.updated or info.time.created) / 1000
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def _show(workspace: Workspace, options: argparse.Namespace) -> None:
+    info = workspace.sessions.info(options.id)
+    messages = workspace.sessions.messages(options.id, options.last)
+    if options.json:
+        shown = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
+        print_json({"info": to_json(info), "messages": shown})
+        return
+    print(f"{info.title}\n{info.id}  {_when(info)}  {info.directory}")
+    for message in messages:
+        print("\n".join(_message_lines(message)))
+
+
+def _message_lines(message: Message) -> list[str]:
+    info = message.info
+    head = f"\n> {info.agent}" if isinstance(info, User) else ""
+    lines = [f"{head}  {info.id}"] if isinstance(info, User) else [""]
+    for part in message.parts.values():
+        if isinstance(part, TextPart) and not part.synthetic and part.text:
+            lines.append(part.text)
+        elif isinstance(part, ToolPart):
+            lines.append(_call_line(part))
+    if isinstance(info, Assistant) and info.error is not None:
+        lines.append(f"! {info.error.name}: {info.error.data.get('message', '')}")
+    return lines
+
+
+def _call_line(part: ToolPart) -> str:
+    match part.state:
+        case Completed(title=title):
+            return f"  • {part.tool}  {title}  {part.call_id}"
+        case Failed(error=error):
+            return f"  ✗ {part.tool}  {error.splitlines()[0] if error else ''}  {part.call_id}"
+        case _:
+            return f"  … {part.tool}  {part.call_id}"
+
+
+async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
+    try:
+        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text("utf-8")
+        value = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{options.file} cannot be read as a session: {error}.") from error
+    print(workspace.sessions.imported(value).id)
+    await workspace.sessions.storage.settled()
+
+
+async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
+    turns = workspace.sessions.open(options.id)
+    undo = Undo(workspace.services.use(Files), turns.conversation)
+    match options.action:
+        case "changes":
+            print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])
+        case "unrevert":
+            _tell(await undo.unrevert())
+        case _:
+            selection = _selection(undo, options)
+            _tell(undo.plan(selection) if options.preview else await undo.revert(selection))
+    await workspace.sessions.storage.settled()
+
+
+def _kind(before: str | None, after: str | None) -> str:
+    return "added" if before is None else "deleted" if after is None else "changed"
+
+
+def _selection(undo: Undo, options: argparse.Namespace) -> Selection:
+    selection = Selection(turn=options.turn, call=options.call, file=options.file)
+    if not selection.empty:
+        return selection
+    last = undo.conversation.last_user()
+    if last is None:
+        raise UsageError("The session has no turn yet.")
+    return Selection(turn=last.id)
+
+
+def _tell(plans: list[FileUndo]) -> None:
+    rows = []
+    for plan in plans:
+        additions, deletions = plan.counts()
+        rows.append((plan.kind, f"+{additions} -{deletions}", plan.path))
+    print_table(rows)
