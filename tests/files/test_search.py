@@ -67,7 +67,7 @@ async def test_both_engines_choose_the_newest_files(tmp_path: Path, engine: Engi
 
 async def test_odd_names_survive_both_engines(tmp_path: Path, engine: Engine) -> None:
     names = ["pi|pe", "new\nline", "tab\t", "co:lon", " ", "-n", "sp ace", "\n\n", "é", os.fsdecode(b"\xff")]
-    lay_out(tmp_path, {name: "x\n" for name in names})
+    lay_out(tmp_path, dict.fromkeys(names, "x\n"))
     assert sorted((await find_files(tmp_path, "", engine=engine)).paths) == sorted(names)
     lines = await find_lines(Query(pattern="x", base=tmp_path), engine=engine)
     assert sorted(file.path for file in lines.files) == sorted(names)
@@ -169,9 +169,7 @@ async def test_cancelling_kills_the_child_process(tmp_path: Path) -> None:
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     task = asyncio.create_task(find_files(tmp_path, "*", engine=Ripgrep(str(program))))
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        await asyncio.sleep(0.01)
-    child = int((tmp_path / "pid").read_text())
+    child = int(await asyncio.to_thread(_await_text, tmp_path / "pid"))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -179,6 +177,12 @@ async def test_cancelling_kills_the_child_process(tmp_path: Path) -> None:
     while Path(f"/proc/{child}").exists():
         assert time.monotonic() - started < 1
         await asyncio.sleep(0.01)
+
+
+def _await_text(path: Path) -> str:
+    while not path.exists() or not path.read_text():
+        time.sleep(0.01)
+    return path.read_text()
 
 
 async def test_a_search_that_fails_leaves_no_child(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """ripgrep and the walker give the same answers, over trees, ignore files and patterns of every kind."""
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
