@@ -26,15 +26,15 @@ ROWS = [row for row in rows("malformed") if row["call"]["tool"] not in LATER]
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['id']} {row['note']}")
 async def test_recorded_rows(tmp_path: Path, row: Json) -> None:
     places = make_places(tmp_path, project=row["files"])
-    session = places.workspace().session()
     ran_as: list[str] = []
 
     def note(event: Event) -> None:
         if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
             ran_as.append(event.part.tool)
 
-    session.bus.subscribe(note)
-    result = await session.run_call(_call(places.fill(row["call"])))
+    async with places.workspace() as workspace:
+        workspace.bus.subscribe(note)
+        result = await workspace.session().run_call(_call(places.fill(row["call"])))
     expected = row["result"]
     kind = CHOICES[row["id"]] if "quirk" in row else expected.get("error_kind")
     assert ran_as[-1] == expected["ran_as"]

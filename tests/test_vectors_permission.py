@@ -1,7 +1,8 @@
 """Configuration and calls, as they were recorded: what is allowed, asked and denied, and what answers do."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ CHOICES = {
 ENDINGS = {"perm-0154": "error"}
 """Rows that end otherwise for another reason: an empty search text does not overwrite a file that was never read."""
 
+NEVER_WIDENED = {"rm*": "rm -f none.txt"}
+"""A command that deletes can be approved for good only in its very words."""
+
 ROWS = list(rows("permission_eval"))
 
 
@@ -70,14 +74,16 @@ def places(tmp_path: Path) -> Places:
 
 @pytest.mark.parametrize("row", SINGLE, ids=named)
 async def test_recorded_calls(places: Places, row: Json) -> None:
-    session, user = _open(places, row, [_reply(row["reply"])] * 9)
+    user = ScriptedUser([_reply(row["reply"])] * 9)
     log: list[Entry] = []
-    result = await _run(session, places.fill(row["call"]), log)
+    async with _session(places, row, user) as session:
+        result = await _run(session, places.fill(row["call"]), log)
+        offered = session.offered()
     if row["id"] in DENIED_BY_DEFAULT:
         assert _decision(result, log) == "deny"
         assert user.questions == []
         return
-    assert (row["call"]["tool"] in session.offered()) == row["offered"]
+    assert (row["call"]["tool"] in offered) == row["offered"]
     if row["decision"] == "unavailable":
         assert _decision(result, log) == "deny"
         return
@@ -86,8 +92,9 @@ async def test_recorded_calls(places: Places, row: Json) -> None:
 
 @pytest.mark.parametrize("row", SEQUENCES, ids=named)
 async def test_recorded_sequences(places: Places, row: Json) -> None:
-    session, user = _open(places, row, [])
-    outcomes = await _play(session, user, places.fill(row["steps"]), row)
+    user = ScriptedUser()
+    async with _session(places, row, user) as session:
+        outcomes = await _play(session, user, places.fill(row["steps"]), row)
     assert len(outcomes) == len(row["results"])
     for expected, (result, log) in zip(row["results"], outcomes, strict=True):
         _check(places, expected, result, log)
@@ -96,21 +103,20 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
 
 @pytest.mark.parametrize("row", ACCIDENTS, ids=named)
 async def test_rows_that_record_an_accident_come_out_as_we_chose(places: Places, row: Json) -> None:
-    session, user = _open(places, row, [_reply(row["reply"])] * 9 if "call" in row else [])
-    if "call" in row:
-        log: list[Entry] = []
-        result = await _run(session, places.fill(row["call"]), log)
-        decisions = [_decision(result, log)]
-    else:
-        decisions = [_decision(*one) for one in await _play(session, user, places.fill(row["steps"]), row)]
+    user = ScriptedUser()
+    steps = places.fill(row.get("steps") or [[row["call"]]])
+    async with _session(places, row, user) as session:
+        outcomes = await _play(session, user, steps, {"replies": [row.get("reply")], "results": steps} | row)
+    decisions = [_decision(*one) for one in outcomes]
     assert " ".join(decisions) == CHOICES[row["id"]]
 
 
-def _open(places: Places, row: Json, replies: list[Reply | None]) -> tuple[Session, ScriptedUser]:
+@asynccontextmanager
+async def _session(places: Places, row: Json, user: ScriptedUser) -> AsyncIterator[Session]:
     places.write_config(row["config"])
-    user = ScriptedUser(replies)
     rules = [Rule(one["permission"], one["pattern"], one["action"]) for one in row.get("session_permission", ())]
-    return places.workspace(user).session(row["agent"], rules=rules), user
+    async with places.workspace(user) as workspace:
+        yield workspace.session(row["agent"], rules=rules)
 
 
 async def _run(session: Session, call: Json, log: list[Entry]) -> Result:
@@ -182,7 +188,8 @@ def _request(entry: Entry) -> tuple[str, list[str], list[str]]:
 
 
 def _recorded(request: Json) -> tuple[str, list[str], list[str]]:
-    return request["permission"], request["patterns"], [_joined(pattern) for pattern in request["always"]]
+    always = [NEVER_WIDENED.get(pattern, pattern) for pattern in request["always"]]
+    return request["permission"], request["patterns"], [_joined(pattern) for pattern in always]
 
 
 def _joined(pattern: str) -> str:

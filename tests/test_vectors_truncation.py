@@ -56,8 +56,8 @@ async def test_of_a_first_line_that_is_too_long_as_much_as_fits_is_shown(tmp_pat
 async def test_what_grep_shows_stays_within_the_general_limits(tmp_path: Path, row: Json) -> None:
     places = make_places(tmp_path)
     (places.project / "searched.txt").write_text(text_of(row["content"]))
-    session = places.workspace().session()
-    result = await session.run_call(Call(id="call_1", tool="grep", arguments={"pattern": "needle"}))
+    async with places.workspace() as workspace:
+        result = await workspace.call("grep", pattern="needle")
     assert result.error is None
     assert len(result.output.encode()) <= MAX_BYTES
 
@@ -71,14 +71,15 @@ async def _run(places: Places, row: Json, full: str) -> tuple[Result, bool]:
         return full
 
     places.write_config({"truncate": {"tool": {"bash": {"direction": "head"}}}})
-    session = places.workspace(tools=(custom,)).session()
     arguments = {}
     if row["tool"] == "bash":
         (places.project / "full.txt").write_bytes(full.encode())
         target = " >&2" if row.get("via_stderr") else ""
         arguments = {"command": f"cat full.txt{target}", "description": "print it"}
-    result = await session.run_call(Call(id="call_1", tool=row["tool"], arguments=arguments))
-    return result, "task" in session.offered()
+    async with places.workspace(tools=(custom,)) as workspace:
+        session = workspace.session()
+        result = await session.run_call(Call(id="call_1", tool=row["tool"], arguments=arguments))
+        return result, "task" in session.offered()
 
 
 def _parts(result: Result) -> tuple[str, str]:

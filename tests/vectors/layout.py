@@ -1,6 +1,8 @@
 """The recorded rows and the places they speak of, as real folders: what every test of a vector file starts from."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,8 +62,15 @@ class Places:
         if config:
             (self.project / "opencode.json").write_text(json.dumps(self.fill(config)), "utf-8")
 
-    def workspace(self, user: ScriptedUser | None = None, tools: tuple[Tool, ...] = ()) -> Workspace:
-        return make_workspace(self.project, user=user, tools=tools, environment={"HOME": str(self.home)})
+    @asynccontextmanager
+    async def workspace(
+        self, user: ScriptedUser | None = None, tools: tuple[Tool, ...] = ()
+    ) -> AsyncIterator[Workspace]:
+        workspace = make_workspace(self.project, user=user, tools=tools, environment={"HOME": str(self.home)})
+        try:
+            yield workspace
+        finally:
+            await workspace.close()
 
 
 def make_places(folder: Path, **maps: Json) -> Places:
