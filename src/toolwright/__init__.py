@@ -2,6 +2,8 @@
 
 import sys
 
+from toolwright.version import VERSION
+
 # Written out, because importing `typing` would double what `tw --version` costs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 else:
     ModuleType = type(sys)
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "Attachment": "toolwright.tool",

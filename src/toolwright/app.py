@@ -55,7 +55,6 @@ class Workspace:
     hooks: list[Hook] = field(default_factory=list[Hook])
     _store: Store | None = None
     _session: Session | None = None
-    _sessions: "Sessions | None" = None
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
         """Call a tool as the default agent would; all such calls share one session."""
@@ -104,11 +103,9 @@ class Workspace:
     @property
     def sessions(self) -> "Sessions":
         """The conversations of this project. They are kept on disk if the workspace was opened with `keep`."""
-        if self._sessions is None:
-            from toolwright.conversations import open_sessions
+        from toolwright.session.sessions import Sessions
 
-            self._sessions = open_sessions(self)
-        return self._sessions
+        return self.services.use(Sessions)
 
     async def prompt(self, text: str, *, agent: str = "", model: str = "") -> "Message":
         """Answer one prompt in a session of its own."""
@@ -118,8 +115,6 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop what runs, end every service, and let nothing be lost."""
-        if self._sessions is not None:
-            await self._sessions.close()
         for service in list(self.services.made.values()):
             if callable(close := getattr(service, "close", None)):
                 answer = close()
@@ -267,6 +262,7 @@ def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
         "toolwright.services.Questions": late("toolwright.conversations", "questions"),
         "toolwright.services.Subagents": late("toolwright.conversations", "subagents"),
         "toolwright.services.Modes": late("toolwright.conversations", "modes"),
+        "toolwright.session.sessions.Sessions": late("toolwright.conversations", "open_sessions"),
         "toolwright.session.title.Titles": late("toolwright.conversations", "titles"),
         "toolwright.models.connect.Connections": late("toolwright.conversations", "connections"),
     }

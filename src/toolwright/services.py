@@ -8,6 +8,7 @@ from toolwright.tool import ToolContext
 
 Json = dict[str, Any]
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
     """One entry of a session's list."""

@@ -1,5 +1,6 @@
 """Everything that can go wrong between us and a provider, over real HTTP."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -270,3 +271,16 @@ async def test_leaving_early_lets_the_connection_go(server: Server) -> None:
     await model.close()
     with pytest.raises(StopAsyncIteration):
         await anext(stream)
+
+
+async def test_cancelling_is_not_an_error_of_the_model(server: Server, form: Format) -> None:
+    first, *rest = form.write(Reply(text="Hello"))
+    server.answer(Answer(pieces=[first, 30.0]), Answer(pieces=[first, *rest]))
+    model = form.model(server)
+    task = asyncio.create_task(events_of(model))
+    while not server.seen:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert text_of(await events_of(model)) == "Hello"

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from tests.models.conftest import CHAT, HELLO, text_of
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server
-from toolwright.models.model import Event, Finish, Model, ModelError, Settings, TextDelta
+from toolwright.models.model import Event, Finish, Model, ModelError, Settings, TextDelta, Trouble
 from toolwright.models.retry import Retry, RetryPolicy, stream_with_retries
 from toolwright.models.scripted import ScriptedModel, Turn
 
+EVEN = RetryPolicy(jitter=0.0)
 BUSY: Turn = {"error": {"message": "busy", "kind": "overload"}}
 
 
@@ -26,9 +27,8 @@ class Clock:
         self.waits.append(seconds)
 
 
-async def run(model: Model, clock: Clock, **policy: float) -> list[Event | Retry]:
-    chosen = RetryPolicy(**{"jitter": 0.0, **policy})  # type: ignore[arg-type]
-    async with aclosing(stream_with_retries(model, HELLO, (), Settings(), policy=chosen, sleep=clock.sleep)) as events:
+async def run(model: Model, clock: Clock, policy: RetryPolicy = EVEN) -> list[Event | Retry]:
+    async with aclosing(stream_with_retries(model, HELLO, (), Settings(), policy=policy, sleep=clock.sleep)) as events:
         return [event async for event in events]
 
 
@@ -76,8 +76,8 @@ async def test_after_a_cut_the_whole_reply_comes_again_behind_a_mark() -> None:
 
 
 @pytest.mark.parametrize("kind", ["auth", "bad_request", "context_overflow", "content_filter", "not_found", "quota"])
-async def test_what_does_not_pass_is_not_tried_again(kind: str) -> None:
-    model, clock = ScriptedModel({"error": {"kind": kind}}, {"text": "x"}), Clock()  # type: ignore[typeddict-item]
+async def test_what_does_not_pass_is_not_tried_again(kind: Trouble) -> None:
+    model, clock = ScriptedModel({"error": {"kind": kind}}, {"text": "x"}), Clock()
     with pytest.raises(ModelError):
         await run(model, clock)
     assert (model.count, clock.waits) == (1, [])
@@ -96,7 +96,7 @@ async def test_a_provider_that_asks_for_a_day_is_not_waited_for() -> None:
         await run(model, clock)
     assert clock.waits == []
     model = ScriptedModel({"error": {"kind": "quota", "retryable": True, "retry_after": 86_400}}, {"text": "x"})
-    await run(model, clock, longest_retry_after=100_000)
+    await run(model, clock, RetryPolicy(longest_retry_after=100_000))
     assert clock.waits == [86_400]
 
 

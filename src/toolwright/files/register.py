@@ -54,13 +54,16 @@ class Register:
             os.close(handle)
 
     def recover(self) -> None:
-        """Finish off what dead processes left: their temporary files go, half of a change is taken back."""
+        """Finish off what dead processes left: their temporary files go, half of a change is taken back.
+
+        What the system does not let us finish now is left for the next start, and holds nobody up.
+        """
         try:
             paths = sorted(self._folder.iterdir())
-        except FileNotFoundError:
+        except OSError:
             return
         for path in paths:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 self._recover(path)
 
     def _create(self) -> tuple[Path, int]:
@@ -136,7 +139,10 @@ def _read(handle: int) -> list[Pending]:
     """What was written down last. A line cut short does not count: what it tells of had not begun."""
     lines = os.read(handle, os.fstat(handle).st_size).splitlines(keepends=True)
     whole = [line for line in lines if line.endswith(b"\n")]
-    return [Pending(**item) for item in json.loads(whole[-1])] if whole else []
+    try:
+        return [Pending(**item) for item in json.loads(whole[-1])] if whole else []
+    except (ValueError, TypeError):
+        return []
 
 
 def _remove_temporary(path: Path) -> None:

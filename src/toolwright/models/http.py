@@ -72,6 +72,7 @@ class Endpoint:
                 timeout=httpx2.Timeout(self.address.silence, connect=min(30.0, self.address.silence)),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
                 verify=secure,
+                trust_env=not _is_local(self.address.base_url),
             )
         return self._client
 

@@ -102,8 +102,8 @@ class ChatWire:
         """Every message, system texts as one, and the files of a run of results after the run."""
         systems = [message.text for message in messages if isinstance(message, SystemMessage)]
         others = [message for message in messages if not isinstance(message, SystemMessage)]
-        if systems:
-            yield dump({"role": "system", "content": self._marked_text("\n\n".join(systems))})
+        if any(systems):
+            yield dump({"role": "system", "content": self._marked_text("\n\n".join(filter(None, systems)))})
         marked = len(others) - 2 if self._dialect.cache_marks else len(others)
         late: list[Attachment] = []
         after_result = False

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolwright import __version__
 from toolwright.errors import UsageError
 from toolwright.events import Bus, SessionCreated, SessionDeleted
 from toolwright.ids import is_id, new_id
@@ -13,6 +12,7 @@ from toolwright.session.conversation import Conversation, now
 from toolwright.session.owner import Owner
 from toolwright.session.storage import Storage
 from toolwright.session.turns import Turns, close_open_calls
+from toolwright.version import VERSION
 from toolwright.wire import from_json, to_json
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ class Sessions:
             project_id=self.project_id,
             directory=self.directory,
             title=title or default_title(),
-            version=__version__,
+            version=VERSION,
             time=Moment(created=now(), updated=now()),
             parent_id=parent.session.id if parent else None,
             permission=permission or None,

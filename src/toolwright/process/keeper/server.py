@@ -30,6 +30,8 @@ def serve(descriptor: int, processes: int, group: str) -> None:
     All that runs may be so many processes together, counted by a control group if one is named.
     """
     os.setsid()
+    # What our master was started with may be open still, and would be so in every program.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     requests = local_socket(descriptor)
     requests.set_inheritable(False)
     _reset_signals()
