@@ -43,6 +43,7 @@ class Server:
     def __init__(self) -> None:
         self.answers: deque[Answer] = deque()
         self.seen: list[Seen] = []
+        self.asked = asyncio.Event()
         self.connections = 0
         self.url = ""
 
@@ -57,6 +58,7 @@ class Server:
         try:
             while (seen := await _request(reader)) is not None:
                 self.seen.append(seen)
+                self.asked.set()
                 answer = self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
                 await _play(answer, writer)
                 if answer.end != "whole":

@@ -278,8 +278,7 @@ async def test_cancelling_is_not_an_error_of_the_model(server: Server, form: For
     server.answer(Answer(pieces=[first, 30.0]), Answer(pieces=[first, *rest]))
     model = form.model(server)
     task = asyncio.create_task(events_of(model))
-    while not server.seen:
-        await asyncio.sleep(0.01)
+    await server.asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

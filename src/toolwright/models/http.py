@@ -139,4 +139,7 @@ async def _beginning(response: "httpx2.Response") -> str:
 
 
 def _is_local(url: str) -> bool:
-    return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    try:
+        return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    except ValueError:  # no address at all, which the request will say
+        return False
