@@ -63,6 +63,14 @@ def open_file(place: Place, *, missing: Kind = "missing") -> FileIO:
     return file
 
 
+def size_of(place: Place) -> int:
+    """How large a file is; 0 if that cannot be said."""
+    try:
+        return place.path.stat().st_size
+    except OSError:
+        return 0
+
+
 def read_whole(place: Place, file: FileIO) -> bytes:
     """All bytes of an open file, if it is not too large to be held in memory."""
     size = os.fstat(file.fileno()).st_size

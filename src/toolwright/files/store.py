@@ -5,13 +5,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import FileIO
 from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.files.commit import Committer
-from toolwright.files.disk import Stamp, digest_of, open_file, read_whole
+from toolwright.files.disk import Stamp, digest_of, open_file, read_whole, size_of
 from toolwright.files.journal import Journal
 from toolwright.files.ledger import Ledger, Seen
 from toolwright.files.lines import LineIndexes
@@ -83,10 +82,7 @@ class Files:
 
     async def fetch(self, place: Place) -> Content:
         """The whole content of a file, text or not."""
-        with open_file(place) as file:
-            if os.fstat(file.fileno()).st_size <= LARGE:
-                return _content(place, file)
-            return await asyncio.to_thread(_content, place, file)
+        return await asyncio.to_thread(_fetch, place) if size_of(place) > LARGE else _fetch(place)
 
     def decode(self, content: Content) -> Text:
         """The text of a content, or a ToolError that names the file."""
@@ -166,10 +162,12 @@ async def _ended(work: "asyncio.Future[None]") -> asyncio.CancelledError | None:
     return cancelled
 
 
-def _content(place: Place, file: FileIO) -> Content:
-    """The stamp is taken last: what was written while reading must not pass for what was there before."""
-    data = read_whole(place, file)
-    return Content(place=place, data=data, stamp=Stamp.of(os.fstat(file.fileno())))
+def _fetch(place: Place) -> Content:
+    with open_file(place) as file:
+        data = read_whole(place, file)
+        # Taken last: what was written while reading must not pass for what was there before.
+        stamp = Stamp.of(os.fstat(file.fileno()))
+    return Content(place=place, data=data, stamp=stamp)
 
 
 def _check_name(change: Change) -> None:

@@ -4,11 +4,12 @@ import asyncio
 import base64
 import os
 import re
+from functools import partial
 from io import FileIO
 from typing import Annotated
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import open_file, read_whole
+from toolwright.files.disk import open_file, read_whole, size_of
 from toolwright.files.lines import Limits, Window
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
 from toolwright.files.paths import Place
@@ -52,25 +53,27 @@ async def read(
     first, count = max(1, offset or 1), LINES if limit is None else limit
     if folder:
         return await asyncio.to_thread(_list, place, first, count)
-    with open_file(place, missing="not_found") as file:
-        if pages is not None:
-            return await asyncio.to_thread(_read_pages, place, file, pages)
-        if _ending(place) in NAMES:
-            return await asyncio.to_thread(_attach, place, file)
-        if offset is None and limit is None:
-            _refuse_binary_name(place, file)
-        limits = Limits(lines=count, bytes=BYTES, width=WIDTH)
-        view = await _view(files, place, file, limits, first, column or 1)
+    if pages is not None:
+        return await asyncio.to_thread(_read_pages, place, pages)
+    if _ending(place) in NAMES:
+        return await asyncio.to_thread(_attach, place)
+    if offset is None and limit is None:
+        _refuse_binary_name(place)
+    limits = Limits(lines=count, bytes=BYTES, width=WIDTH)
+    look = partial(_look, files, place, limits, first=first, column=column or 1)
+    view = await asyncio.to_thread(look) if size_of(place) > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
     files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
     return _shown(place, view)
 
 
-async def _view(files: Files, place: Place, file: FileIO, limits: Limits, first: int, column: int) -> View:
-    """A large file is looked through in a thread, so that nothing else has to wait."""
-    if os.fstat(file.fileno()).st_size <= LARGE:
+def _look(files: Files, place: Place, limits: Limits, *, first: int, column: int) -> View:
+    with _opened(place) as file:
         return files.viewer.view(place, file, limits, first=first, column=column)
-    return await asyncio.to_thread(files.viewer.view, place, file, limits, first=first, column=column)
+
+
+def _opened(place: Place) -> FileIO:
+    return open_file(place, missing="not_found")
 
 
 def _shown(place: Place, view: View) -> Result:
@@ -137,17 +140,18 @@ def _list(place: Place, first: int, count: int) -> Result:
     return Result(output, title=place.relative, metadata=metadata, truncated=more)
 
 
-def _attach(place: Place, file: FileIO) -> Result:
+def _attach(place: Place) -> Result:
     """A file named like a picture or a PDF goes to the model as it is.
 
     The attachment's media type is that of the name; the address says what the bytes really are.
     """
     mime = NAMES[_ending(place)]
-    size = os.fstat(file.fileno()).st_size
+    size = size_of(place)
     if size > DOCUMENT:
         advice = "Read its text with pages." if mime == "application/pdf" else "Scale it down first."
         raise ToolError(f"{place.path} has {size:,} bytes, too many to be shown. {advice}", "too_large")
-    data = read_whole(place, file)
+    with _opened(place) as file:
+        data = read_whole(place, file)
     real = kind_of(data)
     note = f"{'PDF' if mime == 'application/pdf' else 'Picture'} read: {place.relative}"
     if real.startswith("image/"):
@@ -167,9 +171,10 @@ def _attach(place: Place, file: FileIO) -> Result:
     )
 
 
-def _read_pages(place: Place, file: FileIO, pages: str) -> Result:
+def _read_pages(place: Place, pages: str) -> Result:
     first, last = page_range(pages)
-    data = read_whole(place, file)
+    with _opened(place) as file:
+        data = read_whole(place, file)
     if kind_of(data) != "application/pdf":
         raise ToolError(f"{place.path} is not a PDF file, so it has no pages. Leave pages out.", "schema")
     texts, total = read_pages(place.path, data, first, last)
@@ -178,10 +183,11 @@ def _read_pages(place: Place, file: FileIO, pages: str) -> Result:
     return Result("\n\n".join(parts), title=title, metadata={"preview": texts[0], "totalPages": total})
 
 
-def _refuse_binary_name(place: Place, file: FileIO) -> None:
+def _refuse_binary_name(place: Place) -> None:
     if not BINARY.fullmatch(_ending(place)):
         return
-    kind, _ = detect(os.pread(file.fileno(), SAMPLE, 0))
+    with _opened(place) as file:
+        kind, _ = detect(file.read(SAMPLE))
     advice = "Use a program made for its format."
     if kind != "binary":
         advice = "Its content looks like text: give offset 1 to read it as such."
