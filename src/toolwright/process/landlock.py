@@ -8,6 +8,8 @@ from toolwright.process.keeper.order import Confinement, Mount
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "fd")
 
+SHARED = tuple(Path("/dev", name) for name in ("shm", "pts", "mqueue"))
+
 
 def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
     """The command, with what the keeper does to the process before it becomes the command."""
@@ -26,7 +28,8 @@ def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
 
 def _mounts(box: Box) -> Iterable[Mount]:
     """The temporary folders come last: before that, what lies in the real ones can still be named."""
-    yield from (_mount("bind", place) for place in box.pinned)
+    writable = dict.fromkeys((*sorted(box.writable, key=lambda place: len(place.parts)), *box.pinned, *SHARED))
+    yield from (_mount("bind", place) for place in writable if place.exists())
     yield from (_mount("read-only", place) for place in box.protected)
     yield from (_mount("hide", place) for place in box.hidden)
     for folder in TEMP_FOLDERS:

@@ -59,7 +59,10 @@ class Findings:
         if sys.platform == "darwin":
             said = [f"seatbelt: {self.seatbelt or 'works'}"]
         if not self.landlock and not self.mounts:
-            said.append("landlock cannot hide files, protect parts of the project or keep /tmp private: no namespaces")
+            said.append(
+                "landlock has no namespaces to go with it: it cannot hide files, protect parts of the project,"
+                " keep /tmp private, or stop changes of mode and owner"
+            )
         if not self.bubblewrap and not self.offline:
             said.append("bubblewrap cannot take the network away here")
         return said

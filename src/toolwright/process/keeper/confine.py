@@ -4,6 +4,7 @@
 # ruff: noqa: PTH103, PTH112, PTH120, PTH123
 
 import os
+from collections.abc import Iterable
 
 from . import capabilities, landlock, seccomp, system
 from .order import Confinement, Mount
@@ -21,6 +22,7 @@ def confine(limits: Confinement) -> None:
         _enter_mount_namespace()
         for mount in limits["mounts"]:
             _apply(mount)
+        _seal(mount["target"] for mount in limits["mounts"] if mount["kind"] in ("bind", "replace"))
     capabilities.drop_dangerous()
     system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(readable=limits["readable"], writable=limits["writable"])
@@ -57,6 +59,13 @@ def _apply(mount: Mount) -> None:
             # Where devices are off, opening one is refused to everybody, root included.
             system.mount("/dev/null", target, None, BIND)
             _remount(target, READ_ONLY | NO_DEVICES)
+
+
+def _seal(writable: Iterable[str]) -> None:
+    """Landlock alone lets modes, owners and times be changed anywhere. On a read-only mount nothing can be."""
+    system.make_read_only("/")
+    for target in writable:
+        system.make_writable(target)
 
 
 def _replace(target: str, source: str, keep: list[str]) -> None:

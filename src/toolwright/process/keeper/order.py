@@ -6,8 +6,9 @@ from typing import TypedDict
 class Mount(TypedDict):
     """One change to what a confined program sees of its files.
 
-    `bind` makes the target a mount of its own, which cannot be moved; `read-only` and `hide` say what they do;
-    `replace` puts the source in the target's place, except for what is to be kept of it.
+    `bind` makes the target a mount of its own, which can be written and not be moved; `read-only` and `hide` say
+    what they do; `replace` puts the source in the target's place, except for what is to be kept of it. Whatever is
+    not bound or put in place is read-only.
     """
 
     kind: str
