@@ -251,13 +251,13 @@ def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
         return lambda: getattr(import_module(module), maker)(workspace)
 
     return {
-        "toolwright.files.store.Files": late("toolwright.rooms", "files"),
+        "toolwright.files.store.Files": late("toolwright.rooms.files", "files"),
         "toolwright.truncate.Truncator": lambda: workspace.truncator,
-        "toolwright.process.scope.Scopes": late("toolwright.rooms", "scopes"),
-        "toolwright.process.sandbox.Sandbox": late("toolwright.rooms", "sandbox"),
-        "toolwright.process.jobs.Jobs": late("toolwright.rooms", "jobs"),
-        "toolwright.skills.Skills": late("toolwright.rooms", "skills"),
-        "toolwright.tools.batch.BatchLimits": late("toolwright.rooms", "batch_limits"),
+        "toolwright.process.scope.Scopes": late("toolwright.rooms.shell", "scopes"),
+        "toolwright.process.sandbox.Sandbox": late("toolwright.rooms.shell", "sandbox"),
+        "toolwright.process.jobs.Jobs": late("toolwright.rooms.shell", "jobs"),
+        "toolwright.skills.Skills": late("toolwright.rooms.skills", "skills"),
+        "toolwright.tools.batch.BatchLimits": late("toolwright.rooms.batch", "batch_limits"),
         "toolwright.services.Todos": late("toolwright.conversations", "todos"),
         "toolwright.services.Questions": late("toolwright.conversations", "questions"),
         "toolwright.services.Subagents": late("toolwright.conversations", "subagents"),

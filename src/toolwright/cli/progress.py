@@ -6,17 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from toolwright.events import Event, PartDelta, PartUpdated, SessionError, SessionStatus
-from toolwright.messages import (
-    Completed,
-    Failed,
-    ReasoningPart,
-    Running,
-    StepFinishPart,
-    StepStartPart,
-    TextPart,
-    ToolPart,
-)
+from toolwright.events import Event, PartUpdated
+from toolwright.messages import ReasoningPart, StepFinishPart, StepStartPart, TextPart
+from toolwright.parts import Completed, Failed, Running, ToolPart
+from toolwright.session.events import PartDelta, SessionError, SessionStatus
 from toolwright.wire import to_json
 
 Json = dict[str, Any]

@@ -12,7 +12,8 @@ from toolwright.app import Workspace
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.files.store import Files
-from toolwright.messages import Assistant, Completed, Failed, Message, SessionInfo, TextPart, ToolPart, User
+from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
+from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.session.undo import FileUndo, Selection, Undo
 from toolwright.wire import to_json
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from toolwright.call import call_from_text
 from toolwright.errors import PermissionRejected, ToolError
-from toolwright.messages import ToolPart
 from toolwright.models.model import CallEnd
+from toolwright.parts import ToolPart
 from toolwright.request import Request
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.turn import Turn

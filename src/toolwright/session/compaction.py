@@ -4,22 +4,14 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from toolwright.clock import now
 from toolwright.errors import ToolwrightError
-from toolwright.events import SessionCompacted
 from toolwright.ids import new_id
-from toolwright.messages import (
-    Assistant,
-    CompactionPart,
-    Completed,
-    Message,
-    Moment,
-    TextPart,
-    ToolPart,
-    User,
-)
+from toolwright.messages import Assistant, CompactionPart, Message, Moment, TextPart, User
 from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
-from toolwright.session.conversation import now
+from toolwright.parts import Completed, ToolPart
+from toolwright.session.events import SessionCompacted
 from toolwright.session.history import since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.turn import Turn

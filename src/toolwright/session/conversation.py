@@ -1,17 +1,14 @@
 """The records of one session while it is open: kept in memory, written through to the store, told to the bus."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from toolwright.events import Bus, MessageRemoved, MessageUpdated, PartRemoved, PartUpdated, SessionUpdated
-from toolwright.messages import AnyPart, Info, Message, SessionInfo, User
+from toolwright.clock import now
+from toolwright.events import Bus, PartUpdated
+from toolwright.messages import Info, Message, SessionInfo, User
+from toolwright.parts import Part
+from toolwright.session.events import MessageRemoved, MessageUpdated, PartRemoved, SessionUpdated
 from toolwright.session.store import Store
-
-
-def now() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(slots=True)
@@ -34,7 +31,7 @@ class Conversation:
     def message(self, message_id: str) -> Message | None:
         return self._by_id.get(message_id)
 
-    def add(self, info: Info, parts: Sequence[AnyPart] = ()) -> Message:
+    def add(self, info: Info, parts: Sequence[Part] = ()) -> Message:
         message = Message(info)
         self.messages.append(message)
         self._by_id[info.id] = message
@@ -49,19 +46,19 @@ class Conversation:
         self.store.put_message(info)
         self.bus.publish(MessageUpdated(info=info))
 
-    def put(self, part: AnyPart) -> None:
+    def put(self, part: Part) -> None:
         """A part is new or has changed: kept, stored and told."""
         self.put_part(part)
         self.bus.publish(PartUpdated(part=part))
 
-    def put_part(self, part: AnyPart) -> None:
+    def put_part(self, part: Part) -> None:
         """Keep and store a part without telling; the door tells when it is safe on disk."""
         message = self._by_id.get(part.message_id)
         if message is not None:
             message.parts[part.id] = part
         self.store.put_part(part)
 
-    def remove_part(self, part: AnyPart) -> None:
+    def remove_part(self, part: Part) -> None:
         message = self._by_id.get(part.message_id)
         if message is not None:
             message.parts.pop(part.id, None)

@@ -3,18 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolwright.messages import (
-    Assistant,
-    CompactionPart,
-    Completed,
-    Failed,
-    FilePart,
-    Message,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-    User,
-)
+from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
@@ -23,6 +12,7 @@ from toolwright.models.model import (
     ToolMessage,
     UserMessage,
 )
+from toolwright.parts import Completed, Failed, FilePart, ToolPart
 from toolwright.tool import Attachment
 
 CLEARED = "[This old result was cleared to save room. Call the tool again if you need it.]"

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolwright.clock import now
 from toolwright.ids import new_id
-from toolwright.messages import Moment, TextPart, new_part
-from toolwright.session.conversation import now
+from toolwright.messages import Moment, TextPart
+from toolwright.parts import new_part
 from toolwright.session.sessions import Sessions
 from toolwright.tool import ToolContext
 

@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
-from toolwright.messages import AgentPart, AnyPart, FilePart, PartKeys, TextPart, new_part
+from toolwright.messages import AgentPart, TextPart
+from toolwright.parts import FilePart, Part, PartKeys, new_part
 from toolwright.session.session import Session
 from toolwright.session.store import Nowhere
 from toolwright.tool import Call, Result
@@ -57,10 +58,10 @@ class PromptReader:
     message_id: str
     agents: Sequence[str]
 
-    async def parts(self, prompt: Prompt) -> list[AnyPart]:
+    async def parts(self, prompt: Prompt) -> list[Part]:
         if not prompt.text.strip() and not prompt.files:
             raise UsageError("The prompt is empty. Say what you want, or attach a file.")
-        found: list[AnyPart] = [TextPart(**self._new(), text=prompt.text)] if prompt.text else []
+        found: list[Part] = [TextPart(**self._new(), text=prompt.text)] if prompt.text else []
         for file in prompt.files:
             found += await self._file(file)
         for name in mentioned(prompt.text) if prompt.mentions else ():
@@ -73,7 +74,7 @@ class PromptReader:
     def _synthetic(self, text: str) -> TextPart:
         return TextPart(**self._new(), text=text, synthetic=True)
 
-    async def _mention(self, name: str) -> list[AnyPart]:
+    async def _mention(self, name: str) -> list[Part]:
         path = Path(
             name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.directory / name
         )
@@ -84,7 +85,7 @@ class PromptReader:
             return [AgentPart(**self._new(), name=name), self._synthetic(advice)]
         return []
 
-    async def _file(self, file: Attached) -> list[AnyPart]:
+    async def _file(self, file: Attached) -> list[Part]:
         address = urlsplit(file.url)
         match address.scheme:
             case "data":
@@ -97,7 +98,7 @@ class PromptReader:
             case _:
                 return await self._local(self.session.directory / file.url, {}, file.filename)
 
-    def _data(self, file: Attached) -> list[AnyPart]:
+    def _data(self, file: Attached) -> list[Part]:
         head, _, body = file.url.removeprefix("data:").partition(",")
         mime = file.mime or head.partition(";")[0] or "text/plain"
         part = FilePart(**self._new(), mime=mime, url=file.url, filename=file.filename or None)
@@ -106,7 +107,7 @@ class PromptReader:
         text = base64.b64decode(body).decode("utf-8", "replace") if head.endswith(";base64") else unquote(body)
         return [self._synthetic(f"The user attached {file.filename or 'a text'}:\n{text}"), part]
 
-    async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[AnyPart]:
+    async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[Part]:
         """A file or folder of this machine, as the read tool shows it; a refusal is told, not raised."""
         arguments: dict[str, object] = {"filePath": str(path), **_range(lines)}
         result = await self._read(arguments)

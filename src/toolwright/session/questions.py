@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from toolwright.errors import PermissionRejected, UsageError
-from toolwright.events import Bus, QuestionAsked, QuestionRejected, QuestionReplied
+from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.services import Asked
+from toolwright.session.events import QuestionAsked, QuestionRejected, QuestionReplied
 from toolwright.tool import ToolContext
 from toolwright.wire import to_json
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id
-from toolwright.messages import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
-from toolwright.session.conversation import now
+from toolwright.parts import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
 from toolwright.session.store import PartStore
 from toolwright.tool import Attachment, Call, Json, Result
 

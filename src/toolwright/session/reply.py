@@ -3,22 +3,16 @@
 import time
 from dataclasses import dataclass, field, replace
 
-from toolwright.events import PartDelta, SessionStatus
+from toolwright.clock import now
 from toolwright.messages import (
-    AnyPart,
     Assistant,
     Cache,
     Message,
-    PartKeys,
-    Pending,
     ReasoningPart,
-    Span,
     StepFinishPart,
     StepStartPart,
     TextPart,
     Tokens,
-    ToolPart,
-    new_part,
 )
 from toolwright.models.info import Prices, Usage
 from toolwright.models.model import (
@@ -32,7 +26,9 @@ from toolwright.models.model import (
     TextDelta,
 )
 from toolwright.models.retry import Retry
-from toolwright.session.conversation import Conversation, now
+from toolwright.parts import Part, PartKeys, Pending, Span, ToolPart, new_part
+from toolwright.session.conversation import Conversation
+from toolwright.session.events import PartDelta, SessionStatus
 
 FLUSH_SECONDS = 1.0
 """How long streamed words may be in memory only."""
@@ -176,7 +172,7 @@ class ReplyWriter:
         self._pieces.clear()
         self.calls.clear()
         self.usage, self.reason = None, ""
-        leftover: list[AnyPart] = [part for part in self.message.parts.values() if not isinstance(part, StepStartPart)]
+        leftover: list[Part] = [part for part in self.message.parts.values() if not isinstance(part, StepStartPart)]
         for part in leftover:
             self.conversation.remove_part(part)
         status = {

@@ -10,7 +10,7 @@ from toolwright.call import Caller
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
-from toolwright.messages import ToolPart
+from toolwright.parts import ToolPart
 from toolwright.permission.broker import Asker, Entry
 from toolwright.permission.gate import Gate
 from toolwright.request import Request

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolwright.clock import now
 from toolwright.errors import UsageError
-from toolwright.events import Bus, SessionCreated, SessionDeleted
+from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AnyPart, Assistant, Info, Message, Moment, SessionInfo, User
-from toolwright.session.conversation import Conversation, now
+from toolwright.session.conversation import Conversation
+from toolwright.session.events import SessionCreated, SessionDeleted
 from toolwright.session.owner import Owner
 from toolwright.session.storage import Storage
 from toolwright.session.turns import Turns, close_open_calls

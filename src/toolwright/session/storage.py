@@ -12,6 +12,7 @@ from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
+from toolwright.parts import Part
 from toolwright.session.owner import Owner
 from toolwright.wire import from_json, to_json
 
@@ -94,7 +95,7 @@ class Storage:
     def put_message(self, info: Info) -> None:
         self._put(_PUT_MESSAGE, info.id, info.session_id, _text(info))
 
-    def put_part(self, part: AnyPart) -> None:
+    def put_part(self, part: Part) -> None:
         self._put(_PUT_PART, part.id, part.message_id, part.session_id, _text(part))
 
     def put_todos(self, session_id: str, todos: Sequence[Json]) -> None:
@@ -166,7 +167,7 @@ class Storage:
             rows = self._select(f"SELECT data FROM part WHERE message_id IN ({marks}) ORDER BY seq", *found)
         else:
             rows = self._select("SELECT data FROM part WHERE session_id = ? ORDER BY seq", session_id)
-        parts: list[AnyPart] = _records(AnyPart, rows)
+        parts: list[Part] = _records(AnyPart, rows)
         for part in parts:
             if part.message_id in found:
                 found[part.message_id].parts[part.id] = part

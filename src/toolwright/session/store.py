@@ -1,22 +1,25 @@
 """Where records go: a protocol of a few verbs, and the store that keeps nothing."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from toolwright.messages import AnyPart, Info, SessionInfo
+from toolwright.parts import Part
+
+if TYPE_CHECKING:
+    from toolwright.messages import Info, SessionInfo
 
 
 class PartStore(Protocol):
     """Takes parts as they change. What was put before `settled` returns survives the end of the process."""
 
-    def put_part(self, part: AnyPart) -> None: ...
+    def put_part(self, part: Part) -> None: ...
     async def settled(self) -> None: ...
 
 
 class Store(PartStore, Protocol):
     """Takes all records of sessions."""
 
-    def put_session(self, info: SessionInfo) -> None: ...
-    def put_message(self, info: Info) -> None: ...
+    def put_session(self, info: "SessionInfo") -> None: ...
+    def put_message(self, info: "Info") -> None: ...
     def remove_message(self, message_id: str) -> None: ...
     def remove_part(self, part_id: str) -> None: ...
     async def close(self) -> None: ...
@@ -25,13 +28,13 @@ class Store(PartStore, Protocol):
 class Nowhere:
     """For calls and conversations that nobody will come back to."""
 
-    def put_session(self, info: SessionInfo) -> None:
+    def put_session(self, info: "SessionInfo") -> None:
         pass
 
-    def put_message(self, info: Info) -> None:
+    def put_message(self, info: "Info") -> None:
         pass
 
-    def put_part(self, part: AnyPart) -> None:
+    def put_part(self, part: Part) -> None:
         pass
 
     def remove_message(self, message_id: str) -> None:

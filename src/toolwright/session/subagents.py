@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from toolwright.agents import Agents
 from toolwright.errors import ToolError
 from toolwright.events import Bus, Event, PartUpdated
-from toolwright.messages import Assistant, Completed, Message, Running, TextPart, ToolPart
+from toolwright.messages import Assistant, Message, TextPart
+from toolwright.parts import Completed, Running, ToolPart
 from toolwright.services import Colleague, Report, Task
 from toolwright.session.prompt import Prompt
 from toolwright.session.sessions import Sessions
 from toolwright.session.turns import Turns
 from toolwright.tool import Json, ToolContext
-
 
 DEEPEST = 4
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from toolwright.events import Bus, TodoUpdated
+from toolwright.events import Bus
 from toolwright.services import Todo
+from toolwright.session.events import TodoUpdated
 from toolwright.session.storage import Storage
 from toolwright.wire import from_json, to_json
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from toolwright.agents import Agent
+from toolwright.clock import now
 from toolwright.errors import ToolwrightError
-from toolwright.events import SessionError
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, Failure, Message, ModelRef, Moment, PatchPart, Paths, Tokens, User
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
-from toolwright.session.conversation import Conversation, now
+from toolwright.session.conversation import Conversation
+from toolwright.session.events import SessionError
 from toolwright.session.history import History
 from toolwright.session.instructions import Instructions
 from toolwright.session.repeats import Repeats

@@ -5,24 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from toolwright.agents import Agent
+from toolwright.clock import now
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.events import SessionIdle, SessionStatus
 from toolwright.ids import new_id
-from toolwright.messages import (
-    Assistant,
-    Failed,
-    Failure,
-    Message,
-    ModelRef,
-    Moment,
-    Pending,
-    Running,
-    Span,
-    User,
-)
+from toolwright.messages import Assistant, Failure, Message, ModelRef, Moment, User
 from toolwright.models.model import Model, ModelError
+from toolwright.parts import Failed, Pending, Running, Span
 from toolwright.permission.broker import Broker
-from toolwright.session.conversation import Conversation, now
+from toolwright.session.conversation import Conversation
+from toolwright.session.events import SessionIdle, SessionStatus
 from toolwright.session.failures import aborted, limit
 from toolwright.session.history import History
 from toolwright.session.instructions import Instructions

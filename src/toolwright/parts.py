@@ -1,0 +1,113 @@
+"""What every part of a message has, and the tool part with the states of a call."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from toolwright.errors import Kind
+from toolwright.ids import new_id
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """When something began and ended, in milliseconds since the epoch."""
+
+    start: int
+    end: int | None = None
+    compacted: int | None = None
+    """When an old output was taken out of what the model is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What every part has."""
+
+    id: str
+    session_id: str
+    message_id: str
+
+
+class PartKeys(TypedDict):
+    """The fields of Part, for making one of any kind: `TextPart(**new_part(...), text="hello")`."""
+
+    id: str
+    session_id: str
+    message_id: str
+
+
+def new_part(session_id: str, message_id: str) -> PartKeys:
+    return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart(Part):
+    """A file: an attachment of a result, or one the user sent."""
+
+    mime: str
+    url: str
+    filename: str | None = None
+    source: Json | None = None
+    type: Literal["file"] = "file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """The model has begun to write the call."""
+
+    input: Json = field(default_factory=dict[str, Any])
+    raw: str = ""
+    status: Literal["pending"] = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """The call is under way."""
+
+    input: Json
+    time: Span
+    title: str | None = None
+    metadata: Json | None = None
+    status: Literal["running"] = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """The call has come to its result."""
+
+    input: Json
+    output: str
+    title: str
+    metadata: Json
+    time: Span
+    attachments: tuple[FilePart, ...] | None = None
+    status: Literal["completed"] = "completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The call has come to nothing, for a reason of this kind."""
+
+    input: Json
+    error: str
+    time: Span
+    kind: Kind = "crash"
+    metadata: Json | None = None
+    status: Literal["error"] = "error"
+
+
+State = Pending | Running | Completed | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPart(Part):
+    """One tool call inside an assistant message."""
+
+    call_id: str
+    tool: str
+    state: State
+    parent_call_id: str | None = None
+    """The call that made this one, such as a batch; the model sees it only through that call's result."""
+    metadata: Json | None = None
+    """What the provider wants back with the call."""
+    type: Literal["tool"] = "tool"

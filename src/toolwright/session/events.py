@@ -1,0 +1,127 @@
+"""What happens in a conversation, as records for the bus."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolwright.events import Event
+from toolwright.messages import Failure, Info, SessionInfo
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCreated(Event):
+    type = "session.created"
+    info: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdated(Event):
+    type = "session.updated"
+    info: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDeleted(Event):
+    type = "session.deleted"
+    info: SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStatus(Event):
+    """A session has begun to work, waits to try again, or is at rest."""
+
+    type = "session.status"
+    session_id: str
+    status: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionIdle(Event):
+    """A session is at rest: nothing of it is under way any more."""
+
+    type = "session.idle"
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionError(Event):
+    """A turn came to nothing."""
+
+    type = "session.error"
+    session_id: str
+    error: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCompacted(Event):
+    type = "session.compacted"
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageUpdated(Event):
+    """A message is new or has changed."""
+
+    type = "message.updated"
+    info: Info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRemoved(Event):
+    type = "message.removed"
+    session_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartDelta(Event):
+    """More of a text that is being written; the whole follows when it is complete."""
+
+    type = "message.part.delta"
+    session_id: str
+    message_id: str
+    part_id: str
+    field: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRemoved(Event):
+    type = "message.part.removed"
+    session_id: str
+    message_id: str
+    part_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAsked(Event):
+    """A tool waits for the user's choice."""
+
+    type = "question.asked"
+    id: str
+    session_id: str
+    questions: tuple[Json, ...]
+    tool: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionReplied(Event):
+    type = "question.replied"
+    session_id: str
+    request_id: str
+    answers: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRejected(Event):
+    type = "question.rejected"
+    session_id: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TodoUpdated(Event):
+    type = "todo.updated"
+    session_id: str
+    todos: tuple[Json, ...]
