@@ -7,10 +7,10 @@ import pytest
 from tests.vectors.layout import make_places, rows
 from toolwright.call import call_from_text
 from toolwright.events import Event, PartUpdated
-from toolwright.messages import ToolPart
+from toolwright.parts import ToolPart
 from toolwright.tool import Call, Json
 
-LATER = {"todoread"}
+LATER: set[str] = set()
 """Tools that the rows speak of and that are not there yet."""
 
 CHOICES = {
