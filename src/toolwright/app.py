@@ -258,6 +258,7 @@ def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
         "toolwright.process.jobs.Jobs": late("toolwright.rooms.shell", "jobs"),
         "toolwright.skills.Skills": late("toolwright.rooms.skills", "skills"),
         "toolwright.tools.batch.BatchLimits": late("toolwright.rooms.batch", "batch_limits"),
+        "toolwright.services.Colleagues": late("toolwright.rooms.agents", "colleagues"),
         "toolwright.services.Todos": late("toolwright.conversations", "todos"),
         "toolwright.services.Questions": late("toolwright.conversations", "questions"),
         "toolwright.services.Subagents": late("toolwright.conversations", "subagents"),

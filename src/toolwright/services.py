@@ -88,12 +88,16 @@ class Colleague:
     description: str
 
 
-class Subagents(Protocol):
-    """Hands work to other agents."""
+class Colleagues(Protocol):
+    """Knows the other agents."""
 
     def known(self, agent: str) -> list[Colleague]:
         """Those an agent may call at all: subagents that its rules do not deny it."""
         ...
+
+
+class Subagents(Protocol):
+    """Hands work to other agents."""
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
         """Let the subagent work until it is done. Progress shows in the call's metadata meanwhile."""

@@ -8,7 +8,7 @@ from typing import Any
 from toolwright.errors import PermissionRejected
 from toolwright.ids import new_id
 from toolwright.permission.rules import Rule
-from toolwright.services import Asked, Colleague, Modes, Questions, Report, Subagents, Task, Todo, Todos
+from toolwright.services import Asked, Colleague, Colleagues, Modes, Questions, Report, Subagents, Task, Todo, Todos
 from toolwright.session.session import Session
 from toolwright.skills import Skills, skill_folders
 from toolwright.testing import ScriptedUser, make_workspace
@@ -45,7 +45,7 @@ class User:
 
 @dataclass
 class Staff:
-    """Implements Subagents: everybody answers with the report written down."""
+    """Implements Colleagues and Subagents: everybody answers with the report written down."""
 
     colleagues: list[Colleague] = field(default_factory=list)
     report: Report = field(default_factory=lambda: Report(session_id="ses_child", text="all done"))
@@ -120,6 +120,7 @@ def make_parlour(
     offered = {
         Todos: todos,
         Questions: user,
+        Colleagues: staff,
         Subagents: staff,
         Modes: modes,
         Skills: Skills(skills),

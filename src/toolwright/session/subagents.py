@@ -8,7 +8,7 @@ from toolwright.errors import ToolError
 from toolwright.events import Bus, Event, PartUpdated
 from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
-from toolwright.services import Colleague, Report, Task
+from toolwright.services import Report, Task
 from toolwright.session.prompt import Prompt
 from toolwright.session.sessions import Sessions
 from toolwright.session.turns import Turns
@@ -24,14 +24,6 @@ class ChildSessions:
     agents: Agents
     sessions: Callable[[], Sessions]
     bus: Bus
-
-    def known(self, agent: str) -> list[Colleague]:
-        standing = self.agents.standing(self.agents[agent])
-        return [
-            Colleague(name=other.name, description=other.description)
-            for other in self.agents.visible()
-            if other.mode != "primary" and standing.decide("task", other.name) != "deny"
-        ]
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
         sessions = self.sessions()

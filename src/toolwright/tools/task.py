@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from toolwright.errors import ToolError
-from toolwright.services import Report, Subagents, Task
+from toolwright.services import Colleagues, Report, Subagents, Task
 from toolwright.signature import Field
 from toolwright.tool import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.tools._listing import listed
@@ -14,7 +14,7 @@ _NOT_SHOWN = ("task_id", "command")
 
 async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
     """The tool listing whom this agent may call, without the arguments that only programs give."""
-    colleagues = agent.use(Subagents).known(agent.name)
+    colleagues = agent.use(Colleagues).known(agent.name)
     properties = {name: schema for name, schema in tool.parameters["properties"].items() if name not in _NOT_SHOWN}
     shown = replace(tool, parameters=tool.parameters | {"properties": properties})
     return described(shown, agents=listed((one.name, one.description) for one in colleagues))
@@ -53,7 +53,7 @@ async def task(
 
 
 def _require_known(ctx: ToolContext, agent: str) -> None:
-    names = [one.name for one in ctx.use(Subagents).known(ctx.agent)]
+    names = [one.name for one in ctx.use(Colleagues).known(ctx.agent)]
     # One that a rule denies is not known either, but there the rule is the better answer.
     if agent not in names and ctx.decide("task", agent) != "deny":
         hint = f"There are: {', '.join(names)}." if names else "There are none; do the work yourself."
