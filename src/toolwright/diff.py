@@ -6,6 +6,7 @@ is compared exactly while that is cheap, then between lines that occur once in b
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 CONTEXT = 4
@@ -13,8 +14,8 @@ CONTEXT = 4
 SHORT_CONTEXT = 2
 SHORT_LINES = 40
 SHORT_WIDTH = 200
-_BY_HAND = 2_000
 _EXACT = 100_000_000
+"""Pairs of lines up to which two lists are compared exactly. It takes an eighth as many bytes, and about 30 ms."""
 
 
 class Changed(NamedTuple):
@@ -79,14 +80,19 @@ class Diff:
         return "".join(parts)
 
     def short(self) -> str:
-        shown: list[str] = []
-        for hunk in self._hunks(SHORT_CONTEXT):
-            shown.extend(["..."] if shown else [])
-            shown.extend(f"{number:>5} {mark} {_cut(line)}" for mark, number, line in self._marked(hunk))
-        if len(shown) <= SHORT_LINES:
-            return "\n".join(shown)
-        left_out = len(shown) - SHORT_LINES
-        return "\n".join([*shown[:SHORT_LINES], f"({left_out} more lines of the difference are left out)"])
+        hunks = list(self._hunks(SHORT_CONTEXT))
+        shown = list(islice(self._numbered(hunks), SHORT_LINES))
+        length = sum(hunk[-1].before_end - hunk[0].before_start for hunk in hunks) + self.additions + len(hunks) - 1
+        if length > SHORT_LINES:
+            shown.append(f"({length - SHORT_LINES} more lines of the difference are left out)")
+        return "\n".join(shown)
+
+    def _numbered(self, hunks: Sequence[Sequence[Changed]]) -> Iterator[str]:
+        for number, hunk in enumerate(hunks):
+            if number:
+                yield "..."
+            for mark, line, text in self._marked(hunk):
+                yield f"{line:>5} {mark} {_cut(text)}"
 
     def _hunks(self, context: int) -> Iterator[Sequence[Changed]]:
         """Changes that stand so near to each other that the lines shown around them would meet."""
@@ -156,41 +162,37 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[Changed]:
     size = len(before) * len(after)
     if not size:
         return [Changed(0, len(before), 0, len(after))] if before or after else []
-    if size <= _BY_HAND:
-        return _joined(_kept_by_hand(before, after), len(before), len(after))
     if size <= _EXACT:
-        return _joined(_kept_by_library(before, after), len(before), len(after))
+        return _joined(_kept(before, after), len(before), len(after))
     return _between_anchors(before, after)
 
 
-def _kept_by_hand(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of equal lines, as many as possible, in order: the textbook table, for what is too small for a library."""
-    rows = [[0] * (len(after) + 1) for _ in range(len(before) + 1)]
-    for i in range(len(before) - 1, -1, -1):
-        for j in range(len(after) - 1, -1, -1):
-            equal = before[i] == after[j]
-            rows[i][j] = rows[i + 1][j + 1] + 1 if equal else max(rows[i + 1][j], rows[i][j + 1])
-    kept, i, j = [], 0, 0
-    while i < len(before) and j < len(after):
-        if before[i] == after[j]:
+def _kept(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of equal lines in order, as many as there can be.
+
+    The table of longest common subsequences, one row for each line of `after`, with a bit for each line of `before`
+    that is 0 where the row grows by one. A whole row is worked out by a few operations on one large number.
+    """
+    matches: dict[str, int] = {}
+    for number, line in enumerate(before):
+        matches[line] = matches.get(line, 0) | 1 << number
+    row = every = (1 << len(before)) - 1
+    rows = []
+    for line in after:
+        both = row & matches.get(line, 0)
+        row = (row + both | row - both) & every
+        rows.append(row)
+    kept = []
+    i, j = len(before), len(after)
+    while i and j:
+        if rows[j - 1] >> i - 1 & 1:
+            i -= 1
+            continue
+        j -= 1
+        if not j or rows[j - 1] >> i - 1 & 1:
+            i -= 1
             kept.append((i, j))
-            i, j = i + 1, j + 1
-        elif rows[i + 1][j] >= rows[i][j + 1]:
-            i += 1
-        else:
-            j += 1
-    return kept
-
-
-def _kept_by_library(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    from rapidfuzz.distance import LCSseq
-
-    return [
-        (code.src_start + offset, code.dest_start + offset)
-        for code in LCSseq.opcodes(before, after)
-        if code.tag == "equal"
-        for offset in range(code.src_end - code.src_start)
-    ]
+    return kept[::-1]
 
 
 def _between_anchors(before: Sequence[str], after: Sequence[str]) -> list[Changed]:

@@ -101,7 +101,6 @@ def test_the_short_form_is_cut() -> None:
 
 def test_very_long_lists_are_compared_between_lines_that_occur_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diff, "_EXACT", 100)
-    monkeypatch.setattr(diff, "_BY_HAND", 10)
     before = [f"{number}\n" for number in range(200)]
     after = [line.replace("5", "five") for line in before]
     found = diff.changed_lines(before, after)

@@ -38,6 +38,8 @@ CASES = [
     Case("W-E7", "foo foo", "foo", "$$-$&", "$$-$& $$-$&", everywhere=True),
     Case("W-E7", "foo bar", "foo", "$$-$&", "$$-$& bar"),
     Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\n    return 2", METHOD.replace("1", "2")),
+    Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\nreturn 2", METHOD.replace("1", "2")),
+    Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\ng()\nreturn 1", METHOD.replace("  r", "  g()\n        r")),
     Case("W-E11", "max = 10\n", " x = 1 ", " x = 2 ", "not_found"),
     Case("W-E11", "max  = 10\n", "x = 1", "x = 2", "not_found"),
     Case("W-E12", "a = 1\nb = 2\n", "a = 1\\nb = 2", "a = 1\\nb = 3", "a = 1\nb = 3\n"),

@@ -94,11 +94,14 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
         lead = _blank_head(here)
         asked, given = _without_head(asked, given)
     core = here[lead : len(here) - tail]
-    aligned = len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True))
-    pairs = list(zip(asked, core, strict=True)) if aligned else [(asked[0], core[0])]
-    changes = merge(asked, given, asked) if aligned else [Changed(0, len(core), 0, len(given))]
-    moved = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes or []]
-    return _line_splices(text, place, moved, reindented(given, pairs), ended=new.endswith("\n"))
+    if len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True)):
+        changes = merge(asked, given, asked) or []
+        given = reindented(given, list(zip(asked, core, strict=True)), changes)
+    else:
+        changes = [Changed(0, len(core), 0, len(given))]
+        given = reindented(given, [(_first_filled(asked), _first_filled(core))])
+    moved = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
+    return _line_splices(text, place, moved, given, ended=new.endswith("\n"))
 
 
 def _line_splices(
@@ -143,6 +146,10 @@ def _without_padding(old: str, new: str, matched: str) -> str:
 def _blank_head(lines: Sequence[str]) -> int:
     """How many blank lines come first."""
     return next((number for number, line in enumerate(lines) if strip(line)), len(lines))
+
+
+def _first_filled(lines: Sequence[str]) -> str:
+    return next(filter(strip, lines), "")
 
 
 def _without_head(asked: list[str], given: list[str]) -> tuple[list[str], list[str]]:

@@ -2,31 +2,53 @@
 
 from collections.abc import Mapping, Sequence
 
+from toolwright.diff import Changed
 from toolwright.edits.blanks import indent_of, strip
 
 Pairs = Sequence[tuple[str, str]]
 """Lines as the model wrote them, each with the line of the file it was found to mean."""
 
 
-def reindented(lines: Sequence[str], pairs: Pairs) -> list[str]:
+def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = ()) -> list[str]:
     """New lines moved from the indentation of the model's old text to the file's.
 
     They are left as they are when they already stand as the file does: a model that strays in the old text often
-    writes the new one right.
+    writes the new one right. `changes` say which lines replace which pairs, where that is known: a line that is
+    indented like the old one in its place then goes where that one is, even if all the old text was at the margin.
     """
     moves = _moves(pairs)
-    if all(old == new for old, new in moves.items()) or _stand_right(lines, pairs):
+    if all(old == here for old, here in _indents(pairs)) or _stand_right(lines, pairs):
         return list(lines)
-    return [_moved(indent_of(line), moves) + line[len(indent_of(line)) :] if strip(line) else line for line in lines]
+    targets = [_moved(indent_of(line), moves) for line in lines]
+    for change in changes:
+        near = _near(pairs, change)
+        for number in range(change.after_start, change.after_end):
+            targets[number] = near.get(indent_of(lines[number]), targets[number])
+    return [
+        target + line[len(indent_of(line)) :] if strip(line) else line
+        for target, line in zip(targets, lines, strict=True)
+    ]
+
+
+def _near(pairs: Pairs, change: Changed) -> dict[str, str]:
+    """From the indentation of the lines replaced to the file's; where none are, of the deeper neighbour."""
+    replaced = pairs[change.before_start : change.before_end]
+    if not replaced:
+        around = pairs[max(0, change.before_start - 1) : change.before_end + 1]
+        replaced = sorted(around, key=lambda pair: -len(indent_of(pair[1]).expandtabs()) if strip(pair[1]) else 0)
+    return _moves(replaced)
 
 
 def _moves(pairs: Pairs) -> dict[str, str]:
     """From each indentation of the old text to the file's for it; the first line to have one decides."""
     moves: dict[str, str] = {}
-    for old, here in pairs:
-        if strip(old):
-            moves.setdefault(indent_of(old), indent_of(here))
+    for old, here in _indents(pairs):
+        moves.setdefault(old, here)
     return moves
+
+
+def _indents(pairs: Pairs) -> list[tuple[str, str]]:
+    return [(indent_of(old), indent_of(here)) for old, here in pairs if strip(old)]
 
 
 def _stand_right(lines: Sequence[str], pairs: Pairs) -> bool:
@@ -46,7 +68,7 @@ def _stand_right(lines: Sequence[str], pairs: Pairs) -> bool:
 def _starts_right(lines: Sequence[str], pairs: Pairs) -> bool:
     """The same, where no line is shared: judged by the first line that is not blank."""
     first = next((indent_of(line) for line in lines if strip(line)), None)
-    old, here = next(((indent_of(old), indent_of(here)) for old, here in pairs if strip(old)), ("", ""))
+    old, here = next(iter(_indents(pairs)), ("", ""))
     if first is None or first == old:
         return first is None
     return first == here or (first.startswith(here) and here.startswith(old)) or not first.startswith(old)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from toolwright.edits.blanks import squeeze, stripper
 
 _PIECE = 1024
+_TESTED = 8
 _ESCAPE = re.compile(r"\\([ntr'\"`\\\n$])")
 _MEANING = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -63,27 +64,29 @@ class View:
         return unescape(self.text)
 
     def may_have(self, goal: str) -> bool:
-        """Whether the longest of these words occurs: a cheap test before the forms above are made."""
-        return max(goal.split(" "), key=len) in self.text
+        """Whether the longest of these words occur: a cheap test before the forms above are made."""
+        longest = sorted(set(goal.split(" ")), key=lambda word: (-len(word), word))[:_TESTED]
+        return all(word in self.text for word in longest)
 
     def find_lines(self, stripped: str) -> Iterator[int]:
         """Where this run of stripped lines begins, as places in `flat`, overlapping ones too."""
-        wanted = f"\n{stripped}\n"
-        at = self.flat.find(wanted)
+        flat, wanted = self.flat, f"\n{stripped}\n"
+        at = flat.find(wanted)
         while at >= 0:
             yield at + 1
-            at = self.flat.find(wanted, at + 1)
+            at = flat.find(wanted, at + 1)
 
     def lines_like(self, stripped: str) -> Iterator[tuple[int, int]]:
         """Every line that equals this one when stripped: its number from 0 and its place in `flat`."""
-        wanted = f"\n{stripped}\n"
+        flat, wanted = self.flat, f"\n{stripped}\n"
+        step = len(wanted) - 1
         line, counted = 0, 1
-        at = self.flat.find(wanted)
+        at = flat.find(wanted)
         while at >= 0:
-            line += self.flat.count("\n", counted, at + 1)
+            line += flat.count("\n", counted, at + 1)
             counted = at + 1
-            yield line, at + 1
-            at = self.flat.find(wanted, at + len(wanted) - 1)
+            yield line, counted
+            at = flat.find(wanted, at + step)
 
     def flat_lines(self, place: int, count: int) -> list[str]:
         """As many stripped lines as asked for, from a place in `flat` on."""

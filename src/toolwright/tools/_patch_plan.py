@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from toolwright.diff import Diff, compare
+from toolwright.diff import compare
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.patch import Add, Delete, Patch, Update
 from toolwright.errors import ToolError
@@ -27,7 +27,7 @@ class Entry:
     target: Place | None
     before: str
     after: str
-    diff: Diff
+    diff: str
     """Also shows what a new file or the target of a move overwrites."""
     additions: int
     deletions: int
@@ -41,7 +41,7 @@ class Entry:
             "filePath": str(self.place.path),
             "relativePath": self.shown,
             "type": self.kind,
-            "diff": self.diff.unified(str((self.target or self.place).path)),
+            "diff": self.diff,
             "additions": self.additions,
             "deletions": self.deletions,
         }
@@ -129,16 +129,15 @@ class _Planner:
         if draft.now is not None:
             self.remarks.append(f"{draft.place.relative} was there before and is replaced.")
         lost, draft.now, draft.text, draft.binary = draft.now or "", section.content, Text(content=""), None
-        diff = await self._compared(lost, draft.now)
-        lines = draft.now.count("\n")
-        self._note("add", draft.place, "", draft.now, diff, counts=(lines, 0))
+        diff = await _compared(draft.place, lost, draft.now)
+        self._note("add", draft.place, "", draft.now, diff, counts=(draft.now.count("\n"), 0))
 
     async def _remove(self, section: Delete) -> None:
         draft = await self._draft(section.path)
         if draft.now is None:
             raise ToolError(f"There is no file {draft.place.path} to delete. Check the path.", "missing_file")
         before, draft.now = draft.now, None
-        diff = await self._compared(before, "")
+        diff = await _compared(draft.place, before, "")
         self._note("delete", draft.place, before, "", diff, counts=(0, before.count("\n") + 1))
 
     async def _update(self, section: Update) -> None:
@@ -152,19 +151,19 @@ class _Planner:
         after = draft.now = await self._patched(draft, section)
         target = self._files.tree.place(section.target) if section.target else place
         if target.path == place.path:
-            diff = await self._compared(before, after)
-            self._note("update", place, before, after, diff, counts=(diff.additions, diff.deletions))
+            diff = await _compared(place, before, after)
+            self._note("update", place, before, after, diff)
         else:
             await self._move(draft, before, target)
 
     async def _move(self, draft: _Draft, before: str, target: Place) -> None:
         other = await self._draft(target.given)
         after, draft.now = draft.now or "", None
-        diff = await self._compared(before, after)
+        diff = await _compared(target, before, after)
         counts = (diff.additions, diff.deletions)
         if other.now is not None:
             self.remarks.append(f"{target.relative} was there before and is replaced.")
-            diff = await self._compared(other.now, after)
+            diff = await _compared(target, other.now, after)
         other.now, other.text, other.binary, other.like = after, draft.text, None, draft.place
         self._note("move", draft.place, before, after, diff, counts=counts, target=target)
 
@@ -197,20 +196,18 @@ class _Planner:
             draft.now = draft.text.content
         return draft
 
-    async def _compared(self, before: str, after: str) -> Diff:
-        return await off_loop(len(before) + len(after), compare, before, after)
-
     def _note(
         self,
         kind: Kind,
         place: Place,
         before: str,
         after: str,
-        diff: Diff,
+        diff: "_Difference",
         *,
-        counts: tuple[int, int],
+        counts: tuple[int, int] | None = None,
         target: Place | None = None,
     ) -> None:
+        additions, deletions = counts or (diff.additions, diff.deletions)
         self.entries.append(
             Entry(
                 kind=kind,
@@ -218,8 +215,22 @@ class _Planner:
                 target=target,
                 before=before,
                 after=after,
-                diff=diff,
-                additions=counts[0],
-                deletions=counts[1],
+                diff=diff.patch,
+                additions=additions,
+                deletions=deletions,
             )
         )
+
+
+class _Difference(NamedTuple):
+    patch: str
+    additions: int
+    deletions: int
+
+
+async def _compared(place: Place, before: str, after: str) -> _Difference:
+    def work() -> _Difference:
+        diff = compare(before, after)
+        return _Difference(diff.unified(str(place.path)), diff.additions, diff.deletions)
+
+    return await off_loop(len(before) + len(after), work)

@@ -45,8 +45,7 @@ async def revise(ctx: ToolContext, file_path: str, edits: Sequence[Edit]) -> Res
     shown: _Revision | None = None
     for _ in range(_TRIES):
         loaded = None if _is_creation(place, edits) else await _loaded(ctx, files, place)
-        size = len(loaded.data) if loaded else 0
-        revision = await off_loop(size, _revised, place, loaded, edits, files.drift)
+        revision = await off_loop(_effort(loaded, edits), _revised, place, loaded, edits, files.drift)
         if shown is None or revision.lines() != shown.lines():
             await ctx.ask_all(revision.request())
         shown = revision
@@ -162,6 +161,14 @@ async def _loaded(ctx: ToolContext, files: Files, place: Place) -> Loaded:
     loaded = await files.load(place)
     files.require_read(ctx.session_id, loaded)
     return loaded
+
+
+def _effort(loaded: Loaded | None, edits: Sequence[Edit]) -> int:
+    """About how much text is to be worked on. Looking for what is not there as given may mean any amount."""
+    if loaded is None:
+        return 0
+    there = all(edit.old in loaded.text.content for edit in edits)
+    return len(loaded.data) if there else LARGE
 
 
 def _revised(place: Place, loaded: Loaded | None, edits: Sequence[Edit], drift: Drift) -> _Revision:
