@@ -1,0 +1,191 @@
+"""Agents: the built-in ones, the user's own, and what no setting silently gives back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolwright.app import Workspace
+from toolwright.errors import ConfigError, UsageError
+from toolwright.testing import make_workspace
+
+
+def configured(project: Path, config: dict[str, Any]) -> Workspace:
+    (project / "toolwright.json").write_text(json.dumps(config))
+    return make_workspace(project)
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def test_the_built_in_agents_in_their_order_modes_and_hiding(project: Path) -> None:
+    agents = make_workspace(project).agents
+    assert [(one.name, one.mode, one.hidden) for one in agents.by_name.values()] == [
+        ("build", "primary", False),
+        ("plan", "primary", False),
+        ("general", "subagent", False),
+        ("explore", "subagent", False),
+        ("compaction", "primary", True),
+        ("title", "primary", True),
+        ("summary", "primary", True),
+    ]
+    assert agents.by_name["title"].temperature == 0.5
+    assert all(one.native and (one.description or one.hidden) for one in agents.by_name.values())
+
+
+GENERAL_ALLOWS = [{"permission": "allow"}, {"permission": {"edit": "allow", "*": "allow"}}, {"tools": {"write": True}}]
+
+
+@pytest.mark.parametrize("config", GENERAL_ALLOWS)
+@pytest.mark.parametrize("agent", ["plan", "explore", "title"])
+def test_a_general_allow_does_not_let_plan_or_explore_edit(project: Path, config: Any, agent: str) -> None:
+    standing = configured(project, config).session(agent).standing
+    assert standing.decide("edit", "src/a.py") == "deny"
+
+
+@pytest.mark.parametrize("config", GENERAL_ALLOWS)
+def test_nor_does_one_from_the_environment(project: Path, config: Any) -> None:
+    environment = {"OPENCODE_CONFIG_CONTENT": json.dumps(config), "TOOLWRIGHT_PERMISSION": '"allow"'}
+    workspace = make_workspace(project, environment=environment)
+    assert workspace.session("plan").standing.decide("edit", "src/a.py") == "deny"
+    assert workspace.session("build").standing.decide("read", ".env") == "allow"
+
+
+def test_a_setting_on_the_agent_itself_does(project: Path) -> None:
+    workspace = configured(project, {"agent": {"plan": {"permission": {"edit": {"notes/*": "allow"}}}}})
+    standing = workspace.session("plan").standing
+    assert standing.decide("edit", "notes/a.md") == "allow"
+    assert standing.decide("edit", "src/a.py") == "deny"
+
+
+def test_settings_are_laid_over_a_built_in_agent(project: Path) -> None:
+    agent = {
+        "model": "a/b",
+        "temperature": 0.1,
+        "top_p": 0.9,
+        "maxSteps": 3,
+        "prompt": "Be brief.",
+        "color": "#ff0000",
+        "description": "Other",
+        "options": {"deep": {"x": 1}},
+        "reasoningEffort": "high",
+    }
+    found = configured(project, {"agent": {"build": agent}}).agents["build"]
+    assert (found.model, found.temperature, found.top_p, found.steps) == ("a/b", 0.1, 0.9, 3)
+    assert (found.prompt, found.color, found.description) == ("Be brief.", "#ff0000", "Other")
+    assert found.options == {"deep": {"x": 1}, "reasoningEffort": "high"}
+    assert (found.mode, found.native) == ("primary", True)
+
+
+def test_a_new_agent_is_for_everything_and_stands_under_the_defaults(project: Path) -> None:
+    workspace = configured(project, {"agent": {"reviewer": {"tools": {"bash": True, "write": False}}}})
+    found = workspace.agents["reviewer"]
+    assert (found.mode, found.native) == ("all", False)
+    standing = workspace.session("reviewer").standing
+    assert standing.decide("bash", "ls") == "allow"
+    assert standing.decide("edit", "a") == "deny"
+    assert standing.decide("read", ".env") == "deny"
+    assert "write" not in workspace.session("reviewer").offered()
+
+
+def test_markdown_agents_are_named_by_their_path_below_the_folder(project: Path) -> None:
+    write(
+        project / ".toolwright" / "agent" / "team" / "rev.md",
+        "---\ndescription: Use: me\nmode: subagent\ntools:\n  '*': false\n  read: true\n---\nYou review.\n",
+    )
+    write(project / ".opencode" / "agents" / "two.md", "---\nname: renamed\n---\nTwo.")
+    write(project / ".opencode" / "mode" / "old.md", "Old style.")
+    agents = make_workspace(project).agents
+    found = agents["team/rev"]
+    assert (found.description, found.mode, found.prompt) == ("Use: me", "subagent", "You review.")
+    assert agents["renamed"].prompt == "Two."
+    assert agents["old"].mode == "primary"
+    standing = make_workspace(project).session("team/rev").standing
+    assert [standing.decide(name, "a") for name in ("read", "bash", "edit")] == ["allow", "deny", "deny"]
+
+
+def test_an_agent_of_the_users_home_is_there_in_every_project(project: Path) -> None:
+    home = project.parent / "project.home"
+    write(home / ".config" / "toolwright" / "agent" / "mine.md", "Mine.")
+    write(home / ".config" / "opencode" / "agent" / "theirs.md", "Theirs.")
+    agents = make_workspace(project).agents
+    assert (agents["mine"].prompt, agents["theirs"].prompt) == ("Mine.", "Theirs.")
+
+
+def test_the_rules_of_an_agent_in_an_untrusted_project_only_forbid(project: Path) -> None:
+    (project / "toolwright.json").write_text(
+        '{"agent": {"plan": {"permission": {"edit": "allow"}}, "build": {"permission": {"bash": "deny"}}}}'
+    )
+    workspace = make_workspace(project, trust=False)
+    assert workspace.session("plan").standing.decide("edit", "a") == "deny"
+    assert workspace.session("build").standing.decide("bash", "ls") == "deny"
+
+
+def test_a_disabled_agent_is_gone_and_plan_takes_the_place_of_build(project: Path) -> None:
+    agents = configured(project, {"agent": {"build": {"disable": True}}}).agents
+    assert agents.default().name == "plan"
+    with pytest.raises(UsageError, match="There is no agent 'build'"):
+        agents["build"]
+
+
+def test_where_none_can_take_a_prompt_it_is_said(project: Path) -> None:
+    disabled = {name: {"disable": True} for name in ("build", "plan")}
+    with pytest.raises(UsageError, match="No agent can take a prompt"):
+        configured(project, {"agent": disabled}).agents.default()
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("explore", ConfigError, "which is a subagent"),
+        ("compaction", ConfigError, "which is hidden"),
+        ("biuld", UsageError, "Did you mean 'build'"),
+    ],
+)
+def test_a_default_agent_that_cannot_be_one_is_an_error(
+    project: Path, name: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        configured(project, {"default_agent": name}).agents.default()
+
+
+def test_a_chosen_default_agent_is_taken(project: Path) -> None:
+    assert configured(project, {"default_agent": "plan"}).agents.default().name == "plan"
+
+
+@pytest.mark.parametrize(
+    ("denied", "action"),
+    [
+        ("deny", "allow"),
+        ({"*": "deny", "{output}/*": "deny"}, "deny"),
+        ({"*": "deny", "{output}": "deny"}, "deny"),
+    ],
+)
+def test_the_overflow_folder_stays_open_unless_denied_by_name(project: Path, denied: Any, action: str) -> None:
+    output = make_workspace(project).folders.tool_output
+    config = json.loads(json.dumps({"permission": {"external_directory": denied}}).replace("{output}", str(output)))
+    standing = configured(project, config).session().standing
+    assert standing.decide("external_directory", f"{output}/*") == action
+
+
+def test_a_child_may_do_no_more_than_its_parent_whatever_its_own_rules_say(project: Path) -> None:
+    workspace = configured(
+        project,
+        {
+            "agent": {
+                "careful": {"permission": {"read": {"*.pem": "deny"}, "bash": "ask"}},
+                "bold": {"mode": "subagent", "permission": "allow"},
+            }
+        },
+    )
+    child = workspace.session("bold", parent=workspace.session("careful"))
+    assert child.standing.decide("read", "key.pem") == "deny"
+    assert child.standing.decide("bash", "ls") == "ask"
+    grandchild = workspace.session("general", parent=child)
+    assert grandchild.standing.decide("read", "key.pem") == "deny"
+    planned = workspace.session("build", parent=workspace.session("plan"))
+    assert planned.standing.decide("edit", "src/a.py") == "deny"
+    assert "todowrite" not in workspace.session("general").offered()
