@@ -9,6 +9,7 @@ from toolwright.errors import ToolError
 
 NESTED = "function f() {\n  if (x) {\n    y()\n  }\n  z()\n}\n"
 CONFIGURE = "function configure() {\n  load()\n  check()\n  apply()\n  save()\n}\n"
+LOGGED = "class A:\n    def f(self):\n        g()\n        return 1\n"
 METHOD = "class A:\n    def f(self):\n        return 1\n"
 
 
@@ -39,7 +40,7 @@ CASES = [
     Case("W-E7", "foo bar", "foo", "$$-$&", "$$-$& bar"),
     Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\n    return 2", METHOD.replace("1", "2")),
     Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\nreturn 2", METHOD.replace("1", "2")),
-    Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\ng()\nreturn 1", METHOD.replace("  r", "  g()\n        r")),
+    Case("W-E10", METHOD, "def f(self):\nreturn 1", "def f(self):\ng()\nreturn 1", LOGGED),
     Case("W-E11", "max = 10\n", " x = 1 ", " x = 2 ", "not_found"),
     Case("W-E11", "max  = 10\n", "x = 1", "x = 2", "not_found"),
     Case("W-E12", "a = 1\nb = 2\n", "a = 1\\nb = 2", "a = 1\\nb = 3", "a = 1\nb = 3\n"),
