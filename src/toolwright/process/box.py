@@ -1,6 +1,6 @@
 """A box: the walls around one command, said without a word about what puts them up."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -36,9 +36,17 @@ class Box:
         """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
         if self.rung == "none":
             return True
-        inside = max((len(folder.parts) for folder in self.writable if path.is_relative_to(folder)), default=0)
-        against = max((len(place.parts) for place in self.protected if path.is_relative_to(place)), default=0)
-        return inside > against or any(path.is_relative_to(folder) for folder in WRITABLE_ANYWHERE)
+        closed = (*self.protected, *self.shown)
+        return _deepest((*self.writable, *WRITABLE_ANYWHERE), path) > _deepest(closed, path)
+
+    @property
+    def shown(self) -> tuple[Path, ...]:
+        """What is read-only and must be seen although it lies in a temporary folder, which is replaced."""
+        return tuple(
+            place
+            for place in self.readable
+            if place not in self.writable and any(place.is_relative_to(folder) for folder in TEMP_FOLDERS)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,3 +60,8 @@ class Wrapped:
 
 TEMP_FOLDERS = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - they are what is made private
 WRITABLE_ANYWHERE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))
+
+
+def _deepest(places: Iterable[Path], path: Path) -> int:
+    """How near the nearest of the places that hold the path is to it."""
+    return max((len(place.parts) for place in places if path.is_relative_to(place)), default=0)

@@ -18,6 +18,7 @@ def wrap(box: Box, program: str, argv: Sequence[str], cwd: Path) -> Wrapped:
     options = [
         *_view(box),
         *_temp(box),
+        *_pairs("--ro-bind", box.shown),
         *_pairs("--bind", sorted({*box.writable, *box.pinned}, key=_depth)),
         *_pairs("--ro-bind", box.protected),
         *_hidden(box.hidden),

@@ -34,7 +34,8 @@ def _mounts(box: Box) -> Iterable[Mount]:
     yield from (_mount("hide", place) for place in box.hidden)
     for folder in TEMP_FOLDERS:
         if folder not in box.writable and folder.is_dir() and not folder.is_symlink():
-            keep = [str(place) for place in box.writable if place.is_relative_to(folder) and place.exists()]
+            seen = [place for place in (*box.shown, *box.writable) if place.is_relative_to(folder)]
+            keep = [str(place) for place in seen if place.exists()]
             yield {"kind": "replace", "source": str(box.temp), "target": str(folder), "keep": keep}
 
 

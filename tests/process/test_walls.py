@@ -1,0 +1,99 @@
+"""The line that says which wall a command met: there when it was one, and only then."""
+
+from pathlib import Path
+
+import pytest
+
+from toolwright.process.box import Box
+from toolwright.process.walls import wall_note
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def box(project: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
+    # The folders of tests lie in the temporary one, which commands may always write.
+    monkeypatch.setattr("toolwright.process.box.WRITABLE_ANYWHERE", ())
+    (project / ".git").mkdir()
+    return Box(
+        rung="bubblewrap",
+        writable=(project,),
+        protected=(project / ".git" / "config",),
+        hidden=(project / ".env",),
+        network=False,
+    )
+
+
+COMPLAINTS = (
+    "touch: cannot touch '{path}': Read-only file system",
+    "bash: line 1: {path}: Read-only file system",
+    "/bin/bash: line 1: {path}: Permission denied",
+    "PermissionError: [Errno 13] Permission denied: '{path}'",
+    "OSError: [Errno 30] Read-only file system: '{path}'",
+    "mkdir: cannot create directory ‘{path}’: Read-only file system",
+    "Error: EACCES: permission denied, open '{path}'",
+    "error: could not lock config file {path}: Read-only file system",
+)
+
+
+@pytest.mark.parametrize("complaint", COMPLAINTS)
+def test_a_place_outside_is_named_with_what_opens_it(box: Box, project: Path, outside: Path, complaint: str) -> None:
+    note = wall_note(box, project, complaint.format(path=outside / "new"), failed=True)
+    assert note == (
+        f"Commands may not write {outside / 'new'}. Name the folder in the command so that the user can be asked"
+        " (external_directory), or have it added to the setting sandbox.writable."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("cat: .env: Permission denied", "sandbox.reveal"),
+        ("error: could not write config file .git/config: Device or resource busy", "decides what programs are run"),
+        ("curl: (6) Could not resolve host: example.com", "network is off"),
+        ("bash: connect: Network is unreachable", "network is off"),
+        ('sudo: The "no new privileges" flag is set', "become root"),
+        ("bash: fork: retry: Resource temporarily unavailable", "processes together"),
+    ],
+)
+def test_other_walls_are_told_too(box: Box, project: Path, text: str, word: str) -> None:
+    assert word in wall_note(box, project, f"some lines\n{text}\n", failed=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat: /etc/hosts: Permission denied in a text that is only printed",
+        "./script.sh: Permission denied",
+        "bash: line 1: new/file: Permission denied",
+        "all is well",
+        "",
+    ],
+)
+def test_nothing_is_said_of_what_is_no_wall(
+    box: Box, project: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: str(path).startswith(str(project)))
+    assert wall_note(box, project, text, failed=True) == ""
+
+
+def test_a_command_that_did_well_is_believed_unless_it_is_beyond_doubt(box: Box, project: Path, outside: Path) -> None:
+    denied = f"touch: cannot touch '{outside}/x': Permission denied"
+    read_only = f"touch: cannot touch '{outside}/x': Read-only file system"
+    assert wall_note(box, project, denied, failed=False) == ""
+    assert "may not write" in wall_note(box, project, read_only, failed=False)
+
+
+def test_without_a_sandbox_there_are_no_walls(project: Path, outside: Path) -> None:
+    text = f"touch: cannot touch '{outside}/x': Read-only file system"
+    assert wall_note(Box(rung="none"), project, text, failed=True) == ""
+
+
+def test_hostile_text_does_no_harm(box: Box, project: Path) -> None:
+    for text in ("\0: Permission denied", "'" * 5000 + ": Permission denied", "/" * 5000 + ": EROFS", "~/: EROFS"):
+        wall_note(box, project, text, failed=True)
