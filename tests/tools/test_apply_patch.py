@@ -136,7 +136,16 @@ async def test_several_files_in_one_patch_are_one_question(desk: Desk) -> None:
         *("*** Add File: nested/new.txt", "+created"),
         *("*** Delete File: delete.txt", "*** Update File: modify.txt", "@@", "-line2", "+changed"),
     )
-    assert result.output == "The patch is applied:\nA nested/new.txt\nD delete.txt\nM modify.txt"
+    assert result.output == (
+        "The patch is applied:\n"
+        "A nested/new.txt\n"
+        "D delete.txt\n"
+        "M modify.txt\n"
+        "modify.txt now:\n"
+        "    1   line1\n"
+        "    2 - line2\n"
+        "    2 + changed"
+    )
     assert held(desk.project) == {"nested/new.txt": b"created\n", "modify.txt": b"line1\nchanged\n"}
     [question] = desk.asked
     assert question.permission == "edit"

@@ -15,6 +15,8 @@ from toolwright.files.text import Text
 from toolwright.tools._revision import LARGE, off_loop
 
 Kind = Literal["add", "update", "delete", "move"]
+_SHOWN = 5
+"""How many updated files a result shows the lines of."""
 _LETTERS = {"add": "A", "update": "M", "move": "M", "delete": "D"}
 
 
@@ -29,6 +31,8 @@ class Entry:
     after: str
     diff: str
     """Also shows what a new file or the target of a move overwrites."""
+    changed: str
+    """The changed lines with their numbers."""
     additions: int
     deletions: int
 
@@ -62,7 +66,9 @@ class Plan:
 
     def summary(self) -> str:
         lines = [f"{_LETTERS[entry.kind]} {entry.shown}" for entry in self.entries]
-        return "\n".join(["The patch is applied:", *lines, *self.remarks])
+        updated = [entry for entry in self.entries if entry.kind in ("update", "move") and entry.changed]
+        shown = [f"{entry.shown} now:\n{entry.changed}" for entry in updated[:_SHOWN]]
+        return "\n".join(["The patch is applied:", *lines, *self.remarks, *shown])
 
     def metadata(self) -> dict[str, Any]:
         files = [entry.metadata() for entry in self.entries]
@@ -216,6 +222,7 @@ class _Planner:
                 before=before,
                 after=after,
                 diff=diff.patch,
+                changed=diff.short,
                 additions=additions,
                 deletions=deletions,
             )
@@ -224,6 +231,7 @@ class _Planner:
 
 class _Difference(NamedTuple):
     patch: str
+    short: str
     additions: int
     deletions: int
 
@@ -231,6 +239,6 @@ class _Difference(NamedTuple):
 async def _compared(place: Place, before: str, after: str) -> _Difference:
     def work() -> _Difference:
         diff = compare(before, after)
-        return _Difference(diff.unified(str(place.path)), diff.additions, diff.deletions)
+        return _Difference(diff.unified(str(place.path)), diff.short(), diff.additions, diff.deletions)
 
     return await off_loop(len(before) + len(after), work)
