@@ -4,9 +4,8 @@ import functools
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-T = TypeVar("T")
 Read = Callable[[Any], Any]
 
 
@@ -25,10 +24,9 @@ def to_json(value: Any) -> Any:
     return str(value)
 
 
-def from_json(kind: type[T] | Any, value: Any) -> T:
+def from_json(kind: Any, value: Any) -> Any:
     """A record from its JSON. Keys it does not know are passed over; a wrong shape is a TypeError or ValueError."""
-    record: T = _reader(kind)(value)
-    return record
+    return _reader(kind)(value)
 
 
 def wire_name(name: str) -> str:
@@ -75,7 +73,7 @@ def _record_reader(kind: Any) -> Read:
 
 
 def _union_reader(arguments: tuple[Any, ...]) -> Read:
-    records = [kind for kind in arguments if is_dataclass(kind)]
+    records: list[Any] = [kind for kind in arguments if is_dataclass(kind)]
     if len(records) < 2:
         inner = _reader(records[0]) if records else _first_reader(arguments)
         return lambda value: None if value is None else inner(value)

@@ -138,8 +138,8 @@ def _config_folders(
         if folder != folders.home:
             for name in _FAMILIES:
                 yield ConfigFolder(path=folder / f".{name}", level="project")
-    for _, path in _variable(environment, "CONFIG_DIR"):
-        yield ConfigFolder(path=Path(path), level="override")
+    for _, given in _variable(environment, "CONFIG_DIR"):
+        yield ConfigFolder(path=Path(given), level="override")
 
 
 @dataclass(slots=True)
