@@ -33,7 +33,7 @@ def parse(text: str, name: str) -> Any:
     try:
         return read_json(plain)
     except json.JSONDecodeError as error:
-        line = text.splitlines()[error.lineno - 1] if error.lineno <= text.count("\n") + 1 and text else ""
+        line = text.split("\n")[error.lineno - 1]
         pointer = f"{line}\n{' ' * (error.colno - 1)}^" if len(line) <= 200 else ""
         raise ConfigError(f"{name}:{error.lineno}:{error.colno}: {error.msg}.\n{pointer}".rstrip()) from error
     except ValueError as error:

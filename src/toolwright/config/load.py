@@ -178,11 +178,7 @@ class _Reader:
             yield from _both(Path(path), key.partition("_")[0].lower(), "override")
 
     def read_file(self, path: Path, level: Level) -> Source:
-        try:
-            text = path.read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path} cannot be read: {error}.") from error
-        return self.read_text(text, str(path), level, path.parent)
+        return self.read_text(_text_of(path), str(path), level, path.parent)
 
     def read_text(self, text: str, name: str, level: Level, folder: Path) -> Source:
         raw = jsonc.parse(text, name)
@@ -204,7 +200,7 @@ class _Reader:
                     yield self._markdown_agent(file, folder, place.level, mode)
 
     def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource:
-        document = read_document(file.read_text("utf-8"), str(file))
+        document = read_document(_text_of(file), str(file))
         value = document.head | ({"prompt": document.body} if document.body else {})
         value |= {"mode": mode} if mode else {}
         source = Source(str(file), level, value)
@@ -219,6 +215,13 @@ class _Reader:
             raise ConfigError(f"The configuration has mistakes:\n{lines}")
         if schema is CONFIG:
             self.warnings += _unknown_keys(source, source.value, schema, ())
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from error
 
 
 def _both(folder: Path, family: str, level: Level) -> Iterator[tuple[Path, Level]]:

@@ -37,7 +37,7 @@ def _parse_head(text: str, name: str) -> dict[str, Any]:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = mark.line + 2 if mark is not None else 1
-            problem = getattr(error, "problem", None) or "this is not YAML"
+            problem = getattr(error, "problem", None) or str(error) or "this is not YAML"
             raise ConfigError(f"{name}:{line}: {problem}. Correct the lines between the two `---`.") from error
     if value is None:
         return {}
@@ -54,7 +54,11 @@ def _quoted(match: re.Match[str]) -> str:
 def _load(text: str) -> Any:
     import yaml
 
-    return yaml.load(text, Loader=_loader())  # noqa: S506 - a loader that makes nothing but plain values
+    loader = _loader()
+    if "&" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
+        # A few lines of references to references come to more values than any memory holds.
+        raise yaml.YAMLError("a value cannot refer to another with * here")
+    return yaml.load(text, Loader=loader)  # noqa: S506 - a loader that makes nothing but plain values
 
 
 def _loader() -> Any:
@@ -62,7 +66,7 @@ def _loader() -> Any:
     import yaml
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loader = type("PlainLoader", (base,), {"yaml_implicit_resolvers": {}})
+    loader: Any = type("PlainLoader", (base,), {"yaml_implicit_resolvers": {}})
     core = {
         "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
         "tag:yaml.org,2002:int": (r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),

@@ -43,14 +43,20 @@ class Substitution:
         return _TOKEN.sub(replacement, text)
 
     def _file(self, name: str, folder: Path, path: KeyPath, reading: tuple[Path, ...]) -> str:
-        file = (self.home / name[2:] if name.startswith("~/") else folder / name).resolve()
-        token = f"{{file:{name}}}"
+        named = self.home / name[2:] if name.startswith("~/") else folder / name
+        token = f"{{file:{name[:200]}}}"
+        try:
+            file = named.resolve()
+            content = file.read_text("utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self.where(path)}: {token} cannot be read: {_reason(error)}.") from error
         if file in reading:
             chain = " → ".join(str(one) for one in (*reading, file))
             raise ConfigError(f"{self.where(path)}: {token} includes itself: {chain}. Break the circle.")
-        try:
-            content = file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ConfigError(f"{self.where(path)}: {token} cannot be read: {file}: {reason}.") from error
         return self._fill(content, file.parent, path, (*reading, file))
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)

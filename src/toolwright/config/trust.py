@@ -28,9 +28,9 @@ class Trust:
                 f"{self.file}: {error}. Correct the file or delete it; then trust projects anew."
             ) from error
         roots = data.get("projects") if isinstance(data, dict) else None
-        if not isinstance(roots, list):
+        if not isinstance(roots, list) or not all(isinstance(root, str) for root in roots):
             raise ConfigError(f'{self.file}: expected {{"projects": ["/path", ...]}}. Correct the file or delete it.')
-        return [str(root) for root in roots]
+        return roots
 
     def add(self, root: Path) -> None:
         self._write([*(known for known in self.roots() if known != str(root)), str(root)])
