@@ -129,13 +129,15 @@ def test_a_view_finds_its_way_between_its_forms(text: str, data: st.DataObject) 
     assert view.line_count == len(lines)
     line = data.draw(st.integers(0, len(lines) - 1))
     last = data.draw(st.integers(line, len(lines) - 1))
-    assert view.stripped(line) == oracle.trim(lines[line])
+    [stripped] = view.flat_lines(view.flat_start(line), 1)
+    assert stripped == oracle.trim(lines[line])
+    assert view.is_blank(line) == (not stripped)
     assert view.line_at(view.flat_start(line)) == line
     span = view.span(line, last)
     assert text[span.start : span.end].split("\n") == lines[line : last + 1]
     assert view.line_of(span.start) == line
-    assert [number for number, _ in view.lines_like(view.stripped(line))] == [
-        number for number, other in enumerate(lines) if oracle.trim(other) == view.stripped(line)
+    assert [number for number, _ in view.lines_like(stripped)] == [
+        number for number, other in enumerate(lines) if oracle.trim(other) == stripped
     ]
 
 

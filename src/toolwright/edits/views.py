@@ -107,11 +107,6 @@ class View:
         """The number, from 0, of the line that a place in the text belongs to."""
         return self._marks.line_of(place)
 
-    def stripped(self, line: int) -> str:
-        """One line, stripped."""
-        start = self._marks.flat_start(line)
-        return self.flat[start : self.flat.index("\n", start)]
-
     def flat_start(self, line: int) -> int:
         """Where a line begins in `flat`."""
         return self._marks.flat_start(line)
