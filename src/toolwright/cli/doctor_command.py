@@ -1,6 +1,7 @@
 """tw doctor: what this machine has for us, in one line each, and what to do about what is missing."""
 
 import argparse
+import asyncio
 import os
 import platform
 import shutil
@@ -12,6 +13,7 @@ from typing import Literal
 
 from toolwright.app import Workspace
 from toolwright.cli.options import open_from, parser, print_json, print_table
+from toolwright.errors import ToolError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Finding:
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     workspace = open_from(options)
-    findings = list(_examine(workspace))
+    findings = [*_examine(workspace), *asyncio.run(_sandbox(workspace)), *_models()]
     if options.json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -62,6 +64,30 @@ def _ripgrep() -> Finding:
     if found is None:
         return Finding("note", "ripgrep", "not found; searching works, more slowly")
     return Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+
+
+async def _sandbox(workspace: Workspace) -> list[Finding]:
+    """Which rung of the ladder is in use, tried out on this machine."""
+    from toolwright.process.sandbox import Sandbox
+
+    try:
+        sandbox = workspace.services.use(Sandbox)
+        state: Literal["ok", "note"] = "note" if await sandbox.ready() == "none" else "ok"
+        return [Finding(state, "sandbox", line) for line in await sandbox.describe()]
+    except ToolError as error:
+        return [Finding("bad", "sandbox", str(error))]
+    finally:
+        await workspace.close()
+
+
+def _models() -> list[Finding]:
+    """Model servers on this machine, and how to use them."""
+    from toolwright.cli.local_servers import find_local_servers
+
+    return [
+        Finding("ok", "models", f"{server.name} answers at {server.url} with {', '.join(server.models[:5]) or 'none'}")
+        for server in find_local_servers()
+    ]
 
 
 def _version(*command: str) -> str:
