@@ -10,8 +10,8 @@ from toolwright.shell.findings import Draft, Findings, TooMuch
 from toolwright.shell.nodes import Script
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
-from toolwright.shell.state import State, literal
-from toolwright.shell.walk import Walker
+from toolwright.shell.state import State, dialect_of, literal
+from toolwright.shell.walk import Walker, doubt_dialect
 
 LONGEST = 100_000
 """Command lines beyond this many characters are not looked at but shown."""
@@ -57,10 +57,10 @@ class Analysis:
     """For paths that stand for several, such as `out/$f`: how to show them."""
 
 
-def analyse(command: str, *, cwd: str, home: str) -> Analysis:
-    """Say what the command line would do if it ran in the folder `cwd`. Touches nothing."""
+def analyse(command: str, *, cwd: str, home: str, shell: str = "bash") -> Analysis:
+    """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing."""
     findings = Findings()
-    state = State(folders=(cwd,), variables={"HOME": literal(home)})
+    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell))
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
@@ -73,6 +73,7 @@ def analyse(command: str, *, cwd: str, home: str) -> Analysis:
         parser.script_until("")
     except SyntaxProblem as error:
         problem = f"It is not understood as a whole: {error}."
+    doubt_dialect(parser, state, findings)
     try:
         Walker(findings, parser.functions).walk(Script(parser.finished), state)
     except (TooMuch, RecursionError):

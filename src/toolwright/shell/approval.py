@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from toolwright.shell.arguments import names
 from toolwright.shell.arity import prefix
-from toolwright.shell.command import SHELLS
 from toolwright.shell.findings import Called, Draft
 from toolwright.shell.languages import INTERPRETERS, plain_name
+from toolwright.shell.shells import SHELLS
 from toolwright.shell.wrappers import WRAPPERS
 from toolwright.wildcard import matches
 

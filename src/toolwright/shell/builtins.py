@@ -24,7 +24,7 @@ def change_folder(walk: Walk, call: Call) -> Outcome:
     physical = any(one.text == "-P" for one in call.arguments)
     operands = [one for one in call.arguments if one.text not in ("-L", "-P", "-e", "-@", "--", "-n")]
     target = operands[0] if operands else call.state.variables.get("HOME", unknown("~"))
-    if call.name == "pushd" and not operands:
+    if (call.name == "pushd" and not operands) or len(operands) > 1:
         target = literal("-")
     before, state = call.state, call.state.copy()
     if target.text == "-" or re.fullmatch(r"[-+]\d+", target.text):
@@ -240,8 +240,11 @@ def generate_completions(walk: Walk, call: Call) -> Outcome:
 
 
 def doubtful(walk: Walk, call: Call) -> Outcome:
-    """`enable -f` loads code, `hash -p` renames programs, `fc` runs old commands again."""
-    if any(one.text[:1] == "-" and set(one.text) & set("fpsx") for one in call.arguments) or call.name == "fc":
+    """`enable -f` loads code, `hash -p` renames programs, `fc` runs old commands again; zsh has more of the kind."""
+    if any(one.text[:1] == "-" and set(one.text) & set("fpsx") for one in call.arguments) or call.name not in (
+        "enable",
+        "hash",
+    ):
         walk.findings.doubt(f"`{call.name}` changes what a later command runs.")
     return always(call.state)
 
@@ -271,7 +274,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "test": test,
     "[": test,
     **dict.fromkeys(["compgen", "complete"], generate_completions),
-    **dict.fromkeys(["enable", "hash", "fc", "bind"], doubtful),
+    **dict.fromkeys(["enable", "hash", "fc", "bind", "emulate", "zmodload", "autoload", "sched"], doubtful),
     **dict.fromkeys(["echo", "true", "false", ":", "pwd", "return", "break", "continue", "jobs"], nothing),
     **dict.fromkeys(["unalias", "umask", "ulimit", "type", "times", "dirs", "history", "help"], nothing),
 }

@@ -10,11 +10,10 @@ from toolwright.shell.findings import absolute
 from toolwright.shell.languages import plain_name
 from toolwright.shell.outcome import Outcome, always
 from toolwright.shell.programs import effects_of, is_listed
+from toolwright.shell.shells import SHELLS, run_script, run_shell
 from toolwright.shell.state import Field, State, literal, unknown
 from toolwright.shell.variables import special
 from toolwright.shell.wrappers import WRAPPERS, Unwrapped, unwrap
-
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
 
 
 def run(walk: Walk, call: Call) -> Outcome:
@@ -44,7 +43,7 @@ def run(walk: Walk, call: Call) -> Outcome:
     if unwrapped is not None:
         return _run_wrapped(walk, call, name, unwrapped)
     if name in SHELLS:
-        _run_shell(walk, call)
+        run_shell(walk, call, name)
     else:
         _note_effects(walk, call, effects_of(name, [*call.arguments, *call.also]))
     return always(call.state)
@@ -77,7 +76,7 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
     for target in found.written:
         walk.findings.touch("write", target, call.state)
     for script in found.scripts:
-        _run_script(walk, call, script, state)
+        run_script(walk, call, script, state)
     if name == "parallel" and not any(":::" in script.spelled for script in found.scripts):
         walk.findings.doubt("`parallel` runs commands with words that are only known when it runs.")
     if not found.argv:
@@ -113,48 +112,6 @@ def _feed_operands(inner: Call, found: Unwrapped) -> None:
     ]
 
 
-def _run_shell(walk: Walk, call: Call) -> None:
-    """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
-    position, arguments = 0, call.arguments
-    while (
-        position < len(arguments) and arguments[position].text[:1] in ("-", "+") and len(arguments[position].text) > 1
-    ):
-        text = arguments[position].text
-        if not text.startswith("--") and "c" in text[1:] and text[0] == "-":
-            script = arguments[position + 1] if position + 1 < len(arguments) else literal("")
-            _run_script(walk, call, script, call.state, tuple([*arguments, *call.also][position + 3 :]))
-            return
-        if text in ("--rcfile", "--init-file"):
-            walk.findings.doubt(f"`{text}` names a file of commands that are not examined.")
-        if text in ("--version", "--help"):
-            return
-        position += 2 if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") else 1
-    rest = [*arguments[position:], *call.also]
-    if (
-        rest
-        and rest[0].text != "-"
-        and "s" not in "".join(one.text for one in arguments[:position] if one.text[:2] != "--")
-    ):
-        walk.findings.touch("read", rest[0], call.state)
-        if rest[0].text.startswith("/dev/") or rest[0].spelled.startswith("<("):
-            walk.findings.doubt("A shell runs what it is fed, which is not known.")
-        return
-    fed = call.feed.text if call.feed is not None else None
-    _run_script(walk, call, fed or unknown("standard input"), call.state)
-
-
-def _run_script(
-    walk: Walk, call: Call, script: Field, state: State, arguments: tuple[Field, ...] | None = None
-) -> None:
-    """Walk through a text for another shell, which inherits the folder and hardly any variables."""
-    if not script.exact:
-        walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
-        return
-    home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
-    inside = State(folders=state.folders, variables=home, arguments=arguments, calls=state.calls)
-    walk.nested(script.text, inside, call.draft)
-
-
 def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
     state = _in_folder(walk, call.state, effects.folder)
     for argv in effects.same_as:
@@ -164,7 +121,7 @@ def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
     for kind, argument in effects.files:
         walk.findings.touch(kind, argument, state)
     for script in effects.scripts:
-        _run_script(walk, call, script, state)
+        run_script(walk, call, script, state)
     for argv in effects.inner:
         inner = call.inner(argv)
         inner.state, inner.feed = state.copy(), None

@@ -36,6 +36,8 @@ def expand(word: Word, state: State) -> list[Field]:
     choices = _braces(word.parts)
     if choices is None:
         return [unknown(word.source)]
+    if len(choices) > 1 and state.dialect == "sh":
+        choices.append(word.parts)
     return [field for parts in choices for field in _fields(parts, state)]
 
 
@@ -62,6 +64,8 @@ def _fields(parts: list[Part], state: State) -> Iterator[Field]:
             started = True
             continue
         head, *tail = re.split(r"[ \t\n]+", piece.text)
+        if tail and state.dialect == "zsh":
+            yield _joined([*pieces, piece], "")
         pieces.append(_wild(head))
         started = started or bool(head)
         for more in tail:

@@ -82,11 +82,15 @@ class Parser(SimpleParser):
 
     def parse_apart(self, text: str) -> Script:
         inner = Parser(text, offset=self.offset + self.position, depth=self.depth + 1, functions=self.functions)
-        return inner.script_until("")
+        script = inner.script_until("")
+        self.beyond_posix = self.beyond_posix or inner.beyond_posix
+        return script
 
     def document_parts(self, body: str, offset: int) -> Word:
         inner = Parser(body, offset=offset, depth=self.depth + 1, functions=self.functions)
-        return Word(body, inner.document())
+        word = Word(body, inner.document())
+        self.beyond_posix = self.beyond_posix or inner.beyond_posix
+        return word
 
     def _descend(self) -> None:
         self.depth += 1
@@ -159,6 +163,7 @@ class Parser(SimpleParser):
             start = self.position
             self.position += 2
             if (arithmetic := self.arithmetic()) is not None:
+                self.beyond_posix = True
                 return Calculation(0, "", [], arithmetic)
             self.position = start
         if self.peek() == "(":
@@ -293,6 +298,7 @@ class Parser(SimpleParser):
         return patterns, body
 
     def _function(self) -> Function:
+        self.beyond_posix = True
         self.skip_blanks()
         name = _FUNCTION_NAME.match(self.text, self.position)
         if name is None:

@@ -40,6 +40,8 @@ class Scanner:
         self.position = 0
         self.offset = offset
         self.depth = depth
+        self.beyond_posix = False
+        """Whether something was read that plain `sh` takes for something else."""
         self._not_arithmetic: set[int] = set()
         """Where `((` turned out to open two subshells, so that nothing is tried twice."""
 
@@ -168,9 +170,11 @@ class Scanner:
         if following == "(":
             return [self._parenthesised(quoted=quoted)]
         if following == "'" and not quoted:
+            self.beyond_posix = True
             return [self._ansi_quoted()]
         self.position += 1
         if following == '"' and not quoted:
+            self.beyond_posix = True
             return self.double_quoted()
         return [Literal("$", quoted=True)]
 

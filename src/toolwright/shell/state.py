@@ -1,6 +1,7 @@
 """What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 ALTERNATIVES = 16
 """How many values of a variable, or folders, are followed side by side."""
@@ -47,6 +48,16 @@ def is_number(value: Field) -> bool:
     return value.number or (value.known and all(text.lstrip("-").isdecimal() for text in value.texts))
 
 
+Dialect = Literal["bash", "zsh", "sh"]
+"""Whose rules hold; `sh` is whatever is behind that name, so what its shells disagree on is taken both ways."""
+
+
+def dialect_of(shell: str) -> Dialect:
+    """The rules that a shell goes by, from its name or path."""
+    name = shell.rpartition("/")[2]
+    return "zsh" if name == "zsh" else "sh" if name in ("sh", "dash", "ash", "busybox") else "bash"
+
+
 @dataclass(slots=True, kw_only=True)
 class State:
     """Changed in place by the statements that are walked; copied where the script branches."""
@@ -58,7 +69,10 @@ class State:
     arguments: tuple[Field, ...] | None = None
     calls: tuple[str, ...] = ()
     """The functions that are being run."""
+    own: frozenset[str] = frozenset()
+    """Variables that the innermost of them has declared for itself."""
     stops_on_error: bool = False
+    dialect: Dialect = "bash"
 
     def copy(self) -> "State":
         return replace(self, variables=dict(self.variables))
@@ -78,7 +92,9 @@ class State:
             variables=_join_variables(self.variables, other.variables),
             arguments=self.arguments if self.arguments == other.arguments else None,
             calls=self.calls,
+            own=self.own | other.own,
             stops_on_error=self.stops_on_error and other.stops_on_error,
+            dialect=self.dialect,
         )
 
 

@@ -27,6 +27,8 @@ class Visitor:
         for part in word.parts:
             if not isinstance(part, Literal):
                 self._part(part, state)
+        if state.dialect == "zsh" and (word.source[:1] == "=" or {"[", "$"} <= set(word.source)):
+            self.findings.doubt(f"`{word.source}` may be a subscript or a program's path to zsh.")
 
     def _part(self, part: Part, state: State) -> None:
         match part:

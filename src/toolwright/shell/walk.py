@@ -34,6 +34,8 @@ from toolwright.shell.visit import Visitor, judge_test
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
 """Commands that are not shown as such: they run nothing, and what they can hide is looked for."""
 
+LOCAL = frozenset({"local", "declare", "typeset"})
+
 _NESTING = 12
 _ROUNDS = 3
 
@@ -61,7 +63,7 @@ class Walker(Visitor):
         for bodies in list(self.functions.values()):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
-                    self.statement(body, State(folders=after.folders))
+                    self.statement(body, State(folders=after.folders, dialect=after.dialect))
         return after
 
     def script(self, script: Script, state: State, *, top: bool = False) -> State:
@@ -176,10 +178,10 @@ class Walker(Visitor):
             if after == state:
                 return after
             state = after
-        state = State(folders=(), calls=state.calls)
+        state = State(folders=(), calls=state.calls, dialect=state.dialect)
         for script in scripts:
             state = self.script(script, state)
-        return State(folders=(), calls=state.calls)
+        return State(folders=(), calls=state.calls, dialect=state.dialect)
 
     def _for(self, node: For, state: State) -> State:
         for word in node.words or ():
@@ -212,6 +214,8 @@ class Walker(Visitor):
         argv = expand_all(node.words, state)
         self.assignments(node.assignments, state, lasting=not argv)
         self.assignments(node.declared, state, lasting=True)
+        if argv and state.calls and argv[0].text in LOCAL:
+            state.own |= {one.name for one in node.declared} | {one.text for one in argv[1:]}
         writes = self._redirects(node.redirects, state)
         silent = not argv or (node.words[0].bare in SILENT and argv[0].text in SILENT)
         draft = self._draft(node) if not silent or self.within is not None else Draft(0, (), "")
@@ -269,11 +273,13 @@ class Walker(Visitor):
         if self.depth > _NESTING:
             self.findings.doubt("Commands are nested too deeply.")
             return state
+        parser = Parser(text, functions=self.functions)
         try:
-            script = Parser(text, functions=self.functions).script_until("")
+            script = parser.script_until("")
         except SyntaxProblem as problem:
             self.findings.doubt(f"`{text}` is run as a command and is not understood: {problem}")
             return state
+        doubt_dialect(parser, state, self.findings)
         inner = Walker(self.findings, self.functions, within=draft, depth=self.depth + 1)
         inner.seen = self.seen
         return inner.script(script, state)
@@ -288,12 +294,19 @@ class Walker(Visitor):
         after: State | None = None
         for body in bodies:
             inside = state.copy()
-            inside.arguments, inside.calls = tuple(arguments), (*state.calls, name)
+            inside.arguments, inside.calls, inside.own = tuple(arguments), (*state.calls, name), frozenset()
             end = self.statement(body, inside).either(inside)
+            for variable in end.own:
+                end.forget(variable)
             after = joined(after, end)
         if after is not None:
             state.variables, state.folders = after.variables, after.folders
         return True
+
+
+def doubt_dialect(parser: Parser, state: State, findings: Findings) -> None:
+    if state.dialect == "sh" and parser.beyond_posix:
+        findings.doubt("It uses forms that mean one thing to bash and another to plain sh.")
 
 
 def _shown(word: Word) -> str:

@@ -1,0 +1,82 @@
+"""Shells started by a script: the text they are given is walked like the script itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolwright.shell.call import Call, Walk
+from toolwright.shell.state import Dialect, Field, State, dialect_of, unknown
+
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """The arguments of a shell told apart."""
+
+    flags: str
+    operands: Sequence[Field]
+    doubt: str = ""
+
+
+def run_shell(walk: Walk, call: Call, name: str) -> None:
+    """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
+    if any(one.text in ("--version", "--help") for one in call.arguments[:1]):
+        return
+    given = _told_apart([*call.arguments, *call.also])
+    if given.doubt:
+        walk.findings.doubt(given.doubt)
+    if name == "fish":
+        walk.findings.doubt("What `fish` is given is not examined.")
+        return
+    dialect = dialect_of(name)
+    if "c" in given.flags:
+        script = given.operands[0] if given.operands else unknown("nothing")
+        run_script(walk, call, script, call.state, dialect=dialect, arguments=tuple(given.operands[2:]))
+    elif given.operands and "s" not in given.flags:
+        _run_file(walk, call, given.operands[0])
+    else:
+        fed = call.feed.text if call.feed is not None else None
+        run_script(walk, call, fed or unknown("standard input"), call.state, dialect=dialect)
+
+
+def _told_apart(arguments: Sequence[Field]) -> Invocation:
+    flags, position, doubt = "", 0, ""
+    while position < len(arguments):
+        text = arguments[position].text
+        if text in ("--", "-"):
+            position += 1
+            break
+        if text[:1] not in ("-", "+") or len(text) < 2:
+            break
+        position += 1
+        if text in ("--rcfile", "--init-file"):
+            doubt = f"`{text}` names a file of commands that are not examined."
+            position += 1
+        elif not text.startswith("--"):
+            flags += text[1:] if text.startswith("-") else ""
+            position += text.count("o") + text.count("O")
+    return Invocation(flags=flags, operands=arguments[position:], doubt=doubt)
+
+
+def _run_file(walk: Walk, call: Call, file: Field) -> None:
+    walk.findings.touch("read", file, call.state)
+    if file.text.startswith(("/dev/", "/proc/")) or file.spelled.startswith("<("):
+        walk.findings.doubt("A shell runs what it is fed, which is not known.")
+
+
+def run_script(
+    walk: Walk,
+    call: Call,
+    script: Field,
+    state: State,
+    *,
+    dialect: Dialect = "sh",
+    arguments: tuple[Field, ...] | None = None,
+) -> None:
+    """Walk through a text for another shell, which inherits the folder and hardly any variables."""
+    if not script.exact:
+        walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
+        return
+    home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
+    inside = State(folders=state.folders, variables=home, arguments=arguments, calls=state.calls, dialect=dialect)
+    walk.nested(script.text, inside, call.draft)
