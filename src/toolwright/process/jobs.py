@@ -135,6 +135,8 @@ class Jobs:
         """`environment` is ours, before anything is withheld; `new_file` names a file for a long output."""
         self.sandbox = sandbox
         self.settings = settings
+        self.home = environment.get("HOME") or str(Path.home())
+        """What `~` is to a command."""
         self._scopes = scopes
         self._shell = choose_shell(environment, settings.shell)
         self._environment = settings.withhold.apply(environment)

@@ -188,8 +188,8 @@ class Scope:
             case {"code": code, "ran": ran, "left": left}:
                 others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
                 _settle(self._ended, End(code=code, signal=message.get("signal"), ran=ran, left=others))
-            case {"empty": True}:
-                _settle(self._emptied, None)
+        if message.get("empty"):
+            _settle(self._emptied, None)
 
     def _conclude(self) -> None:
         """Nobody reports any more: the leader is done, or was killed and the keeper ends what it left."""

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -182,7 +184,7 @@ class Run:
 
 async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list[Request]:
     """Put all questions about a command; the answer is what was allowed."""
-    analysis = analyse(command, cwd=str(place.path), home=str(Path.home()))
+    analysis = analyse(command, cwd=str(place.path), home=ctx.use(Jobs).home)
     if not place.inside:
         analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
     requests = requests_for(analysis, tree.place)
@@ -280,5 +282,8 @@ async def _attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, 
 
 def _as_fed(command: str, text: str) -> str:
     """Typing into a program is judged as if it had been started with that text."""
-    quoted = "'" + text.rstrip("\n").replace("'", "'\\''") + "'"
-    return f"{{ {command}\n}} <<< {quoted}"
+    quoted = shlex.quote(text.rstrip("\n"))
+    return f"{command} <<< {quoted}" if _SIMPLE.fullmatch(command) else f"{{ {command}\n}} <<< {quoted}"
+
+
+_SIMPLE = re.compile(r"[^;&|<>(){}\n]+")

@@ -78,11 +78,12 @@ class Leader:
     def _tell_end(self) -> None:
         """Told once the scope is empty, or when what lingers has had its time; and then again when it is empty."""
         self._tell_at = None
+        message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            tell(self._control, **self._ended, left=[] if self._empty else _left())
-        if self._empty:
-            tell(self._control, empty=True)
+            message |= self._ended | {"left": [] if self._empty else _left()}
+        if message:
+            tell(self._control, **message)
 
     def _listen(self) -> None:
         """`{"stop": seconds}` asks for an end; a closed socket means that nobody waits any more."""

@@ -1,0 +1,351 @@
+"""The bash tool: what it runs and shows, what it refuses, and the jobs it looks after."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.process.workshop import EVERYTHING_ALLOWED, Workshop, open_workshop, run
+from toolwright.events import Event, PartUpdated
+from toolwright.parts import ToolPart
+from toolwright.permission.rules import Rule
+from toolwright.process.environment import Withholding
+from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
+from toolwright.process.sandbox import SandboxSettings
+from toolwright.tool import Call
+
+
+@pytest.fixture
+async def shop(project: Path) -> AsyncIterator[Workshop]:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as workshop:
+        yield workshop
+
+
+async def test_a_command_shows_what_it_prints(shop: Workshop) -> None:
+    result = await shop.bash("echo out; echo err >&2", description="Prints two words")
+    assert result.error is None
+    assert result.output == "out\nerr\n"
+    assert result.title == "Prints two words"
+    assert result.metadata["output"] == "out\nerr\n"
+    assert (result.metadata["exit"], result.metadata["description"]) == (0, "Prints two words")
+
+
+async def test_without_a_description_the_command_is_the_title(shop: Workshop) -> None:
+    result = await shop.bash("true")
+    assert (result.title, result.output) == ("true", "(no output)")
+
+
+async def test_a_failing_command_says_its_exit_code(shop: Workshop) -> None:
+    result = await shop.bash("printf half; exit 3")
+    assert result.output == "half\n[exit code 3]"
+    assert result.metadata["exit"] == 3
+    assert result.error is None
+
+
+async def test_a_command_ended_by_a_signal_says_which(shop: Workshop) -> None:
+    result = await shop.bash("kill -SEGV $$")
+    assert result.output == "[ended by SIGSEGV]"
+    assert result.metadata["exit"] is None
+
+
+async def test_a_command_runs_in_the_project_or_where_it_is_told(shop: Workshop, project: Path) -> None:
+    (project / "sub").mkdir()
+    assert (await shop.bash("pwd")).output == f"{project}\n"
+    assert (await shop.bash("pwd", workdir="sub")).output == f"{project}/sub\n"
+    assert (await shop.bash("pwd", workdir=str(project / "sub"))).output == f"{project}/sub\n"
+
+
+async def test_input_is_closed(shop: Workshop) -> None:
+    assert (await shop.bash("cat; echo $?")).output == "0\n"
+
+
+async def test_what_is_not_text_is_shown_as_well_as_can_be(shop: Workshop) -> None:
+    assert (await shop.bash(r"printf 'a\xffb\xc3\xa9'")).output == "a\ufffdbé"
+
+
+async def test_secrets_stay_out_of_the_environment(project: Path) -> None:
+    environment = {**os.environ, "SOME_API_KEY": "1", "NPM_TOKEN": "2", "PLAIN": "3"}
+    settings = ShellSettings(withhold=Withholding(except_for=("NPM_TOKEN",)))
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, environment=environment, shell=settings) as shop:
+        assert (await shop.bash("echo [$SOME_API_KEY] [$NPM_TOKEN] [$PLAIN]")).output == "[] [2] [3]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ({}, "schema", "The command is empty"),
+        ({"command": " \n"}, "schema", "The command is empty"),
+        ({"command": "echo a\0b"}, "schema", "NUL"),
+        ({"command": "echo " + "x" * 1_000_000}, "too_large", "1000005 bytes long"),
+        ({"command": "true", "workdir": "nowhere"}, "missing", "There is no folder nowhere"),
+        ({"command": "true", "workdir": "file"}, "not_found", "file is a file, not a folder"),
+        ({"command": "true", "timeout": 0}, "schema", "timeout"),
+        ({"command": "true", "timeout": -5}, "schema", "timeout"),
+        ({"command": "true", "timeout": 10**12}, "schema", "timeout"),
+        ({"command": "true", "timeout": "1000"}, "schema", "timeout"),
+        ({"command": "true", "job": "job_1"}, "schema", "either a command or a job"),
+        ({"job": "job_7"}, "missing", "There is no job 'job_7'. This session has no jobs."),
+    ],
+)
+async def test_bad_input_is_a_clear_error(
+    shop: Workshop, project: Path, arguments: dict[str, object], kind: str, words: str
+) -> None:
+    (project / "file").write_text("x")
+    result = await shop.session.run_call(Call(id="call_1", tool="bash", arguments=dict(arguments)))
+    assert result.error is not None
+    assert result.error.kind == kind
+    assert words in result.output
+
+
+async def test_the_longest_command_the_system_takes_runs(project: Path) -> None:
+    start = "true # "
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"]) as shop:
+        result = await shop.bash(start + "x" * (LENGTH - len(start)))
+    assert result.error is None
+    assert result.metadata["exit"] == 0
+
+
+async def test_a_command_that_takes_too_long_is_ended_with_all_it_started(shop: Workshop, project: Path) -> None:
+    started = time.monotonic()
+    command = "echo begun; setsid sleep 300 & echo $! > pid; (trap '' TERM; sleep 300) & sleep 300"
+    result = await shop.bash(command, timeout=400)
+    assert time.monotonic() - started < 0.4 + 0.5
+    assert result.error is None
+    assert result.output == (
+        "begun\n[took longer than 400 ms: it and all it started were ended."
+        " Give a longer timeout, or background: true for something that is meant to run on]"
+    )
+    assert (result.metadata["exit"], result.metadata["timedOut"]) == (None, True)
+    assert not Path("/proc", (project / "pid").read_text().strip()).exists()
+
+
+async def test_a_stopped_call_ends_its_command(shop: Workshop, project: Path) -> None:
+    call = asyncio.create_task(shop.bash("echo $$ > pid; sleep 300"))
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+        if (project / "pid").exists() and (project / "pid").read_text():
+            break
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert not Path("/proc", (project / "pid").read_text().strip()).exists()
+
+
+async def test_progress_is_shown_while_a_command_runs(shop: Workshop) -> None:
+    seen: list[str] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
+            seen.append(str(event.part.state))
+
+    shop.session.bus.subscribe(note)
+    await shop.bash("for i in 1 2 3; do echo line $i; sleep 0.15; done")
+    assert any("line 1" in state and "line 3" not in state for state in seen)
+    assert len(seen) < 12
+
+
+async def test_a_long_output_keeps_both_ends_and_the_whole_in_a_file(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as shop:
+        result = await shop.bash("seq 1 200000; exit 2")
+    whole = "".join(f"{number}\n" for number in range(1, 200_001))
+    path = Path(result.metadata["outputPath"])
+    assert path.read_text() == whole
+    assert result.metadata["truncated"] is True
+    assert result.output.startswith("1\n2\n3\n")
+    assert "bytes truncated..." in result.output
+    assert str(path) in result.output
+    assert result.output.endswith("\n[exit code 2]")
+    assert len(result.metadata["output"]) == 30_005
+    assert len(result.output) < 60_000
+
+
+async def test_a_background_child_becomes_a_job(shop: Workshop) -> None:
+    started = time.monotonic()
+    result = await shop.bash("sleep 300 & echo started")
+    assert time.monotonic() - started < 1
+    assert result.output == (
+        "started\n[job_1 is still running (sleep 300)."
+        ' Call bash with job: "job_1" to see more of it, with stop to end it]'
+    )
+    assert result.metadata["jobs"] == [{"id": "job_1", "command": "sleep 300 & echo started"}]
+    stopped = await shop.bash(job="job_1", stop=True)
+    assert stopped.output == "[job_1 was stopped]"
+    assert (await shop.bash(job="job_1")).output == "[job_1 has ended: exit code 0]"
+
+
+async def test_a_background_command_can_be_read_and_fed(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"] * 5) as shop:
+        await _read_and_feed(shop)
+
+
+async def _read_and_feed(shop: Workshop) -> None:
+    command = "echo ready; while read line; do echo got $line; [ $line = end ] && exit 4; done"
+    first = await shop.bash(command, background=True, timeout=150)
+    assert first.output.startswith("ready\n[job_1 is still running")
+    assert (await shop.bash(job="job_1")).output == "[job_1 is still running]"
+    assert (await shop.bash(job="job_1", input="one\n")).output == "got one\n[job_1 is still running]"
+    assert (await shop.bash(job="job_1", input="end\n")).output == "got end\n[job_1 has ended: exit code 4]"
+    late = await shop.bash(job="job_1", input="more\n")
+    assert late.error is not None
+    assert "it has ended" in late.output
+
+
+async def test_waiting_for_a_job_returns_when_it_ends(shop: Workshop) -> None:
+    await shop.bash("sleep 0.5; echo done", background=True, timeout=50)
+    started = time.monotonic()
+    result = await shop.bash(job="job_1", timeout=20_000)
+    assert result.output == "done\n[job_1 has ended: exit code 0]"
+    assert time.monotonic() - started < 3
+
+
+async def test_a_background_command_that_ends_at_once_is_no_job(shop: Workshop) -> None:
+    result = await shop.bash("echo oops; exit 1", background=True)
+    assert result.output == "oops\n[exit code 1]"
+    assert "jobs" not in result.metadata
+
+
+async def test_jobs_belong_to_their_session(shop: Workshop) -> None:
+    await shop.bash("sleep 300 &")
+    stranger = await run(shop.another(rules=EVERYTHING_ALLOWED), job="job_1")
+    assert stranger.output == "There is no job 'job_1'. This session has no jobs."
+    [job] = shop.jobs.running(shop.session.id)
+    await shop.jobs.end_session(shop.session.id)
+    assert job.is_over
+
+
+async def test_there_is_a_limit_to_jobs(shop: Workshop) -> None:
+    results = await asyncio.gather(*(shop.bash("sleep 300 &") for _ in range(RUNNING)))
+    assert all(result.error is None for result in results)
+    refused = await shop.bash("sleep 300 &")
+    assert refused.error is not None
+    assert f"{RUNNING} jobs are running already" in refused.output
+
+
+async def test_closing_the_workspace_ends_jobs(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as shop:
+        await shop.bash("setsid sleep 300 & echo $! > pid")
+    assert not Path("/proc", (project / "pid").read_text().strip()).exists()
+
+
+async def test_input_is_judged_like_the_command_it_becomes(project: Path) -> None:
+    rules = (Rule("bash", "*", "allow"), Rule("bash", "rm *", "deny"))
+    async with open_workshop(project, rules=rules, replies=["once", "once"]) as shop:
+        (project / "victim").write_text("v")
+        await shop.bash("bash", background=True, timeout=100)
+        result = await shop.bash(job="job_1", input="rm victim\n")
+        assert result.error is not None
+        assert result.error.kind == "denied"
+        assert (project / "victim").exists()
+
+
+async def test_a_denied_command_does_not_run(project: Path) -> None:
+    async with open_workshop(project, rules=(Rule("bash", "touch *", "deny"),)) as shop:
+        result = await shop.bash("touch made")
+        assert result.error is not None
+        assert result.error.kind == "denied"
+        assert not (project / "made").exists()
+
+
+async def test_a_bare_redirection_meets_the_rules(project: Path) -> None:
+    (project / "victim").write_text("v")
+    async with open_workshop(project, rules=(Rule("bash", "*", "deny"), Rule("bash", "git status", "allow"))) as shop:
+        result = await shop.bash("> victim")
+        assert result.error is not None
+        assert (project / "victim").read_text() == "v"
+
+
+async def test_all_is_judged_before_anybody_is_asked(project: Path) -> None:
+    rules = (Rule("bash", "*", "ask"), Rule("bash", "rm *", "deny"))
+    async with open_workshop(project, rules=rules, replies=["once"]) as shop:
+        (project / "victim").write_text("v")
+        result = await shop.bash("ls && rm victim")
+        assert result.error is not None
+        assert shop.user.questions == []
+        assert (project / "victim").exists()
+
+
+async def test_a_folder_outside_is_asked_for_and_then_open(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    async with open_workshop(project, replies=["once"], sandbox=SandboxSettings()) as shop:
+        result = await shop.bash(f"echo x > {outside}/file && cat {outside}/file")
+    assert [question.request.permission for question in shop.user.questions] == ["external_directory"]
+    assert result.output == "x\n"
+
+
+async def test_a_work_folder_outside_is_asked_for(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    async with open_workshop(project, replies=["reject"]) as shop:
+        result = await shop.bash("touch made", workdir=str(outside))
+    assert result.error is not None
+    assert str(outside) in shop.user.questions[0].request.patterns
+    assert list(outside.iterdir()) == []
+
+
+async def has_sandbox(shop: Workshop) -> bool:
+    return await shop.sandbox.ready() != "none"
+
+
+async def test_in_the_sandbox_hidden_files_cannot_be_read_and_the_result_says_so(project: Path) -> None:
+    (project / ".env").write_text("SECRET=1")
+    async with open_workshop(project, sandbox=SandboxSettings(), replies=["once"]) as shop:
+        if not await has_sandbox(shop):
+            pytest.skip("no sandbox works here")
+        result = await shop.bash("grep -r SECRET . ; python3 -c \"open('.env')\"", description="Looks around")
+    assert "SECRET=1" not in result.output
+    assert result.output.endswith(
+        f"[sandbox: {project}/.env is hidden from commands. The user can show it with the setting sandbox.reveal.]"
+    ), result.output
+
+
+async def test_a_planning_agents_shell_cannot_write(project: Path) -> None:
+    async with open_workshop(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shop:
+        if not await has_sandbox(shop):
+            pytest.skip("no sandbox works here")
+        named = await shop.bash("echo x > made")
+        hidden = await shop.bash("python3 -c \"open('made', 'w')\"")
+        assert named.error is not None
+        assert "Read-only file system" in hidden.output or "Permission denied" in hidden.output
+        assert not (project / "made").exists()
+
+
+async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(mode="bubblewrap")) as shop:
+        if not await has_sandbox(shop):
+            pytest.skip("bubblewrap does not work here")
+        monkeypatch.setattr("toolwright.process.bubblewrap._privileges", lambda: ["--bind", "/no/such", "/x"])
+        result = await shop.bash("echo never")
+    assert result.error is not None
+    assert result.output.startswith(
+        "The sandbox could not be set up, so the command did not run: Can't find source path /no/such"
+    )
+    assert "tw doctor" in result.output
+
+
+async def test_jobs_run_in_the_sandbox_too(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shop:
+        result = await shop.bash("(sleep 0.3; echo late) & setsid sleep 300 & echo now")
+        assert result.output.startswith("now\n[job_1 is still running (")
+        await asyncio.sleep(0.5)
+        assert (await shop.bash(job="job_1")).output == "late\n[job_1 is still running]"
+        assert (await shop.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
+
+
+async def test_settings_that_appear_are_pointed_out(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shop:
+        if not await has_sandbox(shop):
+            pytest.skip("no sandbox works here")
+        result = await shop.bash("echo '{}' > toolwright.json")
+    assert result.output == "[toolwright.json was created; what it allows takes effect once the user has trusted it]"
+
+
+async def test_calls_at_the_same_time_keep_apart(shop: Workshop) -> None:
+    results = await asyncio.gather(*(shop.bash(f"echo {number}; exit {number}") for number in range(8)))
+    assert [result.metadata["exit"] for result in results] == list(range(8))
+    assert [result.metadata["output"] for result in results] == [f"{number}\n" for number in range(8)]
