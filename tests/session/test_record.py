@@ -1,0 +1,91 @@
+"""The record of a call: on disk before anybody hears of its end."""
+
+import asyncio
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.events import Bus, PartUpdated
+from toolwright.parts import Part, ToolPart
+from toolwright.session.record import CallRecord
+from toolwright.tool import Attachment, Call, Result
+
+CALL = Call(id="call_1", tool="read", arguments={"filePath": "a"})
+
+
+class Shelf:
+    """A store that settles only when told to, and notes the order of things."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        self.safe = asyncio.Event()
+
+    def put_part(self, part: Part) -> None:
+        assert isinstance(part, ToolPart)
+        self.order.append(f"put {part.state.status}")
+
+    async def settled(self) -> None:
+        await self.safe.wait()
+        self.order.append("settled")
+
+
+def begin(shelf: Shelf) -> tuple[CallRecord, list[Any]]:
+    bus = Bus()
+    parts: list[Any] = []
+
+    def note(event: Any) -> None:
+        assert isinstance(event, PartUpdated)
+        assert isinstance(event.part, ToolPart)
+        shelf.order.append(f"told {event.part.state.status}")
+        parts.append(event.part)
+
+    bus.subscribe(note)
+    return CallRecord.begin(CALL, session_id="ses_1", message_id="msg_1", store=shelf, bus=bus), parts
+
+
+async def test_the_end_is_told_only_when_it_is_safe() -> None:
+    shelf = Shelf()
+    record, _ = begin(shelf)
+    record.running(CALL)
+    task = asyncio.create_task(record.finished(CALL, Result("done")))
+    await asyncio.sleep(0.01)
+    assert shelf.order == ["put pending", "told pending", "put running", "told running", "put completed"]
+    shelf.safe.set()
+    await task
+    assert shelf.order[5:] == ["settled", "told completed"]
+
+
+async def test_one_part_keeps_its_id_through_all_states() -> None:
+    shelf = Shelf()
+    shelf.safe.set()
+    record, parts = begin(shelf)
+    record.running(CALL)
+    record.progress("half", {"n": 1})
+    await record.finished(
+        CALL, Result("out", title="t", metadata={"n": 2}, attachments=(Attachment(mime="m", url="u"),))
+    )
+    assert len({part.id for part in parts}) == 1
+    assert {(part.session_id, part.message_id, part.call_id) for part in parts} == {("ses_1", "msg_1", "call_1")}
+    end = parts[-1].state
+    assert (end.output, end.title, end.metadata, end.input) == ("out", "t", {"n": 2}, {"filePath": "a"})
+    assert [(file.mime, file.session_id, file.message_id) for file in end.attachments] == [("m", "ses_1", "msg_1")]
+
+
+async def test_a_failure_keeps_its_kind_and_what_the_model_reads() -> None:
+    shelf = Shelf()
+    shelf.safe.set()
+    record, parts = begin(shelf)
+    record.running(CALL)
+    await record.finished(CALL, Result.failed(ToolError("There is no file a.", "missing")))
+    end = parts[-1].state
+    assert (end.status, end.kind, end.error) == ("error", "missing", "There is no file a.")
+
+
+async def test_progress_before_the_start_and_after_the_end_is_ignored() -> None:
+    shelf = Shelf()
+    shelf.safe.set()
+    record, parts = begin(shelf)
+    record.progress("too early", {})
+    record.running(CALL)
+    await record.finished(CALL, Result("out"))
+    record.progress("too late", {})
+    assert [part.state.status for part in parts] == ["pending", "running", "completed"]

@@ -1,0 +1,170 @@
+"""Storage: in order, safe once settled, and no row or thread takes the rest down with it."""
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolwright.call import call_from_text
+from toolwright.errors import UsageError
+from toolwright.parts import Completed, Pending, Span, ToolPart
+from toolwright.session.database import StorageError
+from toolwright.session.storage import Storage
+from toolwright.testing import make_session, make_workspace
+from toolwright.tool import Call, Result, ToolContext, tool
+
+
+def part(number: int, output: str = "x", session: str = "ses_1") -> ToolPart:
+    state = Completed(input={}, output=output, title="", metadata={}, time=Span(start=1, end=2))
+    return ToolPart(
+        id=f"prt_{number}", session_id=session, message_id="msg_1", call_id=f"call_{number}", tool="read", state=state
+    )
+
+
+def rows(path: Path, query: str = "SELECT data FROM part ORDER BY seq") -> list[Any]:
+    connection = sqlite3.connect(path)
+    try:
+        return [text for (text,) in connection.execute(query)]
+    finally:
+        connection.close()
+
+
+async def test_parts_stay_in_the_order_they_first_came(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "data" / "x.db")
+    for number in (3, 1, 2):
+        storage.put_part(part(number))
+    storage.put_part(part(3, "changed"))
+    await storage.settled()
+    assert rows(storage.database.path, "SELECT id FROM part ORDER BY seq") == ["prt_3", "prt_1", "prt_2"]
+    assert "changed" in rows(storage.database.path)[0]
+    await storage.close()
+
+
+async def test_what_is_settled_survives_a_kill(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, os, signal
+from pathlib import Path
+from tests.session.test_storage import part
+from toolwright.session.storage import Storage
+
+async def main():
+    storage = Storage.open(Path({str(tmp_path / "x.db")!r}))
+    for number in range(50):
+        storage.put_part(part(number))
+    await storage.settled()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+    root = Path(__file__).parents[2]
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], cwd=root, check=False)
+    assert len(rows(tmp_path / "x.db")) == 50
+
+
+async def test_two_processes_worth_of_writers_share_one_file(tmp_path: Path) -> None:
+    one, two = Storage.open(tmp_path / "x.db"), Storage.open(tmp_path / "x.db")
+    for number in range(100):
+        (one if number % 2 else two).put_part(part(number))
+    await asyncio.gather(one.settled(), two.settled())
+    assert len(rows(tmp_path / "x.db")) == 100
+    await asyncio.gather(one.close(), two.close())
+
+
+@pytest.mark.parametrize("text", ["half \ud83d pair", "ends \udfff", "fine é 味 😀", "nul \0"])
+async def test_any_text_a_model_can_write_is_stored_and_comes_back(tmp_path: Path, text: str) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+    storage.put_part(part(1, text))
+    await asyncio.wait_for(storage.settled(), timeout=10)
+    [stored] = rows(storage.database.path)
+    assert json.loads(stored)["state"]["output"] == text
+    await storage.close()
+
+
+async def test_a_file_that_takes_nothing_is_told_and_what_it_missed_is_written_later(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+    blocker = sqlite3.connect(storage.database.path)
+    blocker.execute("ALTER TABLE part RENAME TO elsewhere")
+    storage.put_part(part(1))
+    with pytest.raises(StorageError, match="cannot be written"):
+        await asyncio.wait_for(storage.settled(), timeout=10)
+    blocker.execute("ALTER TABLE elsewhere RENAME TO part")
+    blocker.close()
+    storage.put_part(part(2))
+    await asyncio.wait_for(storage.settled(), timeout=10)
+    assert rows(storage.database.path, "SELECT id FROM part ORDER BY seq") == ["prt_1", "prt_2"]
+    await storage.close()
+
+
+def test_a_loop_that_has_gone_does_not_take_the_writer_with_it(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+
+    async def leave() -> None:
+        asyncio.ensure_future(storage.settled())  # noqa: RUF006 - left behind on purpose
+        await asyncio.sleep(0)
+
+    for _ in range(20):
+        asyncio.run(leave())
+
+    async def stay() -> None:
+        storage.put_part(part(1))
+        await asyncio.wait_for(storage.settled(), timeout=10)
+        await storage.close()
+
+    asyncio.run(stay())
+    assert len(rows(storage.database.path)) == 1
+
+
+async def test_one_damaged_row_hides_no_other(project: Path) -> None:
+    workspace = make_workspace(project, keep=True)
+    conversation = workspace.sessions.create()
+    session_id = conversation.session.id
+    await workspace.store.settled()
+    connection = sqlite3.connect(workspace.folders.database)
+    connection.execute(
+        "INSERT INTO session (id, project_id, updated, data) SELECT 'ses_bad', project_id, 1, '{broken' FROM session"
+    )
+    connection.commit()
+    connection.close()
+    storage = workspace.sessions.storage
+    assert [info.id for info in storage.sessions(storage.session(session_id).project_id)] == [session_id]
+    await workspace.close()
+
+
+async def test_a_session_that_is_not_there_is_named(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+    with pytest.raises(UsageError, match="There is no session 'ses_other'"):
+        storage.session("ses_other")
+    await storage.close()
+
+
+@tool(asks=True)
+async def odd(ctx: ToolContext, text: str = "ok") -> Result:
+    """Puts strange things into its metadata."""
+    return Result(text, metadata={"bytes": b"\xff", "set": {1}, "path": Path("a")})
+
+
+async def test_metadata_that_json_does_not_know_does_not_break_the_record(project: Path) -> None:
+    workspace = make_workspace(project, tools=[odd], keep=True)
+    assert (await workspace.call("odd")).output == "ok"
+    assert '"bytes":"b\'\\\\xff\'"' in rows(workspace.folders.database)[0]
+    await workspace.close()
+
+
+async def test_broken_unicode_in_arguments_does_not_stop_the_session(project: Path) -> None:
+    workspace = make_workspace(project, tools=[odd], keep=True)
+    call = call_from_text("call_1", "odd", '{"text": "half \\ud83d pair"}')
+    result = await asyncio.wait_for(workspace.session().run_call(call), timeout=10)
+    assert result.output == "half \ud83d pair"
+    await workspace.close()
+
+
+async def test_calls_are_recorded_only_where_they_are_kept(project: Path) -> None:
+    session = make_session(project, tools=[odd])
+    await session.run_call(Call(id="call_1", tool="odd", arguments={}))
+    assert not (project.parent / "project.home").exists()
+    assert Pending().status == "pending"
