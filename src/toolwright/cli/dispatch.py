@@ -1,5 +1,6 @@
 """From the words of a command line to the module that carries the command out, and from errors to exit codes."""
 
+import io
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -14,6 +15,7 @@ def run_command(arguments: list[str]) -> int:
     """Carry out one command. What we have to say about a failure is one message, not a traceback."""
     leading, rest = _leading_options(arguments)
     _quiet_log()
+    _forgive_broken_characters()
     try:
         if not rest or rest[0] not in COMMANDS:
             raise UsageError(_unknown(rest[0] if rest else " ".join(leading)))
@@ -43,6 +45,13 @@ def _quiet_log() -> None:
     log.addHandler(logging.StreamHandler() if level else logging.NullHandler())
     if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
         log.setLevel(level)
+
+
+def _forgive_broken_characters() -> None:
+    """Half a character, as models and file names have them, is printed as its escape; in JSON it is one anyway."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _leading_options(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -5,7 +5,6 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,14 +155,12 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
 
 
 async def _call_lines(calls: "Calls") -> int:
-    for text in _lines():
-        answer = await calls.answer_text(text)
+    for line in sys.stdin.buffer:
+        if not line.strip():
+            continue
+        answer = await calls.answer_line(line)
         print(json.dumps(answer, ensure_ascii=False, separators=(",", ":")), flush=True)
     return 0
-
-
-def _lines() -> Iterator[str]:
-    return (line for line in sys.stdin if line.strip())
 
 
 @dataclass(slots=True)
@@ -187,9 +184,9 @@ class Calls:
     session_id: str = field(default_factory=lambda: new_id("ses"))
     _sessions: dict[tuple[str, bool], Session] = field(default_factory=dict[tuple[str, bool], Session])
 
-    async def answer_text(self, text: str) -> Json:
+    async def answer_line(self, data: bytes) -> Json:
         try:
-            line = json_object(text, "A line")
+            line = json_object(_text_of(data), "A line")
             if not isinstance(line.get("tool"), str):
                 raise UsageError('A line needs a "tool", as in {"tool": "read", "args": {"filePath": "a.txt"}}.')
             return await self.answer(line)
@@ -216,6 +213,13 @@ class Calls:
         session = self._sessions[agent, dry]
         session.id = new_id("ses") if self.options.fresh else self.session_id
         return session
+
+
+def _text_of(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"A line is not UTF-8 text: {error.reason} at byte {error.start}.") from error
 
 
 def _call_of(line: Json) -> Call:
