@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -300,6 +301,21 @@ async def test_in_the_sandbox_hidden_files_cannot_be_read_and_the_result_says_so
     assert result.output.endswith(
         f"[sandbox: {project}/.env is hidden from commands. The user can show it with the setting sandbox.reveal.]"
     ), result.output
+
+
+@pytest.mark.parametrize("mode", ["bubblewrap", "landlock"])
+async def test_a_project_in_a_temporary_folder_works_like_any_other(
+    project: Path, mode: Literal["bubblewrap", "landlock"]
+) -> None:
+    (project / ".env").write_text("SECRET=1")
+    settings = SandboxSettings(mode=mode)
+    async with open_workshop(project, rules=(Rule("network", "*", "deny"),), sandbox=settings) as shop:
+        result = await shop.bash("echo x > made && cat made ; grep -r SECRET .; ls -A")
+        if "does not work on this machine" in result.output:
+            pytest.skip(result.output)
+    assert result.output.startswith("x\n"), result.output
+    assert "SECRET=1" not in result.output
+    assert (project / "made").read_text() == "x\n"
 
 
 async def test_a_planning_agents_shell_cannot_write(project: Path) -> None:

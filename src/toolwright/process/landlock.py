@@ -14,8 +14,8 @@ SHARED = tuple(Path("/dev", name) for name in ("shm", "pts", "mqueue"))
 def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
     """The command, with what the keeper does to the process before it becomes the command."""
     readable = [EVERYTHING] if EVERYTHING in box.readable else [*SYSTEM, Path("/proc"), Path("/dev"), *box.readable]
-    shared = () if box.mounts else (box.temp,)
-    writable = [*TEMP_FOLDERS, *shared, *box.writable, *(Path("/dev", name) for name in DEVICES)]
+    temp = TEMP_FOLDERS if box.mounts else (box.temp,)
+    writable = [*temp, *box.writable, *(Path("/dev", name) for name in DEVICES)]
     confinement: Confinement = {
         "mounts": list(_mounts(box)) if box.mounts else [],
         "readable": [str(place) for place in readable],

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +18,10 @@ NARROW, WIDE = 64 * 1024, 1024 * 1024
 """What a pipe holds at first, and when it is found full."""
 PAUSE = 0.001
 """Seconds to let more gather, so that a hundred thousand small writes cost a hundred reads."""
-EAGER = 8
-"""Reads without a pause after a pipe was found full."""
+GATHER = 0.0002
+"""Seconds between the reads of a flood."""
+ROUNDS = 16
+"""Reads of a flood before others on the event loop have their turn."""
 
 
 class Output:
@@ -103,7 +106,6 @@ class Reader:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._capacity = NARROW
-        self._eager = 0
         self._wait()
 
     def drain(self) -> None:
@@ -122,19 +124,23 @@ class Reader:
         self._loop.add_reader(self._descriptor, self._readable)
 
     def _readable(self) -> None:
-        """Read once and pause. A pipe found full has kept its writer waiting, so then the next reads come at once."""
+        """Read what there is, then let more gather: a read costs the same however little it brings."""
         count = self._read()
-        self._on_data()
-        if self._descriptor < 0:
-            return
         if count >= self._capacity // 2:
-            self._eager = EAGER
-            self._widen()
-        elif self._eager:
-            self._eager -= 1
-        else:
+            self._follow_flood()
+        self._on_data()
+        if self._descriptor >= 0:
             self._loop.remove_reader(self._descriptor)
             self._timer = self._loop.call_later(PAUSE, self._wait)
+
+    def _follow_flood(self) -> None:
+        """A full pipe keeps its writer waiting. The loop cannot wait for less than a millisecond, in which a fast one
+        would fill it many times over, so a few short waits are made here."""
+        self._widen()
+        for _ in range(ROUNDS):
+            time.sleep(GATHER)
+            if self._descriptor < 0 or self._read() < self._capacity // 4:
+                return
 
     def _widen(self) -> None:
         """Room for the program to go on while we are busy elsewhere. Where the system refuses, it waits instead."""

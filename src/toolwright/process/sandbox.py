@@ -11,7 +11,7 @@ from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.process import bubblewrap, folders, landlock, seatbelt
-from toolwright.process.box import EVERYTHING, Box, Rung, Wrapped
+from toolwright.process.box import EVERYTHING, TEMP_FOLDERS, Box, Rung, Wrapped
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
 from toolwright.process.selftest import Findings, SelfTest
@@ -113,7 +113,8 @@ class Sandbox:
             mounts=rung != "landlock" or self._has_mounts(),
         )
         if not box.mounts:
-            return box
+            # Too many programs insist on the system's own temporary folders to go without them.
+            return replace(box, writable=(*box.writable, *TEMP_FOLDERS))
         return replace(
             box,
             protected=() if read_only else tuple(self._protected(approved)),

@@ -86,7 +86,11 @@ class Scopes:
         self._open.add(scope)
         try:
             await scope.started()
-        except BaseException:
+        except asyncio.CancelledError:
+            await asyncio.shield(scope.stop())
+            scope.release()
+            raise
+        except ToolError:
             scope.release()
             raise
         return scope

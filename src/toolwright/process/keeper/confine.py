@@ -20,9 +20,7 @@ def confine(limits: Confinement) -> None:
     """Take on the limits for good; OSError says which of them the machine refuses."""
     if limits["mounts"]:
         _enter_mount_namespace()
-        for mount in limits["mounts"]:
-            _apply(mount)
-        _seal(mount["target"] for mount in limits["mounts"] if mount["kind"] in ("bind", "replace"))
+        _mount_all(limits["mounts"])
     capabilities.drop_dangerous()
     system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(readable=limits["readable"], writable=limits["writable"])
@@ -43,7 +41,17 @@ def _enter_mount_namespace() -> None:
     system.mount(None, "/", None, RECURSIVE | PRIVATE)
 
 
-def _apply(mount: Mount) -> None:
+def _mount_all(mounts: list[Mount]) -> None:
+    """What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way."""
+    held = {mount["source"]: os.open(mount["source"], os.O_PATH) for mount in mounts if mount["kind"] == "replace"}
+    for mount in mounts:
+        _apply(mount, held)
+    for descriptor in held.values():
+        os.close(descriptor)
+    _seal(mount["target"] for mount in mounts if mount["kind"] in ("bind", "replace"))
+
+
+def _apply(mount: Mount, held: dict[str, int]) -> None:
     target = mount["target"]
     match mount["kind"]:
         case "bind":
@@ -52,7 +60,7 @@ def _apply(mount: Mount) -> None:
             system.mount(target, target, None, BIND | RECURSIVE)
             _remount(target, READ_ONLY)
         case "replace":
-            _replace(target, mount["source"], mount["keep"])
+            _replace(target, held[mount["source"]], mount["keep"])
         case "hide" if os.path.isdir(target):
             system.mount("none", target, "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES)
         case _:
@@ -68,11 +76,11 @@ def _seal(writable: Iterable[str]) -> None:
         system.make_writable(target)
 
 
-def _replace(target: str, source: str, keep: list[str]) -> None:
+def _replace(target: str, source: int, keep: list[str]) -> None:
     """What is kept is held open while its place is covered, and then bound to the same place again."""
-    held = [(place, os.open(place, os.O_PATH)) for place in keep]
-    system.mount(source, target, None, BIND | RECURSIVE)
-    for place, descriptor in held:
+    kept = [(place, os.open(place, os.O_PATH)) for place in keep]
+    system.mount(f"/proc/self/fd/{source}", target, None, BIND | RECURSIVE)
+    for place, descriptor in kept:
         _make_place(place, os.path.isdir(f"/proc/self/fd/{descriptor}"))
         system.mount(f"/proc/self/fd/{descriptor}", place, None, BIND | RECURSIVE)
         os.close(descriptor)
