@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,39 @@ async def test_many_long_lines_are_counted_and_cut(tmp_path: Path, engine: Engin
     assert {len(text) for _, text in found.files[0].lines} == {2003}
 
 
+async def test_memory_does_not_grow_with_what_matches(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / str(number)).write_text(("x" * 7_000 + "\n") * (100 if number else 2_500))
+    tracemalloc.start()
+    try:
+        found = await find_lines(Query(pattern="x", base=tmp_path), engine=find_engine())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.total == 6_400
+    assert peak < 12_000_000
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({".gitignore": "a\nb\n", ".ignore": "!a\n"}, ["a", "in/a"]),
+        ({".ignore": "a\nb\n", ".rgignore": "!a\n"}, ["a", "in/a"]),
+        ({".gitignore": "!a\n", ".git/info/exclude": "a\nb\n"}, ["a", "in/a"]),
+        ({".ignore": "!a\n", "in/.gitignore": "a\nb\n"}, ["a", "b", "in/a"]),
+        ({".gitignore": "a\nb\n", "in/.gitignore": "!a\n"}, ["in/a"]),
+        ({".gitignore": "*\n!a\n"}, ["a"]),
+        ({".gitignore": "*\n!in/\n!a\n"}, ["a", "in/a"]),
+    ],
+)
+async def test_which_ignore_file_has_the_last_word(
+    tmp_path: Path, engine: Engine, files: dict[str, str], left: list[str]
+) -> None:
+    lay_out(tmp_path, {".git/": None, "a": "", "b": "", "in/a": "", "in/b": "", **files})
+    found = await find_files(tmp_path, "", engine=engine)
+    assert sorted(path for path in found.paths if "ignore" not in path) == left
+
+
 async def test_git_rules_of_the_user_hold(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(tmp_path, {"home/.gitconfig": "[core]\n\texcludesFile = ~/mine\n", "home/mine": "*.swp\n", "p/.git/": None})
     lay_out(tmp_path, {"p/a.swp": "", "p/b": "", "p/.git/info/exclude": "c\n", "p/c": ""})
@@ -125,7 +159,7 @@ async def test_the_settings_of_ripgrep_users_change_nothing(tmp_path: Path, monk
 
 
 class Slow:
-    """An engine that finds something and then goes on until it is ended."""
+    """An engine that finds something and then goes on for seconds unless it is ended."""
 
     def __init__(self) -> None:
         self.ended_after: float | None = None
@@ -140,7 +174,7 @@ class Slow:
 
     def _wait(self, run: Run) -> None:
         started = time.monotonic()
-        while not run.ended:
+        while not run.ended and time.monotonic() - started < 5:
             time.sleep(0.005)
         self.ended_after = time.monotonic() - started
 
