@@ -14,7 +14,7 @@ from tests.shell.grammar import lines
 from tests.shell.trace import Trace, trace
 from toolwright.shell import Analysis, analyse
 
-COUNT = 400
+COUNT = 600
 SEED = 20261115
 
 can_trace = all(map(shutil.which, ["strace", "prlimit"])) and (

@@ -73,6 +73,8 @@ def analyse(command: str, *, cwd: str, home: str, shell: str = "bash") -> Analys
         parser.script_until("")
     except SyntaxProblem as error:
         problem = f"It is not understood as a whole: {error}."
+    except RecursionError:
+        problem = "It is nested too deeply."
     doubt_dialect(parser, state, findings)
     try:
         Walker(findings, parser.functions).walk(Script(parser.finished), state)

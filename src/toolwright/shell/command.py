@@ -36,7 +36,7 @@ def run(walk: Walk, call: Call) -> Outcome:
     elif first.text in BUILTINS:
         return BUILTINS[first.text](walk, call)
     name = _known_name(first.text)
-    if name != first.text and "/" not in first.text:
+    if name != first.text and name == first.text.lower():
         call.draft.add([literal(name), *call.arguments])
     _doubt_open_prefix(walk, call)
     unwrapped = unwrap(name, call.argv)

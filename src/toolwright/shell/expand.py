@@ -10,6 +10,7 @@ from toolwright.shell.state import ALTERNATIVES, Field, State, literal, some_num
 
 _MOST_WORDS = 64
 _MOST_BRACES = 20
+_LONGEST = 20_000
 
 _GLOB = re.compile(r"[*?]|\[[^]]+\]")
 _PLAIN = re.compile(r"[\w./:@%+,-]+")
@@ -215,7 +216,7 @@ def _joined(pieces: list[Field], source: str) -> Field:
     combinations = 1
     for piece in pieces:
         combinations *= len(piece.texts)
-    if combinations > ALTERNATIVES:
+    if combinations > ALTERNATIVES or sum(len(piece.texts[0]) for piece in pieces if piece.texts) > _LONGEST:
         return replace(unknown(source or spelled), splits=any(piece.splits for piece in pieces))
     if glob and any(not piece.glob and any(map(_GLOB.search, piece.texts)) for piece in pieces):
         known = False

@@ -45,7 +45,7 @@ _AWK_ACTS = re.compile(r"system|getline|[|>@]|close|-f\b")
 def plain_name(program: str) -> str:
     """The name a program goes by in these tables: without folder, version and, on some systems, capitals."""
     name = program.rpartition("/")[2].removesuffix(".exe")
-    versioned = _VERSIONED.fullmatch(name)
+    versioned = _VERSIONED.fullmatch(name) if name not in INTERPRETERS else None
     return versioned.group(1) if versioned else name
 
 

@@ -22,7 +22,7 @@ from toolwright.shell.nodes import (
     Test,
     Word,
 )
-from toolwright.shell.scan import DEPTH, SyntaxProblem
+from toolwright.shell.scan import SyntaxProblem
 from toolwright.shell.simple import SimpleParser
 
 _END = r"(?=[ \t\n;&|()<>]|$)"
@@ -67,7 +67,7 @@ class Parser(SimpleParser):
         """The top statements read so far: what is known when a mistake follows."""
 
     def script_until(self, closer: str) -> Script:
-        self._descend()
+        self.descend()
         outer_documents, self._documents = self._documents, []
         script = self._script(frozenset())
         if not closer and self.position < len(self.text):
@@ -91,11 +91,6 @@ class Parser(SimpleParser):
         word = Word(body, inner.document())
         self.beyond_posix = self.beyond_posix or inner.beyond_posix
         return word
-
-    def _descend(self) -> None:
-        self.depth += 1
-        if self.depth > DEPTH:
-            raise SyntaxProblem("It is nested too deeply.")
 
     def _script(self, closers: frozenset[str]) -> Script:
         """Statements up to one of the reserved words in `closers`, a closing bracket, or the end."""
@@ -149,7 +144,7 @@ class Parser(SimpleParser):
         if match := _TIMED_COMPOUND.match(self.text, self.position):
             self.position = match.end()
         start = self.position
-        self._descend()
+        self.descend()
         statement = self._compound() or self.simple()
         if not isinstance(statement, Simple):
             self.trailing_redirects(statement)

@@ -7,8 +7,10 @@ import re
 
 from toolwright.shell.nodes import Arithmetic, Literal, Parameter, Part, Script, Substitution, Word
 
-DEPTH = 40
+DEPTH = 60
 """How deep substitutions and groups may nest."""
+
+_ASCII = 0x7F
 
 _PLAIN = re.compile(r"[^ \t\n\\'\"`$|&;()<>]+")
 _IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
@@ -34,8 +36,6 @@ class Scanner:
     """Reads words from `text`, moving `position` along. The grammar around words is Parser's."""
 
     def __init__(self, text: str, *, offset: int = 0, depth: int = 0) -> None:
-        if depth > DEPTH:
-            raise SyntaxProblem("It is nested too deeply.")
         self.text = text
         self.position = 0
         self.offset = offset
@@ -122,13 +122,13 @@ class Scanner:
 
     def double_quoted(self) -> list[Part]:
         self.position += 1
-        parts: list[Part] = [Literal("", quoted=True)]
+        parts: list[Part] = []
         while (char := self.peek()) != '"':
             if not char:
                 raise self.problem("A quote is not closed")
             parts += self._quoted_piece(_IN_DOUBLE_QUOTES, escapable='$`"\\')
         self.position += 1
-        return parts
+        return parts or [Literal("", quoted=True)]
 
     def document(self) -> list[Part]:
         """All of the text as the body of a here-document."""
@@ -153,7 +153,18 @@ class Scanner:
                     return []
                 return [Literal(following if following and following in escapable else "\\" + following, quoted=True)]
 
+    def descend(self) -> None:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise SyntaxProblem("It is nested too deeply")
+
     def dollar(self, *, quoted: bool) -> list[Part]:
+        self.descend()
+        parts = self._expansion(quoted=quoted)
+        self.depth -= 1
+        return parts
+
+    def _expansion(self, *, quoted: bool) -> list[Part]:
         start = self.position
         following = self.text[start + 1 : start + 2]
         if match := _NAME.match(self.text, start + 1):
@@ -306,7 +317,6 @@ def _unescape(match: re.Match[str]) -> str:
     if letter:
         return _ESCAPED[letter]
     code = int(octal, 8) if octal else int(next(number for number in numbers if number), 16)
-    is_byte = octal or numbers[0]
-    if code > (0x7F if is_byte else 0x10FFFF):
-        raise SyntaxProblem("A quoted byte is not a character.")
+    if code > _ASCII:
+        raise SyntaxProblem("A quoted character depends on the language of the system.")
     return chr(code)

@@ -215,7 +215,7 @@ class Walker(Visitor):
         self.assignments(node.assignments, state, lasting=not argv)
         self.assignments(node.declared, state, lasting=True)
         if argv and state.calls and argv[0].text in LOCAL:
-            state.own |= {one.name for one in node.declared} | {one.text for one in argv[1:]}
+            state.own |= {one.name for one in node.declared} | {one.spelled.partition("=")[0] for one in argv[1:]}
         writes = self._redirects(node.redirects, state)
         silent = not argv or (node.words[0].bare in SILENT and argv[0].text in SILENT)
         draft = self._draft(node) if not silent or self.within is not None else Draft(0, (), "")

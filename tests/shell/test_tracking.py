@@ -1,0 +1,110 @@
+"""Where a script is and what its variables hold, followed through lists, branches, loops and functions."""
+
+import pytest
+
+from toolwright.shell import analyse
+
+
+def writes(command: str, **options: str) -> set[str]:
+    return set(analyse(command, cwd="/p", home="/h", **options).writes)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cd d && touch x", {"/p/d/x"}),
+        ("cd d; touch x", {"/p/d/x", "/p/x"}),
+        ("cd d\ntouch x", {"/p/d/x", "/p/x"}),
+        ("cd d || exit 1; touch x", {"/p/d/x"}),
+        ("cd d || return; touch x", {"/p/d/x", "/p/x"}),
+        ("set -e; cd d; touch x", {"/p/d/x"}),
+        ("set -e; f() { cd d; touch x; }; f || true", {"/p/d/x", "/p/x"}),
+        ("set -e; cd d && true; touch x", {"/p/d/x", "/p/x"}),
+        ("! cd d && touch x", {"/p/x"}),
+        ("cd d && cd e && touch x", {"/p/d/e/x"}),
+        ("cd d && cd .. && touch x", {"/p/x"}),
+        ("(cd d && touch x) && touch y", {"/p/d/x", "/p/y"}),
+        ("cd d & touch x", {"/p/x"}),
+        ("cd d | touch x", {"/p/x"}),
+        ("if cd d; then touch x; else touch y; fi", {"/p/d/x", "/p/y"}),
+        ("pushd d && touch x", {"/p/d/x"}),
+        ("cd && touch x", {"/h/x"}),
+        ("cd ~/e && touch x", {"/h/e/x"}),
+        ("cd /e && touch x ../y", {"/e/x", "/e/../y"}),
+        ("f() { cd d; }; f && touch x", {"/p/d/x", "/p/x"}),
+        ("eval 'cd d' && touch x", {"/p/d/x", "/p/x"}),
+        ("command cd d && touch x", {"/p/d/x"}),
+        ("env cd d && touch x", {"/p/x"}),
+        ("env -C d touch x && touch y", {"/p/d/x", "/p/y"}),
+        ("git -C d init && touch y", {"/p/d", "/p/y"}),
+        ("v=a; touch $v", {"/p/a"}),
+        ("v=a; v=b; touch $v", {"/p/b"}),
+        ("v=a; [ x ] && v=b; touch $v", {"/p/a", "/p/b"}),
+        ("v=a; (v=b); touch $v", {"/p/a"}),
+        ("v=a; v=b true; touch $v", set()),
+        ("v=a; f() { v=b; }; f; touch $v", {"/p/b"}),
+        ("v=a; f() { local v=b; }; f; touch $v", set()),
+        ("v=a; read v; touch $v", set()),
+        ("v=a; unset v; touch $v", set()),
+        ("for v in a b; do touch $v.txt; done", {"/p/a.txt", "/p/b.txt"}),
+        ("for v in *.txt; do touch ${v%.txt}.md; done", {"/p/*.md"}),
+        ("f() { touch $1 $2; }; f a b", {"/p/a", "/p/b"}),
+        ('f() { touch "$@"; }; f a b', {"/p/a", "/p/b"}),
+        ("bash -c 'touch $0 $1' a b", {"/p/b"}),
+        ("i=1; touch f$i f$((i+1))", {"/p/f1", "/p/f*"}),
+        ("v='a b'; touch $v", {"/p/a", "/p/b"}),
+        ("v='a b'; touch \"$v\"", {"/p/a b"}),
+    ],
+)
+def test_files_are_found_where_the_script_is_by_then(command: str, expected: set[str]) -> None:
+    assert writes(command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "while cd d; do touch x; done",
+        "for i in 1 2 3; do cd d; done; touch x",
+        "popd; touch x",
+        "cd $UNKNOWN && touch x",
+        "cd a b && touch x",
+        "v=a; read v; touch $v",
+        'v=a; eval "$(cat f)"; touch $v',
+        "f() { f; touch x; }; f",
+    ],
+)
+def test_what_is_lost_track_of_is_asked_about(command: str) -> None:
+    assert analyse(command, cwd="/p", home="/h").verdict == "partly"
+
+
+def test_a_loop_that_goes_nowhere_new_is_followed() -> None:
+    assert analyse("for d in a b; do (cd $d && touch x); done", cwd="/p", home="/h").verdict == "understood"
+    assert writes("for d in a b; do (cd $d && touch x); done") == {"/p/a/x", "/p/b/x"}
+
+
+@pytest.mark.parametrize(
+    ("command", "shell", "expected"),
+    [
+        ("touch {a,b}", "bash", {"/p/a", "/p/b"}),
+        ("touch {a,b}", "/bin/sh", {"/p/a", "/p/b", "/p/{a,b}"}),
+        ("sh -c 'touch {a,b}'", "bash", {"/p/a", "/p/b", "/p/{a,b}"}),
+        ("v='a b'; touch $v", "/bin/zsh", {"/p/a", "/p/b", "/p/a b"}),
+    ],
+)
+def test_what_shells_disagree_on_is_taken_both_ways(command: str, shell: str, expected: set[str]) -> None:
+    assert writes(command, shell=shell) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "shell"),
+    [
+        ("((rm x))", "sh"),
+        ("sh -c '((rm x))'", "bash"),
+        ("$'rm' x", "dash"),
+        ("function f {\nrm x\n}", "sh"),
+        ("y='a[1]'; echo $z[y]", "zsh"),
+        ("=rm x", "zsh"),
+    ],
+)
+def test_what_means_something_else_to_another_shell_is_asked_about(command: str, shell: str) -> None:
+    assert analyse(command, cwd="/p", home="/h", shell=shell).verdict != "understood"
