@@ -1,0 +1,144 @@
+"""Promises that hold for the whole house: a denied tool does nothing, imports point down, nothing is stated twice."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolwright.permission.rules import Rule
+from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.tool import Call
+from toolwright.tools import BUILTIN
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "toolwright").rglob("*.py"))
+
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-secret\n+changed\n*** End Patch"
+EXAMPLES: dict[str, Any] = {
+    "invalid": {"tool": "x", "error": "it is not there"},
+    "question": {"questions": [{"question": "Why?", "header": "Why", "options": [{"label": "a", "description": "b"}]}]},
+    "bash": {"command": "touch deed; cat a.txt", "description": "leave a trace"},
+    "read": {"filePath": "a.txt"},
+    "glob": {"pattern": "*.txt"},
+    "grep": {"pattern": "secret"},
+    "list": {"path": "."},
+    "edit": {"filePath": "a.txt", "oldString": "secret", "newString": "changed"},
+    "multiedit": {"filePath": "a.txt", "edits": [{"oldString": "secret", "newString": "changed"}]},
+    "write": {"filePath": "deed", "content": "done"},
+    "apply_patch": {"patchText": PATCH},
+    "task": {"description": "do it", "prompt": "touch deed", "subagent_type": "general"},
+    "todowrite": {"todos": [{"content": "a", "status": "pending", "priority": "low"}]},
+    "todoread": {},
+    "skill": {"name": "deed"},
+    "batch": {"tool_calls": [{"tool": "write", "parameters": {"filePath": "deed", "content": "done"}}]},
+    "plan_exit": {},
+    "plan_enter": {},
+}
+"""One call of each built-in that would leave a trace, if it can. A new tool needs its line here."""
+
+ASKS_NOTHING = {"invalid"}
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    return {str(path): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+@pytest.fixture
+def stocked(project: Path) -> Path:
+    (project / "a.txt").write_text("secret\n")
+    skill = project / ".toolwright" / "skill" / "deed" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: deed\ndescription: Does a deed\n---\nsecret\n")
+    return project
+
+
+@pytest.mark.parametrize("tool_id", BUILTIN)
+@pytest.mark.parametrize("answer", ["once", "always"])
+async def test_a_denied_tool_does_nothing(stocked: Path, tool_id: str, answer: str) -> None:
+    user = ScriptedUser.saying(*[answer] * 9)
+    workspace = make_workspace(stocked, user=user)
+    before = snapshot(stocked.parent)
+    session = workspace.session(rules=[Rule("*", "*", "deny")])
+    result = await session.run_call(Call(id="call_1", tool=tool_id, arguments=EXAMPLES[tool_id]))
+    await workspace.close()
+    if tool_id not in ASKS_NOTHING:
+        assert result.error is not None
+        assert result.error.kind == "denied", result.output
+    assert "secret" not in result.output.replace("'secret'", "")
+    assert user.questions == []
+    assert snapshot(stocked.parent) == before
+
+
+@pytest.mark.parametrize("tool_id", sorted(set(BUILTIN) - ASKS_NOTHING))
+async def test_a_tool_under_ask_asks_before_it_does_anything(stocked: Path, tool_id: str) -> None:
+    user = ScriptedUser()
+    workspace = make_workspace(stocked, user=user)
+    before = snapshot(stocked)
+    session = workspace.session(rules=[Rule("*", "*", "ask"), Rule("batch", "*", "allow")])
+    if tool_id in ("edit", "multiedit", "apply_patch"):
+        seen = await workspace.session().run_call(Call(id="call_0", tool="read", arguments={"filePath": "a.txt"}))
+        assert seen.error is None
+    result = await session.run_call(Call(id="call_1", tool=tool_id, arguments=EXAMPLES[tool_id]))
+    await workspace.close()
+    assert result.error is not None or tool_id == "batch"
+    assert snapshot(stocked) == before
+
+
+@pytest.mark.slow
+def test_imports_point_down() -> None:
+    """The contracts of pyproject.toml; `lint-imports` shows the chain that breaks one."""
+    from importlinter.cli import lint_imports
+
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_logo=True) == 0
+
+
+def test_exactly_one_except_in_the_whole_program_swallows_everything() -> None:
+    broad = [
+        f"{source.relative_to(ROOT)}:{node.lineno}"
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _passes_on(node)
+    ]
+    assert [place.partition(":")[0] for place in broad] == ["src/toolwright/call.py"]
+
+
+def _is_broad(caught: ast.expr | None) -> bool:
+    if isinstance(caught, ast.Tuple):
+        return any(map(_is_broad, caught.elts))
+    return caught is None or (isinstance(caught, ast.Name) and caught.id in ("Exception", "BaseException"))
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_a_module_says_what_it_is_in_its_first_line(source: Path) -> None:
+    said = ast.get_docstring(ast.parse(source.read_text("utf-8")))
+    assert said, "a module begins with a sentence about itself"
+    assert said.splitlines()[0].endswith((".", "?", ":"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_no_module_keeps_state_of_its_own(source: Path) -> None:
+    """A list, dict or set at the top of a module may be read by all, so nobody may write to it."""
+    tree = ast.parse(source.read_text("utf-8"))
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    names = {name.id for node in assigned for name in ast.walk(node) if isinstance(name, ast.Name) and _is_stored(name)}
+    written = {
+        node.func.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.attr in ("append", "extend", "add", "update", "setdefault", "clear", "pop", "remove")
+    }
+    globals_used = [name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names]
+    assert not names & written
+    assert not globals_used
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
