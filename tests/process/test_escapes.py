@@ -25,7 +25,8 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-NOBODY = 65534
+NOBODY = {"bubblewrap": 65534, "landlock": 65533}
+"""Ordinary users, one for each kind, for the system counts all processes of one together."""
 RUNGS = ("bubblewrap", "landlock")
 USERS = ("root", "nobody") if os.geteuid() == 0 else ("ourselves",)
 CASES = [(rung, user) for rung in RUNGS for user in USERS]
@@ -41,10 +42,11 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 @cache
 def tell(rung: str, user: str) -> dict[str, Any]:
     """All attempts, made once in a process of their own."""
-    with _scratch(user) as folder:
+    owner = NOBODY[rung] if user == "nobody" else os.geteuid()
+    with _scratch(owner) as folder:
         command = [escapes.PYTHON, str(Path(escapes.__file__)), rung, folder]
         if user == "nobody":
-            command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+            command = ["setpriv", f"--reuid={owner}", f"--regid={owner}", "--clear-groups", *command]
         env = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, env=env, capture_output=True, text=True, cwd="/", timeout=120, check=False)
     if "does not work on this machine" in done.stderr:
@@ -96,7 +98,7 @@ def test_a_filter_on_calls_cannot_be_gone_round(told: dict[str, Any]) -> None:
 
 
 async def test_landlock_without_namespaces_still_keeps_commands_from_writing_outside() -> None:
-    with _scratch("root") as name:
+    with _scratch(os.geteuid()) as name:
         places = escapes.make_places(Path(name))
         scopes = Scopes()
         box = Box(rung="landlock", writable=(places["project"],), temp=places["data"], mounts=False)
@@ -121,14 +123,13 @@ async def test_landlock_without_namespaces_still_keeps_commands_from_writing_out
 class _scratch:  # noqa: N801 - used like a function
     """A folder outside the temporary ones, which the sandbox replaces."""
 
-    def __init__(self, user: str) -> None:
-        self._user = user
+    def __init__(self, owner: int) -> None:
+        self._owner = owner
 
     def __enter__(self) -> str:
         base = next(place for place in ("/var/lib", str(Path.home()), str(ROOT)) if os.access(place, os.W_OK))
         self._folder = tempfile.mkdtemp(prefix="toolwright-escapes-", dir=base)
-        if self._user == "nobody":
-            os.chown(self._folder, NOBODY, NOBODY)
+        os.chown(self._folder, self._owner, -1)
         return self._folder
 
     def __exit__(self, *_: object) -> None:

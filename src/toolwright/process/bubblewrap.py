@@ -26,7 +26,8 @@ def wrap(box: Box, program: str, argv: Sequence[str], cwd: Path) -> Wrapped:
         *_privileges(),
     ]
     status = ("--json-status-fd", STATUS)
-    return Wrapped(argv=(program, *status, "--unshare-pid", *options, "--chdir", str(cwd), "--", *argv))
+    whole = (program, *status, "--unshare-pid", *options, "--chdir", str(cwd), "--", *argv)
+    return Wrapped(argv=whole, env={"TMPDIR": str(TEMP_FOLDERS[0])})
 
 
 def _view(box: Box) -> Iterable[str]:

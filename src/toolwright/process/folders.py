@@ -47,8 +47,19 @@ CONTROL_SOCKETS = (
     "/run/podman/podman.sock",
     "/run/containerd/containerd.sock",
     "/run/crio/crio.sock",
+    "/run/systemd/private",
+    "/run/dbus/system_bus_socket",
+    "/run/screen",
 )
-"""Whoever reaches these is root on the machine, walls or no walls."""
+"""Whoever reaches these has somebody outside run programs, walls or no walls."""
+USER_SOCKETS = ("docker.sock", "podman/podman.sock", "systemd/private", "bus")
+"""The same in the folder that a user has below /run/user."""
+
+
+def control_sockets() -> tuple[str, ...]:
+    """The doors out of every box that this user could open."""
+    own = Path("/run/user", str(os.getuid())) if hasattr(os, "getuid") else Path("/run/user")
+    return (*CONTROL_SOCKETS, *(str(own / name) for name in USER_SOCKETS))
 
 
 def cache_folders(home: Path) -> tuple[list[Path], list[Path]]:

@@ -22,8 +22,7 @@ def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
         "writable": [str(place) for place in writable],
         "network": box.network,
     }
-    env = {} if box.mounts else {"TMPDIR": str(box.temp)}
-    return Wrapped(argv=tuple(argv), env=env, confinement=confinement)
+    return Wrapped(argv=tuple(argv), env={"TMPDIR": str(temp[0])}, confinement=confinement)
 
 
 def _mounts(box: Box) -> Iterable[Mount]:

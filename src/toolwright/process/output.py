@@ -1,8 +1,8 @@
 """What a program prints: read as it comes, both ends kept in memory, the whole kept in a file if it is long."""
 
 import asyncio
-import fcntl
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -144,7 +144,9 @@ class Reader:
 
     def _widen(self) -> None:
         """Room for the program to go on while we are busy elsewhere. Where the system refuses, it waits instead."""
-        if self._capacity == NARROW and hasattr(fcntl, "F_SETPIPE_SZ"):
+        if self._capacity == NARROW and sys.platform == "linux":
+            import fcntl
+
             with suppress(OSError):
                 self._capacity = fcntl.fcntl(self._descriptor, fcntl.F_SETPIPE_SZ, WIDE)
                 self._view = memoryview(bytearray(self._capacity))

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -33,7 +33,8 @@ class SandboxSettings:
     network: bool = True
     reveal: tuple[str, ...] = ()
     """Patterns of files that are not hidden although a rule denies to read them."""
-    hidden: tuple[str, ...] = folders.CONTROL_SOCKETS
+    hidden: tuple[str, ...] = field(default_factory=folders.control_sockets)
+    """Places no command gets to see, whatever the rules say."""
 
 
 class Sandbox:

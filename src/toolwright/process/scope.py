@@ -21,6 +21,8 @@ GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL, unless said otherwise."""
 LINGER = 0.1
 """Seconds a scope has to become empty by itself once its program has ended, before it counts as left running."""
+PATIENCE = 20
+"""Seconds for a program to start."""
 PROOF = 2.0
 """Seconds to wait for the kernel to say that a killed scope is empty."""
 
@@ -123,7 +125,11 @@ class Scope:
 
     async def started(self) -> None:
         """Return once the program runs; ToolError if it cannot."""
-        problem = await asyncio.shield(self._started)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                problem = await asyncio.shield(self._started)
+        except TimeoutError:
+            problem = f"the machine had no room for another process for {PATIENCE} seconds"
         if problem:
             raise ToolError(f"The command did not run: {problem}.")
 

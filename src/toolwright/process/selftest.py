@@ -75,10 +75,12 @@ class SelfTest:
         self._scopes = scopes
         self._data = data.resolve()
         self._file = data / "sandbox.json"
+        self._lock = asyncio.Lock()
 
     async def findings(self) -> Findings:
         machine = _machine()
-        return self._remembered(machine) or await self._find_out(machine)
+        async with self._lock:
+            return self._remembered(machine) or await self._find_out(machine)
 
     def forget(self) -> None:
         self._file.unlink(missing_ok=True)

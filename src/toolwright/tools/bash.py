@@ -269,8 +269,9 @@ async def _attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, 
         await job.wait((milliseconds or (ANSWER_WAIT if text else 0)) / 1000)
         job.settle()
         notes.append(report.state_of(job))
-    fresh = job.unseen()
-    printed = report.decode(fresh)
+    if job.output.path is not None:
+        notes.append(f"all that {name} has printed is in {job.output.path}")
+    printed = report.decode(job.unseen())
     metadata: dict[str, Any] = {
         "output": report.for_display(printed),
         "description": job.command,

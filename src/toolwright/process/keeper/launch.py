@@ -3,11 +3,18 @@
 import json
 import os
 import signal
+import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from .confine import confine
 from .order import STATUS, Confinement, Order
 from .system import die_with_parent
+
+IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
+"""Python ignores these, and what is ignored stays so in a program unless it is reset."""
+NO_ROOM, TRIES = 0.05, 300
+"""Seconds between two tries to make a process, and how many there are."""
 
 
 class Failure(NamedTuple):
@@ -60,7 +67,11 @@ def _spawn(order: Order, standard: list[int]) -> Started | Failure:
         os.set_inheritable(telling, True)
     files = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(standard)]
     try:
-        pid = os.posix_spawn(order["path"], argv, order["env"], file_actions=files, setsid=True)
+        pid = when_there_is_room(
+            lambda: os.posix_spawn(
+                order["path"], argv, order["env"], file_actions=files, setsid=True, setsigdef=IGNORED
+            )
+        )
     except (OSError, ValueError) as problem:
         return Failure(_could_not(f"start {order['path']}", problem))
     finally:
@@ -69,12 +80,22 @@ def _spawn(order: Order, standard: list[int]) -> Started | Failure:
     return Started(pid, status)
 
 
+def when_there_is_room(make: Callable[[], int]) -> int:
+    """Make a process, and wait for a while if the user or the machine has as many as it may."""
+    for _ in range(TRIES):
+        try:
+            return make()
+        except BlockingIOError:
+            time.sleep(NO_ROOM)
+    return make()
+
+
 def _fork(order: Order, standard: list[int], confinement: Confinement) -> Started | Failure:
     """A fork, because what the new process does to itself cannot be undone."""
     report, reporting = os.pipe()
     leader = os.getpid()
     try:
-        pid = os.fork()
+        pid = when_there_is_room(os.fork)
     except OSError as problem:
         return Failure(_could_not("make another process", problem))
     if not pid:
@@ -93,6 +114,8 @@ def _become(order: Order, standard: list[int], confinement: Confinement, reporti
     step = "set up the sandbox"
     try:
         os.setsid()
+        for ignored in IGNORED:
+            signal.signal(ignored, signal.SIG_DFL)
         for number, descriptor in enumerate(standard):
             os.dup2(descriptor, number)
         confine(confinement)

@@ -16,9 +16,6 @@ RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
 
 
-QUIETLY = getattr(socket, "MSG_NOSIGNAL", 0)
-
-
 def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
     """Stay until the scope is empty. The control socket carries one JSON object per line, both ways."""
     started = launch(order, standard)
@@ -135,6 +132,6 @@ def _nobody() -> socket.socket:
 def tell(control: socket.socket, **message: object) -> None:
     """Say something to our master, who may be gone."""
     try:
-        control.sendall(json.dumps(message).encode() + b"\n", QUIETLY)
+        control.sendall(json.dumps(message).encode() + b"\n")
     except OSError:
         return

@@ -8,10 +8,10 @@ import select
 import signal
 import socket
 import struct
-import time
 from typing import NoReturn, cast
 
 from . import family, limits, system
+from .launch import when_there_is_room
 from .leader import lead
 from .order import Order
 
@@ -20,8 +20,6 @@ DESCRIPTORS = 4
 """What comes with an order: input, output, errors, and the leader's end of the control socket."""
 DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
-NO_ROOM = 0.05
-"""Seconds until the next try when the system has no room for another process."""
 
 
 def serve(descriptor: int, processes: int, group: str) -> None:
@@ -34,7 +32,7 @@ def serve(descriptor: int, processes: int, group: str) -> None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     requests = local_socket(descriptor)
     requests.set_inheritable(False)
-    _reset_signals()
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     system.call_myself("toolwright-keep")
     system.become_subreaper()
     limits.limit_processes(processes, group)
@@ -46,13 +44,6 @@ def serve(descriptor: int, processes: int, group: str) -> None:
 def local_socket(descriptor: int) -> socket.socket:
     """Told what it is, Python need not ask the system."""
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
-
-
-def _reset_signals() -> None:
-    """Python ignores some signals, and what is ignored stays so in every program started."""
-    for name in ("SIGPIPE", "SIGXFSZ"):
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def _keep_a_leader_ready(requests: socket.socket) -> None:
@@ -89,13 +80,7 @@ def _do_nothing(*_: object) -> None:
 
 
 def _fork_leader(requests: socket.socket, taking: int) -> int:
-    while True:
-        try:
-            leader = os.fork()
-        except OSError:
-            time.sleep(NO_ROOM)
-        else:
-            break
+    leader = when_there_is_room(os.fork)
     if not leader:
         _lead_and_exit(requests, taking)
     return leader
