@@ -76,7 +76,7 @@ async def test_the_whole_answer(desk: Desk) -> None:
     assert result.output == (
         f"Found 3 matches\n"
         f"{desk.project}/new.txt:\n  Line 1: TODO a\n  Line 3: TODO b\n\n"
-        f"{desk.project}/old.txt:\n  Line 2: some TODO\n"
+        f"{desk.project}/old.txt:\n  Line 2: some TODO"
     )
     assert result.title == "TODO"
     assert result.metadata == {"matches": 3, "truncated": False, "total": 3}
@@ -178,7 +178,7 @@ async def test_a_file_as_path_is_searched_alone(desk: Desk) -> None:
 async def test_a_binary_file_as_path_is_called_so(desk: Desk) -> None:
     lay_out(desk.project, {"a.bin": "needle\0"})
     result = await desk.run(grep, pattern="needle", path="a.bin")
-    assert result.output == f"No matches found\n({desk.project}/a.bin is a binary file; its lines cannot be shown.)"
+    assert result.output == f"No matches found\n\n({desk.project}/a.bin is a binary file; its lines cannot be shown.)"
 
 
 async def test_a_pipe_as_path_is_refused_and_not_waited_for(desk: Desk) -> None:
@@ -283,8 +283,17 @@ async def test_a_denied_search_is_not_carried_out(desk: Desk) -> None:
     assert result.error.kind == "denied"
 
 
-@pytest.mark.parametrize("pattern", ["a\0b", "\ud800", "x" * 10_001])
-async def test_patterns_that_no_file_can_hold_are_refused(desk: Desk, pattern: str) -> None:
-    result = await desk.run(grep, pattern=pattern)
+async def test_a_file_outside_the_project_is_searched_alone(desk: Desk) -> None:
+    outside = desk.project.parent / "outside"
+    lay_out(outside, {"a.txt": "needle\n", "b.txt": "needle\n"})
+    result = await desk.run(grep, pattern="needle", path=str(outside / "a.txt"))
+    assert result.output == f"Found 1 match\n{outside}/a.txt:\n  Line 1: needle"
+    assert desk.asked[-1].patterns == (f"{outside}/*",)
+
+
+@pytest.mark.parametrize("bad", ["a\0b", "\ud800", "x" * 10_001])
+@pytest.mark.parametrize("name", ["pattern", "include"])
+async def test_patterns_that_no_file_can_fit_are_refused(desk: Desk, name: str, bad: str) -> None:
+    result = await desk.run(grep, **{"pattern": "x", name: bad})
     assert result.error is not None
     assert result.error.kind == "schema"

@@ -208,7 +208,7 @@ class _Translator:
 
 
 def _plain_escape(char: str, at: int, *, in_set: bool) -> str:
-    if char == "n":
+    if char in ("n", "\n"):
         raise PatternError("a line break, which no single line holds", at)
     if char in tuple("dDsSwWtrfva") or (char in tuple("bA") and not in_set):
         return f"\\{char}"

@@ -19,7 +19,8 @@ from toolwright.request import Request
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
 
-PATTERN_LENGTH = 10_000
+LENGTH = 10_000
+"""Characters that a pattern may have."""
 GENERAL_LIMIT = 50 * 1024
 """Bytes of output from which on the limits for all tools apply to this one too."""
 _EVERYTHING = frozenset(("", "*", "**", "**/*"))
@@ -42,9 +43,9 @@ async def grep(
     metadata = {name: value for name, value in given.items() if value is not None}
     leave = Request(permission="grep", patterns=(pattern,), metadata=metadata)
     await ctx.ask_all(leave, *place.external(folder=not place.path.is_file()))
-    _check(pattern, place)
+    _check(pattern, include or "", place)
     if not place.path.exists():
-        return _result(pattern, LinesFound(), ["No matches found", str(missing_file(place))])
+        return _result(pattern, LinesFound(), _heading(LinesFound()), str(missing_file(place)))
     query = _query(place, pattern, include or "", literal=literal, ignored=ignored)
 
     def readable(file: str) -> bool:
@@ -55,22 +56,25 @@ async def grep(
     except PatternError as error:
         raise _not_understood(pattern, error) from error
     except GlobError as error:
-        return _result(pattern, LinesFound(), ["No matches found", f"(The include {include} is no glob: {error}.)"])
-    return _result(pattern, found, [_heading(found), *_shown_files(found, query, place), *_notes(found, place)])
+        return _result(pattern, LinesFound(), _heading(LinesFound()), f"(The include {include} is no glob: {error}.)")
+    files = "\n\n".join(_shown_file(file, query, place) for file in found.files)
+    return _result(pattern, found, f"{_heading(found)}\n{files}".rstrip("\n"), "\n".join(_notes(found, place)))
 
 
-def _check(pattern: str, place: Place) -> None:
-    if len(pattern) > PATTERN_LENGTH:
-        raise ToolError(f"The pattern has {len(pattern)} characters; at most {PATTERN_LENGTH} can be used.", "schema")
-    if re.search("[\0\ud800-\udfff]", pattern):
-        raise ToolError(f"The pattern {pattern!r} holds a character that no text file has. Leave it out.", "schema")
+def _check(pattern: str, include: str, place: Place) -> None:
+    for name, text in {"pattern": pattern, "include": include}.items():
+        if len(text) > LENGTH:
+            raise ToolError(f"The {name} has {len(text)} characters; at most {LENGTH} can be used.", "schema")
+        if re.search("[\0\ud800-\udfff]", text):
+            raise ToolError(f"The {name} {text!r} holds what cannot be looked for. Leave that character out.", "schema")
     if place.path.exists() and not (place.path.is_dir() or place.path.is_file()):
         raise ToolError(f"{place.path} is a device or a pipe. Name a folder or a file.", "binary")
 
 
 def _query(place: Place, pattern: str, include: str, *, literal: bool, ignored: bool) -> Query:
     """Include patterns start from the folder opened if it holds what is searched, as well as from there."""
-    base = place.tree.directory if place.path.is_relative_to(place.tree.directory) else place.path
+    folder = place.path if place.path.is_dir() else place.path.parent
+    base = place.tree.directory if folder.is_relative_to(place.tree.directory) else folder
     start = place.path.relative_to(base).as_posix()
     globs = tuple(_globs(include, base, start))
     settings = (place.path / name for name in _GIT_SETTINGS if not globs)
@@ -95,9 +99,9 @@ def _globs(include: str, base: Path, start: str) -> Iterator[str]:
         yield f"{sign}{start}/{glob.removeprefix('/')}"
 
 
-def _result(pattern: str, found: LinesFound, parts: list[str]) -> Result:
+def _result(pattern: str, found: LinesFound, shown: str, notes: str) -> Result:
     """The tool cuts its own output; only lines so long that they fill the general limit are left to that."""
-    output = "\n".join(parts)
+    output = f"{shown}\n\n{notes}" if notes else shown
     truncated = found.total > found.shown or not found.exact
     return Result(
         output,
@@ -116,15 +120,10 @@ def _heading(found: LinesFound) -> str:
     return f"Found {found.shown} {noun} of {'' if found.exact else 'more than '}{found.total}"
 
 
-def _shown_files(found: LinesFound, query: Query, place: Place) -> Iterator[str]:
-    for file in found.files:
-        yield from _shown_file(file, str(query.base / file.path).removeprefix(str(place.path)), place)
-
-
-def _shown_file(file: FileLines, inner: str, place: Place) -> Iterator[str]:
-    yield f"{shown_path(str(place.name) + inner)}:"
-    yield from (f"  Line {number}: {text}" for number, text in file.lines)
-    yield ""
+def _shown_file(file: FileLines, query: Query, place: Place) -> str:
+    inner = str(query.base / file.path).removeprefix(str(place.path))
+    lines = (f"  Line {number}: {text}" for number, text in file.lines)
+    return "\n".join((f"{shown_path(str(place.name) + inner)}:", *lines))
 
 
 def _notes(found: LinesFound, place: Place) -> Iterator[str]:
