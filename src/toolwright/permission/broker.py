@@ -101,8 +101,14 @@ class Broker:
 
     def judge(self, asker: Asker, requests: Sequence[Request]) -> list[Judgement]:
         """What each request comes to. Nobody is asked."""
-        approvals = self.approvals.of(asker.sessions)
-        return [judged(asker.policy, request, approvals) for request in requests]
+        return [self._judge(asker, request) for request in requests]
+
+    def _judge(self, asker: Asker, request: Request) -> Judgement:
+        """Approvals are looked up only where they can matter; most calls are allowed without."""
+        judgement = judged(asker.policy, request, ())
+        if judgement.action != "ask":
+            return judgement
+        return judged(asker.policy, request, self.approvals.of(asker.sessions))
 
     def refuse_denied(self, judgements: Sequence[Judgement]) -> None:
         """Raise if any request is forbidden; so a deny anywhere comes before every question."""

@@ -82,6 +82,7 @@ class Policy:
     layers: tuple[Layer, ...]
     parent: "Policy | None" = None
     _by_permission: dict[str, tuple[Layer, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _hidden: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, permission: str, pattern: str) -> Decision:
         """The last rule that fits, over all layers; but never more than the caller may do."""
@@ -96,6 +97,11 @@ class Policy:
 
     def hides(self, permission: str) -> bool:
         """Whether a tool under this permission is forbidden outright, so that it need not be offered at all."""
+        if permission not in self._hidden:
+            self._hidden[permission] = self._hides(permission)
+        return self._hidden[permission]
+
+    def _hides(self, permission: str) -> bool:
         about = (layer for layer in self._about(permission) if layer.name != "session")
         winner = self._winner(self._matches((layer, layer.rules[-1]) for layer in about)).rule
         outright = winner is not None and winner.action == "deny" and winner.pattern == "*"
