@@ -22,6 +22,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from toolwright.files.ripgrep import find_ripgrep
+
 Json = dict[str, Any]
 VERSIONS = ("1.1.31", "latest")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolwright-bench"
@@ -62,6 +64,9 @@ class Reference:
         (home / "cache" / "opencode" / "models.json").write_text("{}")
         for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "AUTOCOMPACT", "PRUNE"):
             env[f"OPENCODE_DISABLE_{name}"] = "1"
+        # Its search downloads ripgrep where there is none; ours is the same program.
+        ripgrep = find_ripgrep()
+        env["PATH"] = f"{Path(ripgrep).parent}:{env['PATH']}" if ripgrep else env["PATH"]
         env["npm_config_registry"] = "http://127.0.0.1:9/"
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(configuration(port))
         return env
