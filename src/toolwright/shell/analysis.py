@@ -16,7 +16,7 @@ from toolwright.shell.walk import Walker, doubt_dialect
 LONGEST = 100_000
 """Command lines beyond this many characters are not looked at but shown."""
 
-_NOTHING = re.compile(r"(?:[\s;]|#[^\n]*(?:\n|$))*")
+_NOTHING = re.compile(r"(?:[ \t\n;]|#[^\n]*(?:\n|$))*")
 _NO_TEXT = re.compile("[\\0\\ud800-\\udfff]")
 _PIECES = re.compile(r"[;&|\n(){}`$]+")
 

@@ -49,6 +49,24 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def split_option(text: str, takes: frozenset[str]) -> tuple[str, str, bool]:
+    """The option in a word that takes a value, that value, and whether it is in the same word.
+
+    `-xf` may hold several options, `--targ` may stand for a longer one. No name if none takes a value.
+    """
+    if text in takes:
+        return text, "", False
+    if text.startswith("--"):
+        name, equals, value = text.partition("=")
+        longer = next((option for option in sorted(takes) if option.startswith(name)), "") if len(name) > 3 else ""
+        return name if name in takes else longer, value, bool(equals)
+    for position in range(1, len(text)):
+        name = "-" + text[position]
+        if name in takes:
+            return name, text[position + 1 :], position + 1 < len(text)
+    return "", "", False
+
+
 def sort_arguments(arguments: Sequence[Field], valued: str = "") -> Arguments:
     """Options apart from operands, as programs built on getopt read them; `valued` lists options that take a value."""
     takes = names(valued)
@@ -62,29 +80,26 @@ def sort_arguments(arguments: Sequence[Field], valued: str = "") -> Arguments:
             found.operands.append(argument)
         elif text == "--":
             only_operands = True
-        elif text.startswith("--"):
-            name, equals, value = text.partition("=")
-            given = _tail(argument, len(name) + 1, value) if equals else None
-            waiting = name if name in takes and not equals else ""
-            if not waiting:
-                found.options.setdefault(name, []).append(given)
         else:
-            waiting = _short_options(found, argument, text, takes)
+            waiting = _take_option(found, argument, text, takes)
     return found
 
 
-def _short_options(found: Arguments, argument: Field, text: str, takes: frozenset[str]) -> str:
-    """Take `-abc` apart; the option that still waits for its value, if any."""
-    for position in range(1, len(text)):
-        name = "-" + text[position]
-        rest = text[position + 1 :]
-        if name not in takes:
-            found.options.setdefault(name, []).append(None)
-            continue
-        if not rest:
-            return name
-        found.options.setdefault(name, []).append(_tail(argument, position + 1, rest))
-        break
+def _take_option(found: Arguments, argument: Field, text: str, takes: frozenset[str]) -> str:
+    """Note the options of a word; the one that still waits for its value, if any."""
+    name, value, glued = split_option(text, takes)
+    if not text.startswith("--"):
+        plain = text[1 : text.index(name[1], 1)] if name and name != text else text[1:] if not name else ""
+        for letter in plain:
+            found.options.setdefault("-" + letter, []).append(None)
+    if not name:
+        if text.startswith("--"):
+            head, equals, rest = text.partition("=")
+            found.options.setdefault(head, []).append(_tail(argument, len(head) + 1, rest) if equals else None)
+        return ""
+    if not glued:
+        return name
+    found.options.setdefault(name, []).append(_tail(argument, len(text) - len(value), value))
     return ""
 
 

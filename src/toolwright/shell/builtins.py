@@ -168,8 +168,11 @@ def source(walk: Walk, call: Call) -> Outcome:
 def trap(walk: Walk, call: Call) -> Outcome:
     """Its command runs at some later point, in whatever folder the script is by then."""
     operands = [one for one in call.arguments if one.text != "--"]
-    if (len(operands) > 1 and operands[0].text not in ("", "-", "-p", "-l")) or (operands and not operands[0].exact):
-        _evaluate(walk, call, operands[0], State(folders=()))
+    if not operands or (operands[0].text in ("-p", "-l", "-", "") and operands[0].exact):
+        return always(call.state)
+    _evaluate(walk, call, operands[0], State(folders=(), dialect=call.state.dialect))
+    if any(one.text not in ("EXIT", "0") for one in operands[1:]):
+        walk.findings.doubt("A trap may change, at any point, what the rest of the script does.")
     return always(call.state)
 
 
@@ -206,6 +209,12 @@ def shopt(walk: Walk, call: Call) -> Outcome:
 
 def shift(_: Walk, call: Call) -> Outcome:
     call.state.arguments = None
+    return always(call.state)
+
+
+def leave_body(walk: Walk, call: Call) -> Outcome:
+    """`break`, `continue`, `return`. What follows is still looked at as if it could be reached."""
+    walk.leave_body(call.state)
     return always(call.state)
 
 
@@ -270,11 +279,12 @@ BUILTINS: Mapping[str, Builtin] = {
     "set": set_options,
     "shopt": shopt,
     "shift": shift,
+    **dict.fromkeys(["break", "continue", "return"], leave_body),
     "exit": leave,
     "test": test,
     "[": test,
     **dict.fromkeys(["compgen", "complete"], generate_completions),
     **dict.fromkeys(["enable", "hash", "fc", "bind", "emulate", "zmodload", "autoload", "sched"], doubtful),
-    **dict.fromkeys(["echo", "true", "false", ":", "pwd", "return", "break", "continue", "jobs"], nothing),
+    **dict.fromkeys(["echo", "true", "false", ":", "pwd", "jobs"], nothing),
     **dict.fromkeys(["unalias", "umask", "ulimit", "type", "times", "dirs", "history", "help"], nothing),
 }

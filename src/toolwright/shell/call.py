@@ -18,6 +18,10 @@ class Walk(Protocol):
         """Walk through a text that a shell will run; the state after it."""
         ...
 
+    def leave_body(self, state: State) -> None:
+        """Note that a loop or function may be left at this point."""
+        ...
+
     def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
         """Walk through the functions of that name, changing the state; whether there are any."""
         ...

@@ -3,12 +3,12 @@
 import posixpath
 
 from toolwright.shell.arguments import Effects
-from toolwright.shell.arity import prefix
+from toolwright.shell.arity import ARITY, prefix
 from toolwright.shell.builtins import BUILTINS
 from toolwright.shell.call import Call, Walk
 from toolwright.shell.findings import absolute
 from toolwright.shell.languages import plain_name
-from toolwright.shell.outcome import Outcome, always
+from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
 from toolwright.shell.shells import SHELLS, run_script, run_shell
 from toolwright.shell.state import Field, State, literal, unknown
@@ -31,9 +31,18 @@ def run(walk: Walk, call: Call) -> Outcome:
         walk.findings.touch("run", first, call.state)
         if first.text.startswith(("/", "~")) or ".." in first.text:
             call.draft.add([literal(posixpath.basename(first.text)), *call.arguments])
-    elif walk.call_function(first.text, call.arguments, call.state):
-        return always(call.state)
-    elif first.text in BUILTINS:
+    by_function = call.state.copy()
+    if "/" in first.text or not walk.call_function(first.text, call.arguments, by_function):
+        return _run_plain(walk, call)
+    # whether the function is defined by then may depend on what happens before
+    plain = _run_plain(walk, call)
+    return Outcome(joined(plain.succeeded, by_function), joined(plain.failed, by_function))
+
+
+def _run_plain(walk: Walk, call: Call) -> Outcome:
+    """The call if no function has its name."""
+    first = call.argv[0]
+    if first.text in BUILTINS:
         return BUILTINS[first.text](walk, call)
     name = _known_name(first.text)
     if name != first.text and name == first.text.lower():
@@ -83,6 +92,7 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
         return always(call.state)
     inner = call.inner(found.argv, also=call.also)
     inner.state = state
+    _note_later_start(walk, inner)
     if name == "xargs":
         _feed_operands(inner, found)
     outcome = run(walk, inner)
@@ -90,12 +100,27 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
     return outcome if name in ("command", "builtin", "exec", "time") else always(call.state)
 
 
+def _note_later_start(walk: Walk, inner: Call) -> None:
+    """An unknown program before a known one may be the value of an option that is not in the tables."""
+    first, *rest = inner.argv
+    if rest and not _is_program(first.text) and _is_program(rest[0].text):
+        run(walk, inner.inner(rest, also=inner.also))
+
+
+def _is_program(name: str) -> bool:
+    plain = plain_name(name)
+    return plain in SHELLS or plain in WRAPPERS or is_listed(plain) or plain in ARITY
+
+
 def _feed_operands(inner: Call, found: Unwrapped) -> None:
     """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
     feed, inner.feed = inner.feed, None
     words: list[Field] = [unknown("what xargs reads")]
-    if feed is not None and feed.text is not None and feed.text.exact:
-        words = [literal(word) for word in feed.text.text.split()]
+    separated = {"-0", "--null", "-d", "--delimiter", "-a", "--arg-file"} & found.options.keys()
+    if feed is not None and feed.text is not None and feed.text.exact and not separated:
+        text = feed.text.text
+        by_line = text.splitlines() if {"-I", "-i", "-J", "--replace"} & found.options.keys() else text.split()
+        words = [literal(word.strip()) for word in by_line] if not set(text) & set("'\"\\") else words
     elif feed is not None and feed.paths:
         words = list(feed.paths)
     mark = next(

@@ -4,9 +4,10 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
 from typing import Literal
 
-from toolwright.shell.state import Field, State
+from toolwright.shell.state import ALTERNATIVES, Field, State
 
 Touch = Literal["read", "write", "delete", "enter", "run"]
 
@@ -39,10 +40,12 @@ class Draft:
     """The command itself, then whatever it runs in turn."""
 
     def add(self, argv: Sequence[Field]) -> None:
-        words = tuple(one.spelled for one in argv)
-        called = Called(" ".join(words), words)
-        if called not in self.called:
-            self.called.append(called)
+        """Note a call as it is spelled, and with each of the values that its words may have."""
+        several = [one.texts if one.known and len(one.texts) > 1 else (one.spelled,) for one in argv]
+        for words in (tuple(one.spelled for one in argv), *islice(product(*several), ALTERNATIVES)):
+            called = Called(" ".join(words), words)
+            if called not in self.called:
+                self.called.append(called)
 
 
 @dataclass(slots=True)

@@ -12,14 +12,11 @@ from toolwright.shell.nodes import (
     Function,
     Group,
     If,
-    Literal,
     Loop,
-    Part,
     Pipeline,
     Script,
     Simple,
     Statement,
-    Test,
     Word,
 )
 from toolwright.shell.scan import SyntaxProblem
@@ -38,9 +35,6 @@ _NAME = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*){_END}")
 _FUNCTION_NAME = re.compile(r"[^ \t\n;&|()<>$`'\"\\]+")
 _CALLED = re.compile(r"[ \t]*\([ \t]*\)")
 _CASE_END = re.compile(r";;&|;;|;&")
-_TEST_END = re.compile(rf"\]\]{_END}")
-_TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]|!(?=\s)")
-_TAKES_PATTERN = frozenset({"=~", "==", "=", "!="})
 
 
 def parse(text: str) -> Script:
@@ -180,7 +174,7 @@ class Parser(SimpleParser):
             "select": self._for,
             "case": self._case,
             "function": self._function,
-            "[[": self._test,
+            "[[": self.test,
         }
         if match.group() not in readers:
             raise self.problem("Something is out of place")
@@ -313,38 +307,6 @@ class Parser(SimpleParser):
         body.start, body.source = self.offset + start, self.text[start : self.position]
         self.functions.setdefault(name, []).append(body)
         return Function(0, "", [], name, body)
-
-    def _test(self) -> Test:
-        words: list[Word] = []
-        while True:
-            self.skip_space()
-            if _TEST_END.match(self.text, self.position):
-                self.position += 2
-                return Test(0, "", [], words)
-            words.append(self._test_word(after=words[-1].source if words else ""))
-
-    def _test_word(self, *, after: str) -> Word:
-        pattern = after in _TAKES_PATTERN
-        if not pattern and (match := _TEST_OPERATOR.match(self.text, self.position)):
-            self.position = match.end()
-            return Word(match.group(), [])
-        start, depth, parts = self.position, 0, list[Part]()
-        while True:
-            word = self.word()
-            parts += word.parts
-            char = self.peek()
-            if char and char in "()|" and pattern and (depth or char == "("):
-                depth += {"(": 1, ")": -1}.get(char, 0)
-                parts.append(Literal(char, quoted=False))
-                self.position += 1
-            elif depth and char and char in " \t<>&;":
-                parts.append(Literal(char, quoted=False))
-                self.position += 1
-            else:
-                break
-        if not parts:
-            raise self.problem("A test is not understood")
-        return Word(self.text[start : self.position], parts)
 
     def name_first_word(self, found: Simple) -> Function | None:
         """The function, if the first word of a command turns out to be the name of a new one."""

@@ -32,6 +32,10 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
         return found
     handler = HANDLERS.get(name, _guess)
     handler(found, arguments)
+    touched = {text for _, argument in found.files for text in argument.texts}
+    for argument in arguments:
+        if argument.spelled.startswith("--"):
+            found.touch("read", *(path for path in paths_in(argument) if not touched & set(path.texts)))
     return found
 
 

@@ -1,14 +1,17 @@
-"""Simple commands of a shell script: assignments, words, redirections, here-documents."""
+"""Simple commands of a shell script: assignments, words, tests, redirections, here-documents."""
 
 import re
 
-from toolwright.shell.nodes import Assignment, Literal, Redirect, Simple, Statement, Word
+from toolwright.shell.nodes import Assignment, Literal, Part, Redirect, Simple, Statement, Test, Word
 from toolwright.shell.scan import Scanner
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
 _REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_TEST_END = re.compile(r"\]\](?=[ \t\n;&|()<>]|$)")
+_TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]|!(?=\s)")
+_TAKES_PATTERN = frozenset({"=~", "==", "=", "!="})
 _SPACE = re.compile(r"(?:[ \t\n]|\\\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -75,6 +78,38 @@ class SimpleParser(Scanner):
             if not word.parts:
                 return words
             words.append(word)
+
+    def test(self) -> Test:
+        words: list[Word] = []
+        while True:
+            self.skip_space()
+            if _TEST_END.match(self.text, self.position):
+                self.position += 2
+                return Test(0, "", [], words)
+            words.append(self._test_word(after=words[-1].source if words else ""))
+
+    def _test_word(self, *, after: str) -> Word:
+        pattern = after in _TAKES_PATTERN
+        if not pattern and (match := _TEST_OPERATOR.match(self.text, self.position)):
+            self.position = match.end()
+            return Word(match.group(), [])
+        start, depth, parts = self.position, 0, list[Part]()
+        while True:
+            word = self.word()
+            parts += word.parts
+            char = self.peek()
+            if char and char in "()|" and pattern and (depth or char == "("):
+                depth += {"(": 1, ")": -1}.get(char, 0)
+                parts.append(Literal(char, quoted=False))
+                self.position += 1
+            elif depth and char and char in " \t<>&;":
+                parts.append(Literal(char, quoted=False))
+                self.position += 1
+            else:
+                break
+        if not parts:
+            raise self.problem("A test is not understood")
+        return Word(self.text[start : self.position], parts)
 
     def _assignment(self, found: Simple) -> Assignment | None:
         if found.words and found.words[0].bare not in DECLARING:

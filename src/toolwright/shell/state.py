@@ -73,6 +73,8 @@ class State:
     """Variables that the innermost of them has declared for itself."""
     stops_on_error: bool = False
     dialect: Dialect = "bash"
+    ended: bool = False
+    """Whether the script cannot get here, having left before."""
 
     def copy(self) -> "State":
         return replace(self, variables=dict(self.variables))
@@ -82,8 +84,10 @@ class State:
 
     def join(self, other: "State") -> "State":
         """What holds whichever of the two ways was taken."""
-        if self is other:
+        if self is other or other.ended:
             return self
+        if self.ended:
+            return other
         folders = tuple(dict.fromkeys(self.folders + other.folders))
         if not self.folders or not other.folders or len(folders) > ALTERNATIVES:
             folders = ()

@@ -144,9 +144,19 @@ _TAR_RUNS = (
 )
 
 
+def _with_dashes(letters: str, rest: Sequence[Field]) -> list[Field]:
+    """`tar xfC a.tar dir` in today's spelling: each letter that takes a value takes the next word."""
+    waiting, spelled = list(rest), list[Field]()
+    for letter in letters:
+        spelled.append(literal(f"-{letter}"))
+        if letter in "fCTXbgIF" and waiting:
+            spelled.append(waiting.pop(0))
+    return [*spelled, *waiting]
+
+
 def tar(found: Effects, arguments: Sequence[Field]) -> None:
     if arguments and arguments[0].exact and not arguments[0].text.startswith("-"):
-        arguments = [literal("-" + arguments[0].text), *arguments[1:]]
+        arguments = _with_dashes(arguments[0].text, arguments[1:])
     given = sort_arguments(
         arguments,
         "-f --file -C --directory -T --files-from -X --exclude-from --exclude -b -g -I --use-compress-program"

@@ -44,7 +44,7 @@ class Visitor:
     def _parameter(self, part: Parameter, state: State) -> None:
         if part.index is not None:
             self.word(part.index, state)
-            self._doubt_if(subscript(part.index, state))
+            self.doubt_if(subscript(part.index, state))
         if part.argument is not None:
             self.word(part.argument, state)
         if part.operator == "@P":
@@ -52,21 +52,21 @@ class Visitor:
         elif part.operator == "!" and part.index is None and not self._names_variable(part.name, state):
             self.findings.doubt(f"`{part.source}` looks up a variable whose name is only known when it runs.")
         elif part.operator in (":=", "="):
-            self._doubt_if(special(part.name, None))
+            self.doubt_if(special(part.name, None))
             state.forget(part.name)
         elif part.operator == ":" and part.argument is not None:
-            self._doubt_if(calculate(Arithmetic(part.argument.source, part.argument.parts), state))
+            self.doubt_if(calculate(Arithmetic(part.argument.source, part.argument.parts), state))
 
     def _names_variable(self, name: str, state: State) -> bool:
         return is_identifier(state.variables.get(name, unknown("")).text)
 
-    def _doubt_if(self, reason: str) -> None:
+    def doubt_if(self, reason: str) -> None:
         if reason:
             self.findings.doubt(reason)
 
     def arithmetic(self, arithmetic: Arithmetic, state: State) -> None:
         self.word(Word("", arithmetic.parts), state)
-        self._doubt_if(calculate(arithmetic, state))
+        self.doubt_if(calculate(arithmetic, state))
 
     def assignments(self, assignments: Sequence[Assignment], state: State, *, lasting: bool) -> None:
         """Variables set in front of a command or on their own; `lasting` if they keep their value."""
@@ -75,12 +75,12 @@ class Visitor:
                 self.word(word, state)
             if assignment.index is not None:
                 self.word(assignment.index, state)
-                self._doubt_if(subscript(assignment.index, state))
+                self.doubt_if(subscript(assignment.index, state))
             for element in assignment.elements or ():
                 if element.source.startswith("["):
                     self.findings.doubt(f"`{element.source}` may calculate a subscript.")
             value = value_of(assignment.value, state)
-            self._doubt_if(special(assignment.name, value))
+            self.doubt_if(special(assignment.name, value))
             plain = assignment.index is None and assignment.elements is None and lasting
             if plain:
                 assign(assignment.name, value, state, append=assignment.append)

@@ -1,6 +1,7 @@
 """The walk through a script: every statement in every branch, with what is known of the state before it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolwright.shell.call import Call
 from toolwright.shell.command import run
@@ -29,6 +30,7 @@ from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
 from toolwright.shell.state import ALTERNATIVES, Field, State
+from toolwright.shell.variables import special
 from toolwright.shell.visit import Visitor, judge_test
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
@@ -56,6 +58,8 @@ class Walker(Visitor):
         self.within = within
         self.depth = depth
         self.seen: set[int] = set()
+        self._leaving: list[list[State]] = []
+        """For each loop and function that is being walked, what holds where it is left early."""
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
@@ -71,7 +75,9 @@ class Walker(Visitor):
         for chain in script.chains:
             outcome = self._chain(chain, state)
             alone = len(chain.pipelines) == 1 and isinstance(chain.pipelines[0].statements[-1], Simple)
-            if top and state.stops_on_error and alone and outcome.succeeded is not None:
+            if outcome.succeeded is None and outcome.failed is None:
+                state = replace(state.copy(), ended=True)
+            elif top and state.stops_on_error and alone and outcome.succeeded is not None:
                 state = outcome.succeeded
             else:
                 state = outcome.either(state)
@@ -134,10 +140,10 @@ class Walker(Visitor):
             case If():
                 return always(self._if(node, state))
             case Loop(condition=condition, body=body):
-                return always(self._repeat([condition, body], state))
+                return always(self._repeat(condition, body, state))
             case CountedFor(header=header, body=body):
                 self.arithmetic(header, state)
-                return always(self._repeat([body], state))
+                return always(self._repeat(None, body, state))
             case For():
                 return always(self._for(node, state))
             case Case():
@@ -168,24 +174,33 @@ class Walker(Visitor):
         state = self.script(Script(before), state)
         return self._chain(last, state)
 
-    def _repeat(self, scripts: Sequence[Script], state: State) -> State:
-        """Walk a body until going round once more would teach nothing new."""
+    def _repeat(self, condition: Script | None, body: Script, state: State) -> State:
+        """Walk a body until going round once more would teach nothing new; then forget what it keeps changing."""
         for _ in range(_ROUNDS):
-            end = state.copy()
-            for script in scripts:
-                end = self.script(script, end)
-            after = state.join(end)
+            after = self._round(condition, body, state)
             if after == state:
                 return after
             state = after
-        state = State(folders=(), calls=state.calls, dialect=state.dialect)
-        for script in scripts:
-            state = self.script(script, state)
-        return State(folders=(), calls=state.calls, dialect=state.dialect)
+        lost = State(folders=(), calls=state.calls, dialect=state.dialect)
+        return self._round(condition, body, lost)
+
+    def _round(self, condition: Script | None, body: Script, state: State) -> State:
+        """What may hold after one more round: the loop ends after its condition, or wherever it is left."""
+        self._leaving.append([])
+        tested = self.script(condition, state.copy()) if condition else state
+        after = state.join(tested).join(self.script(body, tested.copy()))
+        for left in self._leaving.pop():
+            after = after.join(left)
+        return after
+
+    def leave_body(self, state: State) -> None:
+        for bodies in self._leaving:
+            bodies.append(state.copy())
 
     def _for(self, node: For, state: State) -> State:
         for word in node.words or ():
             self.word(word, state)
+        self.doubt_if(special(node.name, None))
         fields = expand_all(node.words, state) if node.words is not None else state.arguments
         texts = tuple(dict.fromkeys(text for one in fields or () for text in one.texts))
         known = fields is not None and all(one.known for one in fields) and len(texts) <= ALTERNATIVES
@@ -196,7 +211,7 @@ class Walker(Visitor):
             state.variables[node.name] = Field(spelled, texts, glob=glob, number=number)
         else:
             state.forget(node.name)
-        return self._repeat([node.body], state)
+        return self._repeat(None, node.body, state)
 
     def _case(self, node: Case, state: State) -> State:
         self.word(node.subject, state)
@@ -204,7 +219,8 @@ class Walker(Visitor):
         for patterns, body in node.items:
             for pattern in patterns:
                 self.word(pattern, state)
-            after = after.join(self.script(body, state.copy()))
+            # `;&` goes on into the next body with what this one has done
+            after = after.join(self.script(body, after.copy()))
         return after
 
     def _simple(self, node: Simple, state: State, feed: Feed | None) -> Outcome:
@@ -247,6 +263,7 @@ class Walker(Visitor):
             if redirect.operator in ("<<", "<<-", "<<<"):
                 continue
             if redirect.descriptor.startswith("{"):
+                self.doubt_if(special(redirect.descriptor.strip("{}"), None))
                 state.forget(redirect.descriptor.strip("{}"))
             writes = self._opened(redirect, state) or writes
         return writes
@@ -281,7 +298,7 @@ class Walker(Visitor):
             return state
         doubt_dialect(parser, state, self.findings)
         inner = Walker(self.findings, self.functions, within=draft, depth=self.depth + 1)
-        inner.seen = self.seen
+        inner.seen, inner._leaving = self.seen, self._leaving
         return inner.script(script, state)
 
     def call_function(self, name: str, arguments: Sequence[Field], state: State) -> bool:
@@ -295,12 +312,15 @@ class Walker(Visitor):
         for body in bodies:
             inside = state.copy()
             inside.arguments, inside.calls, inside.own = tuple(arguments), (*state.calls, name), frozenset()
+            self._leaving.append([])
             end = self.statement(body, inside).either(inside)
+            for left in self._leaving.pop():
+                end = end.join(left)
             for variable in end.own:
                 end.forget(variable)
             after = joined(after, end)
         if after is not None:
-            state.variables, state.folders = after.variables, after.folders
+            state.variables, state.folders, state.ended = after.variables, after.folders, after.ended
         return True
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolwright.shell.arguments import names
+from toolwright.shell.arguments import names, split_option
 from toolwright.shell.state import Field, literal
 
 
@@ -176,7 +176,7 @@ def _unwrapped(wrapper: Wrapper, arguments: Sequence[Field]) -> Unwrapped:
             break
         elif text.startswith("-") and len(text) > 1:
             position += _take_option(wrapper, found, text, arguments[position + 1 : position + 2])
-        elif wrapper.assigns and text.partition("=")[0].isidentifier() and "=" in text:
+        elif wrapper.assigns and "=" in text[1:]:
             found.assigned.append(argument)
         elif skip:
             skip -= 1
@@ -199,21 +199,19 @@ def _unwrapped(wrapper: Wrapper, arguments: Sequence[Field]) -> Unwrapped:
 def _take_option(wrapper: Wrapper, found: Unwrapped, text: str, following: Sequence[Field]) -> int:
     """Note what an option means; how many words it takes beyond itself."""
     takes = wrapper.valued | wrapper.scripts | wrapper.folders | wrapper.writes
-    name, equals, value = text.partition("=")
-    if not text.startswith("--") and text not in takes:
-        name, value = text[:2], text[2:]
-        equals = value
-    given = literal(value) if equals else following[0] if following else literal("")
-    found.options[name if name in takes else text] = given
-    if name not in takes:
+    name, value, glued = split_option(text, takes)
+    found.options[name or text] = literal("")
+    if not name:
         return 0
+    given = literal(value) if glued else following[0] if following else literal("")
+    found.options[name] = given
     if name in wrapper.scripts:
         found.scripts.append(given)
     elif name in wrapper.folders:
         found.folder = given
     elif name in wrapper.writes:
         found.written.append(given)
-    return 0 if equals else 1
+    return 0 if glued else 1
 
 
 def _joined(arguments: Sequence[Field]) -> Field:
