@@ -73,11 +73,12 @@ class Workspace:
         parent: Session | None = None,
     ) -> Session:
         """A new session for an agent. Under a parent it may do no more than the parent may."""
-        above = parent.standing.policy if parent else None
 
         def stand(name: str) -> Standing:
             record = self.agents[name]
-            return self.agents.standing(as_child(record) if parent else record, rules, above)
+            if parent is None:
+                return self.agents.standing(record, rules)
+            return self.agents.standing(as_child(record), rules, parent.standing.policy)
 
         return Session(
             directory=self.config.directory,

@@ -1,25 +1,28 @@
 """How the conversations of a workspace are put together: models, sessions, and what they offer their tools."""
 
+import os
 import tempfile
 from functools import partial
 from pathlib import Path
 
 from toolwright.app import Workspace
 from toolwright.auth import AuthFile
+from toolwright.files.journal import Journal
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.model import Model
-from toolwright.permission.rules import Rule
+from toolwright.session.budget import Budget
+from toolwright.session.changes import Changes
 from toolwright.session.conversation import Conversation
 from toolwright.session.instructions import Instructions
 from toolwright.session.modes import AgentModes
 from toolwright.session.questions import AskedQuestions
-from toolwright.session.sessions import Sessions
+from toolwright.session.sessions import Sessions, session_rules
 from toolwright.session.storage import Storage
 from toolwright.session.subagents import ChildSessions
 from toolwright.session.title import Titles, small_sibling
 from toolwright.session.todo import StoredTodos
-from toolwright.session.turn import Budget
+from toolwright.session.turn import CompactionSettings
 from toolwright.session.turns import Turns
 
 
@@ -29,17 +32,19 @@ def open_sessions(workspace: Workspace) -> Sessions:
     sessions = Sessions(
         storage=storage if isinstance(storage, Storage) else _passing_storage(),
         bus=workspace.bus,
-        project_id=str(workspace.config.root),
+        # A folder may have a name that is no text at all; as a key it has to be one.
+        project_id=os.fsencode(workspace.config.root).decode("utf-8", "backslashreplace"),
         directory=str(workspace.config.directory),
         begin=partial(_begin, workspace),
+        on_deleted=[Journal(workspace.folders.data / "undo").forget],
     )
     sessions.repair_abandoned()
     return sessions
 
 
 def _passing_storage() -> Storage:
-    """For a workspace that keeps nothing: a database that goes with the process."""
-    return Storage.open(Path(tempfile.mkdtemp(prefix="toolwright-")) / "sessions.db")
+    """For a workspace that keeps nothing: a database that goes when the workspace is closed."""
+    return Storage.open(Path(tempfile.mkdtemp(prefix="toolwright-")) / "sessions.db", passing=True)
 
 
 def todos(workspace: Workspace) -> StoredTodos:
@@ -69,34 +74,41 @@ def connections(workspace: Workspace) -> Connections:
 
 def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | None) -> Turns:
     """A session at work: its rules under its parent's, its records in the conversation."""
-    session = workspace.session(rules=_rules(conversation), parent=parent.session if parent else None)
+    config = workspace.config
+    rules = session_rules(conversation.info.permission or ())
+    last = conversation.last_user()
+    known = last is not None and last.agent in workspace.agents.by_name
+    session = workspace.session(
+        last.agent if last and known else "", rules=rules, parent=parent.session if parent else None
+    )
     session.id = conversation.id
     session.store = conversation
-    config = workspace.config
     return Turns(
         session=session,
         conversation=conversation,
-        broker=workspace.broker,
         connect=workspace.services.use(Connections).open,
-        instructions=Instructions(
-            root=config.root,
-            directory=config.directory,
-            home=workspace.folders.home,
-            config=workspace.folders.config,
-            wanted=tuple(config.get("instructions", default=())),
-        ),
+        instructions=_instructions(workspace),
+        changes=Changes(Journal(workspace.folders.data / "undo")),
         default_agent=workspace.agents.default().name,
         default_model=config.get("model", default=""),
         colleagues=tuple(agent.name for agent in workspace.agents.visible() if agent.mode != "primary"),
+        rules=rules,
         budget=Budget(**config.get("budget", default={})),
+        compaction=CompactionSettings(**config.get("compaction", default={})),
         go_on_after_reject=bool(config.get("experimental", "continue_loop_on_deny")),
         on_prompt=[workspace.services.use(Titles)],
     )
 
 
-def _rules(conversation: Conversation) -> list[Rule]:
-    stored = conversation.info.permission or ()
-    return [Rule(rule["permission"], rule["pattern"], rule["action"], "session") for rule in stored]
+def _instructions(workspace: Workspace) -> Instructions:
+    config = workspace.config
+    return Instructions(
+        root=config.root,
+        directory=config.directory,
+        home=workspace.folders.home,
+        config=workspace.folders.config,
+        wanted=tuple(config.get("instructions", default=())),
+    )
 
 
 def _small_model(workspace: Workspace, model: Model) -> Model:

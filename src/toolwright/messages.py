@@ -186,6 +186,8 @@ class Assistant:
     path: Paths
     cost: float = 0.0
     tokens: Tokens = field(default_factory=Tokens)
+    usage: Literal["unknown"] | None = None
+    """Set where the provider did not count, so that nobody takes the zeros for the truth."""
     finish: str | None = None
     summary: bool | None = None
     """Whether it is the summary that ends a compaction."""
@@ -215,6 +217,12 @@ class Message:
         tools = (part for part in self.parts.values() if isinstance(part, ToolPart))
         return [part for part in tools if part.parent_call_id is None]
 
+    @property
+    def open_calls(self) -> list[ToolPart]:
+        """The calls that have not come to an end, whoever made them."""
+        tools = (part for part in self.parts.values() if isinstance(part, ToolPart))
+        return [part for part in tools if part.state.status in ("pending", "running")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
@@ -226,6 +234,8 @@ class SessionInfo:
     title: str
     version: str
     time: Moment
+    slug: str = ""
+    """Two words that people can tell sessions apart by."""
     parent_id: str | None = None
     permission: tuple[Json, ...] | None = None
     summary: Json | None = None

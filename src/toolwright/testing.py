@@ -1,8 +1,9 @@
-"""Doubles for tests: a user who answers by script, and a session in a folder with tools of your choice.
+"""Doubles for tests: a model and a user who answer by script, and sessions in a folder with tools of your choice.
 
 Our own tests use them, and so can those of plugins and of agents built on toolwright.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 from toolwright.app import Workspace, build_workspace
 from toolwright.hooks import Hook
+from toolwright.models.connect import Connections
+from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedModel
 from toolwright.permission.broker import Question, Reply
 from toolwright.permission.rules import Rule
@@ -42,6 +45,8 @@ class ScriptedUser:
 def make_workspace(
     root: Path,
     *,
+    model: Model | None = None,
+    config: Mapping[str, Any] | None = None,
     tools: Sequence[Tool] = (),
     user: ScriptedUser | None = None,
     hooks: Sequence[Hook] = (),
@@ -50,10 +55,16 @@ def make_workspace(
     trust: bool = True,
     environment: Mapping[str, str] | None = None,
 ) -> Workspace:
-    """A workspace whose user has an empty home beside the project, so that nothing of this machine is seen."""
+    """A workspace whose user has an empty home beside the project, so that nothing of this machine is seen.
+
+    `model` answers every prompt that names no other: `await make_workspace(folder, model=ScriptedModel(
+    {"text": "Hello."})).prompt("Hi")`. `config` is what a configuration file would say.
+    """
     home = root.parent / f"{root.name}.home"
-    surroundings = {"HOME": str(home), **(environment or {})}
-    return build_workspace(
+    settings = ({} if model is None else {"model": model.info.full_name}) | dict(config or {})
+    said = {"TOOLWRIGHT_CONFIG_CONTENT": json.dumps(settings)} if settings else {}
+    surroundings = {"HOME": str(home), **said, **(environment or {})}
+    workspace = build_workspace(
         root,
         answer=user or ScriptedUser(),
         trust=trust,
@@ -63,6 +74,9 @@ def make_workspace(
         keep=keep,
         environment=surroundings,
     )
+    if model is not None:
+        workspace.services.use(Connections).add(model.info.full_name, model)
+    return workspace
 
 
 def make_session(

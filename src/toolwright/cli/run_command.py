@@ -14,10 +14,10 @@ from toolwright.cli.questions import TerminalUser, answerer, terminal_responder
 from toolwright.errors import UsageError
 from toolwright.messages import Assistant, Message
 from toolwright.services import Questions
+from toolwright.session.budget import Budget
 from toolwright.session.prompt import Attached, Prompt
 from toolwright.session.questions import AskedQuestions
 from toolwright.session.title import Titles
-from toolwright.session.turn import Budget
 from toolwright.session.turns import Turns
 
 

@@ -49,13 +49,22 @@ class Journal:
         if self._is_pruning_due():
             self.prune()
 
-    def entries(self, session_id: str) -> list[Entry]:
-        """What a session changed, oldest first. A line cut short by a crash is left out."""
+    def entries(self, session_id: str, since: int = 0) -> list[Entry]:
+        """What a session changed, oldest first, from a `size` of its list on. A line cut short is left out."""
         try:
-            lines = self._list_path(session_id).read_text("utf-8").splitlines()
+            with self._list_path(session_id).open("rb") as file:
+                file.seek(since)
+                lines = file.read().decode("utf-8", "replace").splitlines()
         except FileNotFoundError:
             return []
         return [entry for line in lines if (entry := _entry(line)) is not None]
+
+    def size(self, session_id: str) -> int:
+        """How long the list of a session is, in bytes: a cheap way to see whether something was added."""
+        try:
+            return self._list_path(session_id).stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def forget(self, session_id: str) -> None:
         """Drop the list of a session that was deleted; its contents go when their turn comes."""

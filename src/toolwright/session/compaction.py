@@ -10,9 +10,9 @@ from toolwright.ids import new_id
 from toolwright.messages import Assistant, CompactionPart, Message, Moment, TextPart, User
 from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
-from toolwright.parts import Completed, ToolPart
+from toolwright.parts import Completed, ToolPart, new_part
 from toolwright.session.events import SessionCompacted
-from toolwright.session.history import since_summary
+from toolwright.session.history import kept_from, last_summary, since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.turn import Turn
 
@@ -25,17 +25,21 @@ PRUNE_MINIMUM = 20_000
 TAIL_SHARE = 0.25
 """How much of the room may be taken by turns that are kept word for word."""
 TAIL_MOST = 15_000
-MOST_IN_A_TURN = 3
+MOST_IN_A_ROW = 3
+"""How often room may be made without getting anywhere."""
+QUOTED = 4_000
+"""Characters of a text that are taken over where the whole would be too much."""
 
 HAND_OVER = (
     "Write the hand-over now: everything somebody needs who goes on with this work and sees nothing but your text."
 )
+GO_ON = "Go on with the work where it stands; do not start again."
 
 
 async def compact_if_full(turn: Turn) -> None:
     """Make room before a step if the conversation has come near the model's limit; never after the last answer."""
     room = usable(turn)
-    if room is None or estimate(turn) < room:
+    if room is None or not turn.compaction.auto or estimate(turn) < room:
         return
     prune(turn)
     if estimate(turn) >= room:
@@ -44,46 +48,60 @@ async def compact_if_full(turn: Turn) -> None:
 
 async def make_room(turn: Turn, *, auto: bool = True) -> None:
     """Put a summary in the place of what came before. It is bounded, and a failure leaves a usable session."""
-    if turn.compactions >= MOST_IN_A_TURN:
-        raise ToolwrightError(
-            "The conversation does not fit the model even after it was summarised several times. "
-            "Start a new session, or choose a model with a larger context."
-        )
-    turn.compactions += 1
-    compacted = list(turn.conversation.messages)
+    _require_progress(turn)
+    compacted = list(since_summary(turn.conversation.messages))
     prompt = turn.user
     tail = _tail_start(turn, compacted)
-    _mark(turn, prompt, auto=auto, tail=tail)
+    mark = _mark(turn, prompt, auto=auto, tail=tail)
     try:
         await _summarise(turn, compacted)
     except ModelError:
         _summarise_by_rule(turn, compacted)
+    except BaseException:
+        turn.conversation.remove_from(mark.info.id)
+        raise
     turn.conversation.bus.publish(SessionCompacted(session_id=turn.conversation.id))
     if auto:
-        _go_on(turn, prompt)
+        _go_on(turn, prompt, kept=tail is not None)
+    for message in turn.conversation.put_away(kept_from(turn.conversation.messages)):
+        turn.history.forget(message.info.id)
+
+
+def _require_progress(turn: Turn) -> None:
+    """Raise if the last steps did nothing but make room."""
+    steps = turn.spending.steps
+    turn.compactions = turn.compactions + 1 if steps - turn.compacted_at <= 1 else 1
+    turn.compacted_at = steps
+    if turn.compactions > MOST_IN_A_ROW:
+        raise ToolwrightError(
+            "The conversation does not fit the model even after it was summarised several times. "
+            "Start a new session, or choose a model with a larger context."
+        )
 
 
 def usable(turn: Turn) -> int | None:
     """How many tokens may be sent; None where the model's size is not known."""
     limits = turn.model.info.limits
+    reserved = turn.compaction.reserved
     if limits.input:
-        return limits.input
+        return limits.input - (reserved or 0)
     if not limits.context:
         return None
-    return limits.context - min(limits.output or OUTPUT_RESERVE, OUTPUT_RESERVE)
+    return limits.context - (reserved or min(limits.output or OUTPUT_RESERVE, OUTPUT_RESERVE))
 
 
 def estimate(turn: Turn) -> int:
     """Tokens the next request will have: the provider's own count where there is one, plus what has come since."""
-    messages = since_summary(turn.conversation.messages)
-    counted, rest = 0, messages
-    for position in range(len(messages) - 1, -1, -1):
+    messages = turn.conversation.messages
+    # What was counted before the last summary says nothing about what is sent after it.
+    summary = last_summary(messages)
+    for position in range(len(messages) - 1, -1 if summary is None else summary, -1):
         info = messages[position].info
-        if isinstance(info, Assistant) and info.tokens.total and not info.summary:
-            counted, rest = info.tokens.total, messages[position + 1 :]
-            counted += _results_size(messages[position])
-            break
-    return counted + sum(_size(message) for message in rest)
+        if isinstance(info, Assistant) and info.tokens.total:
+            since = sum(map(turn.history.size, messages[position + 1 :]))
+            return info.tokens.total + _results_size(messages[position]) + since
+    fixed = len(turn.system_message().text) // 4 + turn.tools_size
+    return fixed + sum(map(turn.history.size, since_summary(messages)))
 
 
 def prune(turn: Turn) -> None:
@@ -114,12 +132,6 @@ def _clear(turn: Turn, part: ToolPart) -> None:
     turn.history.forget(part.message_id)
 
 
-def _size(message: Message) -> int:
-    """Four characters are about one token."""
-    texts = sum(len(part.text) for part in message.parts.values() if isinstance(part, TextPart))
-    return texts // 4 + _results_size(message) + 8
-
-
 def _results_size(message: Message) -> int:
     total = 0
     for part in message.calls:
@@ -134,20 +146,18 @@ def _tail_start(turn: Turn, messages: Sequence[Message]) -> str | None:
     room = min(TAIL_MOST, int((usable(turn) or 0) * TAIL_SHARE))
     start = None
     for message in reversed(messages):
-        room -= _size(message)
-        if room < 0:
+        room -= turn.history.size(message)
+        if room < 0 or (isinstance(message.info, Assistant) and message.info.summary):
             break
         if isinstance(message.info, User):
             start = message.info.id
     return start
 
 
-def _mark(turn: Turn, prompt: User, *, auto: bool, tail: str | None) -> None:
+def _mark(turn: Turn, prompt: User, *, auto: bool, tail: str | None) -> Message:
     info = replace(prompt, id=new_id("msg"), time=Moment(created=now()), system=None, tools=None)
-    part = CompactionPart(
-        id=new_id("prt"), session_id=info.session_id, message_id=info.id, auto=auto, tail_start_id=tail
-    )
-    turn.conversation.add(info, [part])
+    part = CompactionPart(**new_part(info.session_id, info.id), auto=auto, tail_start_id=tail)
+    return turn.conversation.add(info, [part])
 
 
 async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
@@ -165,31 +175,39 @@ async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
         async with aclosing(stream) as events:
             async for event in events:
                 reply.take(event)
+        if reply.is_empty:
+            raise ModelError("The model wrote no summary.", "cut", retryable=False)
+        await reply.complete()
+        await reply.finish()
     except ModelError:
         turn.conversation.remove_from(message.info.id)
         raise
-    reply.finish()
     turn.count(message)
 
 
 def _summarise_by_rule(turn: Turn, messages: Sequence[Message]) -> None:
     """Where no model will write one: a summary of the prompts and the last words, so that work can go on."""
-    prompts = [f"- {message.text}" for message in messages if isinstance(message.info, User) and message.text]
+    prompts = [_quoted(message.text) for message in messages if isinstance(message.info, User) and message.text]
     answers = [message.text for message in messages if isinstance(message.info, Assistant) and message.text]
-    text = "The conversation so far could not be summarised by a model. The user asked:\n" + "\n".join(prompts[-20:])
-    text += f"\n\nThe last answer was:\n{answers[-1][-4000:]}" if answers else ""
+    text = "The conversation so far could not be summarised by a model. The user asked:\n- " + "\n- ".join(
+        prompts[-20:]
+    )
+    text += f"\n\nThe last answer was:\n{answers[-1][-QUOTED:]}" if answers else ""
     message = turn.begin_reply(agent="compaction", summary=True)
     info = message.info
     assert isinstance(info, Assistant)
-    turn.conversation.put(
-        TextPart(id=new_id("prt"), session_id=info.session_id, message_id=info.id, text=text, synthetic=True)
-    )
+    turn.conversation.put(TextPart(**new_part(info.session_id, info.id), text=text, synthetic=True))
     turn.conversation.update(replace(info, finish="stop", time=replace(info.time, completed=now())))
 
 
-def _go_on(turn: Turn, prompt: User) -> None:
-    """A prompt to go on with, in the place of the one that the summary has swallowed."""
+def _go_on(turn: Turn, prompt: User, *, kept: bool) -> None:
+    """A prompt to go on with. Where the one that is being answered was not kept, it says again what was asked."""
+    asked = turn.conversation.message(prompt.id)
+    again = f" The user had asked: {_quoted(asked.text)}" if asked is not None and asked.text and not kept else ""
     info = replace(prompt, id=new_id("msg"), time=Moment(created=now()))
-    text = "Go on with the work where it stands; do not start again."
-    part = TextPart(id=new_id("prt"), session_id=info.session_id, message_id=info.id, text=text, synthetic=True)
+    part = TextPart(**new_part(info.session_id, info.id), text=f"{GO_ON}{again}", synthetic=True)
     turn.conversation.add(info, [part])
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]} …"

@@ -54,6 +54,15 @@ class SessionError(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDiff(Event):
+    """The files a turn has touched, each as it was before the session and as it is now."""
+
+    type = "session.diff"
+    session_id: str
+    diff: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCompacted(Event):
     type = "session.compacted"
     session_id: str

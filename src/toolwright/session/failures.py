@@ -3,8 +3,20 @@
 from toolwright.messages import Failure
 from toolwright.models.model import ModelError
 
+HELD_BACK = Failure(
+    name="ContentFilterError",
+    data={"message": "The provider held the answer back. Put the request another way."},
+)
+EMPTY = Failure(
+    name="EmptyReplyError",
+    data={"message": "The model answered with nothing, twice. Ask again, or try another model."},
+)
+TOO_LONG = Failure(
+    name="MessageOutputLengthError",
+    data={"message": "The model used up all it may write before it came to an answer. Ask for less at once."},
+)
+
 _NAMES = {
-    "auth": "ProviderAuthError",
     "context_overflow": "ContextOverflowError",
     "content_filter": "ContentFilterError",
 }
@@ -23,3 +35,7 @@ def aborted(reason: str) -> Failure:
 
 def limit(message: str) -> Failure:
     return Failure(name="LimitReachedError", data={"message": message})
+
+
+def other(message: str) -> Failure:
+    return Failure(name="UnknownError", data={"message": message})

@@ -27,47 +27,72 @@ class History:
     """Remembers the model's form of every finished message, so that an adapter encodes each only once."""
 
     _done: dict[str, tuple[ModelMessage, ...]] = field(default_factory=dict[str, tuple[ModelMessage, ...]])
+    _sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def of(self, messages: Sequence[Message]) -> list[ModelMessage]:
         """The conversation since its last summary, oldest first."""
         return [form for message in since_summary(messages) for form in self._forms(message)]
 
+    def size(self, message: Message) -> int:
+        """About how many tokens the message takes: four characters are one."""
+        known = self._sizes.get(message.info.id)
+        if known is not None:
+            return known
+        size = sum(map(_size, self._forms(message)))
+        if message.info.id in self._done:
+            self._sizes[message.info.id] = size
+        return size
+
     def forget(self, message_id: str) -> None:
-        """A finished message has changed after all."""
+        """A finished message has changed after all, or is gone."""
         self._done.pop(message_id, None)
+        self._sizes.pop(message_id, None)
 
     def _forms(self, message: Message) -> tuple[ModelMessage, ...]:
         info = message.info
         if info.id in self._done:
             return self._done[info.id]
         forms = tuple(_from_user(message) if isinstance(info, User) else _from_assistant(message, info))
-        if isinstance(info, User) or info.time.completed is not None:
+        if isinstance(info, User) or (info.time.completed is not None and not message.open_calls):
             self._done[info.id] = forms
         return forms
 
 
 def since_summary(messages: Sequence[Message]) -> Sequence[Message]:
     """From the last finished summary on; what it kept word for word follows it."""
-    for position in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[position].info, Assistant) and _is_summary(messages[position]):
-            start = next(
-                (index for index in range(position - 1, -1, -1) if isinstance(messages[index].info, User)), position
-            )
-            return [*messages[start : position + 1], *_tail(messages, start), *messages[position + 1 :]]
-    return messages
+    position = last_summary(messages)
+    if position is None:
+        return messages
+    mark = _mark_of(messages, position)
+    return [*messages[mark : position + 1], *messages[_tail_start(messages, mark) : mark], *messages[position + 1 :]]
+
+
+def kept_from(messages: Sequence[Message]) -> int:
+    """How many messages at the beginning the model is no longer sent."""
+    position = last_summary(messages)
+    return 0 if position is None else _tail_start(messages, _mark_of(messages, position))
+
+
+def last_summary(messages: Sequence[Message]) -> int | None:
+    """Where the last finished summary is, if there is one."""
+    return next((index for index in range(len(messages) - 1, -1, -1) if _is_summary(messages[index])), None)
+
+
+def _mark_of(messages: Sequence[Message], summary: int) -> int:
+    """The prompt that a summary answers."""
+    return next((index for index in range(summary - 1, -1, -1) if isinstance(messages[index].info, User)), summary)
+
+
+def _tail_start(messages: Sequence[Message], mark: int) -> int:
+    part = next((part for part in messages[mark].parts.values() if isinstance(part, CompactionPart)), None)
+    if part is None or part.tail_start_id is None:
+        return mark
+    return next((index for index in range(mark) if messages[index].info.id == part.tail_start_id), mark)
 
 
 def _is_summary(message: Message) -> bool:
     info = message.info
     return isinstance(info, Assistant) and bool(info.summary) and info.finish is not None and info.error is None
-
-
-def _tail(messages: Sequence[Message], compaction: int) -> Sequence[Message]:
-    part = next((part for part in messages[compaction].parts.values() if isinstance(part, CompactionPart)), None)
-    if part is None or part.tail_start_id is None:
-        return ()
-    start = next((i for i in range(compaction) if messages[i].info.id == part.tail_start_id), compaction)
-    return messages[start:compaction]
 
 
 def _from_user(message: Message) -> Iterator[ModelMessage]:
@@ -127,6 +152,34 @@ def _result(part: ToolPart) -> ToolMessage:
             return ToolMessage(call_id=part.call_id, name=part.tool, output=state.error, failed=True)
         case _:
             return ToolMessage(call_id=part.call_id, name=part.tool, output=INTERRUPTED, failed=True)
+
+
+_OVERHEAD = 8
+"""Tokens of a message beside its words."""
+_IMAGE = 1_500
+"""Tokens of a picture or another file; the providers' own rules come out between a few hundred and this."""
+
+
+def _size(form: ModelMessage) -> int:
+    match form:
+        case UserMessage():
+            return _OVERHEAD + sum(len(piece) // 4 if isinstance(piece, str) else _IMAGE for piece in form.content)
+        case AssistantMessage():
+            return _OVERHEAD + sum(_piece_size(piece) for piece in form.content)
+        case ToolMessage():
+            return _OVERHEAD + len(form.output) // 4 + _IMAGE * len(form.attachments)
+        case _:
+            return len(form.text) // 4
+
+
+def _piece_size(piece: str | Reasoning | ModelCall) -> int:
+    match piece:
+        case str():
+            return len(piece) // 4
+        case Reasoning():
+            return len(piece.text) // 4
+        case ModelCall():
+            return _OVERHEAD + sum(len(str(value)) for value in piece.arguments.values()) // 4
 
 
 def _attachments(state: Completed) -> tuple[Attachment, ...]:

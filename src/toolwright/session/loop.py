@@ -2,49 +2,58 @@
 
 from contextlib import aclosing
 
-from toolwright.messages import Assistant, Failure, Message
+from toolwright.messages import Message
 from toolwright.models.model import ModelError, ModelMessage, ToolSpec, UserMessage
 from toolwright.models.retry import stream_with_retries
-from toolwright.session.calls import refused_by_user, run_calls
+from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
-from toolwright.session.failures import failure_of
+from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.reply import ReplyWriter
-from toolwright.session.system import LAST_STEP, system_prompt
+from toolwright.session.system import LAST_STEP
 from toolwright.session.turn import Turn
 
 
 async def answer(turn: Turn) -> Message:
     """Work on the newest prompt until it is answered; return the message that ends the turn."""
     while True:
-        turn.check_budget()
+        turn.spending.check()
         turn.session.work_as(turn.user.agent)
         await compact_if_full(turn)
-        turn.steps += 1
-        last = turn.agent.steps is not None and turn.steps >= turn.agent.steps
+        turn.spending.steps += 1
+        last = turn.agent.steps is not None and turn.spending.steps >= turn.agent.steps
         reply = await _step(turn, tools=[] if last else await turn.tools(), last=last)
         turn.count(reply.message)
-        if not reply.calls or last:
-            return _checked(turn, reply)
-        results = await run_calls(turn, reply)
+        results = await (refuse_calls(turn, reply) if last else run_calls(turn, reply))
+        await reply.finish()
         turn.note_changes(reply.message)
+        if last or not results:
+            return _checked(turn, reply)
         if refused_by_user(results) and not turn.go_on_after_reject:
             return reply.message
 
 
 async def _step(turn: Turn, *, tools: list[ToolSpec], last: bool) -> ReplyWriter:
-    """One reply of the model. If it does not fit the model any more, room is made once and it is asked again."""
+    """One reply of the model. If it does not fit the model any more, room is made; if it is empty, one more chance."""
     try:
-        return await ask_model(turn, tools=tools, last=last)
+        reply = await ask_model(turn, tools=tools, last=last)
     except ModelError as error:
-        if error.kind != "context_overflow":
+        if error.kind != "context_overflow" or not turn.compaction.auto:
             raise
+        turn.conversation.remove_from(turn.conversation.messages[-1].info.id)
         await make_room(turn)
-        return await ask_model(turn, tools=tools, last=last)
+        reply = await ask_model(turn, tools=tools, last=last)
+    if reply.is_empty and reply.reason not in _FAILURES:
+        turn.count(reply.message)
+        turn.conversation.remove_from(reply.message.info.id)
+        reply = await ask_model(turn, tools=tools, last=last)
+    return reply
 
 
 async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) -> ReplyWriter:
     """Stream one reply into a new message; trouble that passes is tried again."""
-    messages = _request(turn, last=last)
+    messages: list[ModelMessage] = [turn.system_message(), *turn.history.of(turn.conversation.messages)]
+    if last:
+        messages.append(UserMessage(content=(LAST_STEP,)))
     message = turn.begin_reply()
     reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
     reply.start()
@@ -53,32 +62,18 @@ async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) ->
         async with aclosing(stream) as events:
             async for event in events:
                 reply.take(event)
-    except ModelError as error:
-        turn.fail(message, failure_of(error))
+        await reply.complete()
+    except BaseException:
+        reply.stop()
         raise
-    reply.finish()
     return reply
 
 
-def _request(turn: Turn, *, last: bool) -> list[ModelMessage]:
-    system = system_prompt(
-        turn.agent,
-        directory=turn.session.directory,
-        root=turn.instructions.root,
-        instructions=turn.instructions,
-        extra=turn.user.system or "",
-    )
-    messages: list[ModelMessage] = [turn.system_message(system), *turn.history.of(turn.conversation.messages)]
-    if last:
-        messages.append(UserMessage(content=(LAST_STEP,)))
-    return messages
+_FAILURES = {"content_filter": HELD_BACK, "length": TOO_LONG}
 
 
 def _checked(turn: Turn, reply: ReplyWriter) -> Message:
     """The final message, marked as failed if the provider held the answer back or none came."""
-    info = reply.message.info
-    if isinstance(info, Assistant) and reply.reason == "content_filter":
-        turn.fail(
-            reply.message, Failure(name="ContentFilterError", data={"message": "The provider held the answer back."})
-        )
+    if reply.reason == "content_filter" or not reply.message.text:
+        turn.fail(reply.message, _FAILURES.get(reply.reason, EMPTY))
     return reply.message

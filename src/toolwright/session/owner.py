@@ -1,4 +1,4 @@
-"""Which process works on a session, in a form that tells whether it is still alive."""
+"""Who works on a session, in a form that tells other processes whether it is still alive."""
 
 import os
 from dataclasses import dataclass
@@ -7,24 +7,26 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """A process by its number and the moment it was born, since numbers are used again."""
+    """One opened workspace of a process: the process's number, when it was born, and which workspace of it."""
 
     pid: int
     born: str
+    """Numbers of processes are used again; together with this they are not."""
 
     @classmethod
-    def this_process(cls) -> "Owner":
-        return cls(pid=os.getpid(), born=_born(os.getpid()))
+    def new(cls) -> "Owner":
+        """An owner of this process, equal to no other."""
+        return cls(pid=os.getpid(), born=f"{_born(os.getpid())}/{os.urandom(4).hex()}")
 
     @property
     def alive(self) -> bool:
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):
             return False
         except PermissionError:
             return True
-        return _born(self.pid) == self.born
+        return _born(self.pid) == self.born.partition("/")[0]
 
 
 def _born(pid: int) -> str:
@@ -34,4 +36,6 @@ def _born(pid: int) -> str:
     except OSError:
         return ""
     # The second field is the program's name in brackets and may itself hold brackets and blanks.
-    return status.rpartition(")")[2].split()[19]
+    fields = status.rpartition(")")[2].split()
+    # A zombie has ended; only its parent has not looked yet.
+    return "" if fields[0] == "Z" else fields[19]

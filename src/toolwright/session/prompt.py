@@ -1,17 +1,19 @@
 """What the user sends: text, files and mentions, turned into the parts of a message."""
 
 import base64
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
-from toolwright.errors import UsageError
+from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus
-from toolwright.ids import new_id
+from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, TextPart
 from toolwright.parts import FilePart, Part, PartKeys, new_part
+from toolwright.session.download import download
 from toolwright.session.session import Session
 from toolwright.session.store import Nowhere
 from toolwright.tool import Call, Result
@@ -40,8 +42,21 @@ class Prompt:
     system: str = ""
     variant: str = ""
     tools: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Tools by id; those set to false are switched off until the prompt is answered."""
     mentions: bool = True
     """Whether `@path` and `@agent` in the text are looked up."""
+    message_id: str = ""
+    """An id of the caller's for the message; a new one if empty."""
+
+    def check(self) -> None:
+        """Raise UsageError for what nobody could answer."""
+        if not self.text.strip() and not self.files:
+            raise UsageError("The prompt is empty. Say what you want, or attach a file.")
+        if self.message_id and not is_id(self.message_id, "msg"):
+            raise UsageError(f"{self.message_id!r} is not the id of a message; they look like msg_… .")
+        for file in self.files:
+            if file.url.startswith("data:"):
+                _data_of(file.url)
 
 
 def mentioned(text: str) -> list[str]:
@@ -58,15 +73,14 @@ class PromptReader:
     message_id: str
     agents: Sequence[str]
 
-    async def parts(self, prompt: Prompt) -> list[Part]:
-        if not prompt.text.strip() and not prompt.files:
-            raise UsageError("The prompt is empty. Say what you want, or attach a file.")
-        found: list[Part] = [TextPart(**self._new(), text=prompt.text)] if prompt.text else []
+    async def attached(self, prompt: Prompt) -> AsyncIterator[Part]:
+        """The files that came along and what the text mentions, one after the other."""
         for file in prompt.files:
-            found += await self._file(file)
+            for part in await self._file(file):
+                yield part
         for name in mentioned(prompt.text) if prompt.mentions else ():
-            found += await self._mention(name)
-        return found
+            for part in await self._mention(name):
+                yield part
 
     def _new(self) -> PartKeys:
         return new_part(self.session.id, self.message_id)
@@ -78,7 +92,7 @@ class PromptReader:
         path = Path(
             name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.directory / name
         )
-        if path.exists():
+        if os.path.exists(path):  # noqa: PTH110 - unlike Path.exists it says no to a name that is too long
             return await self._local(path, {}, name)
         if name in self.agents:
             advice = f"Hand the work that concerns it to the agent {name} with the task tool."
@@ -91,7 +105,7 @@ class PromptReader:
             case "data":
                 return self._data(file)
             case "http" | "https":
-                return [FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or None)]
+                return await self._remote(file)
             case "file":
                 lines = {key: values[0] for key, values in parse_qs(address.query).items()}
                 return await self._local(Path(unquote(address.path)), lines, file.filename)
@@ -99,13 +113,24 @@ class PromptReader:
                 return await self._local(self.session.directory / file.url, {}, file.filename)
 
     def _data(self, file: Attached) -> list[Part]:
-        head, _, body = file.url.removeprefix("data:").partition(",")
-        mime = file.mime or head.partition(";")[0] or "text/plain"
+        kind, data = _data_of(file.url)
+        mime = file.mime or kind
         part = FilePart(**self._new(), mime=mime, url=file.url, filename=file.filename or None)
         if mime != "text/plain":
             return [part]
-        text = base64.b64decode(body).decode("utf-8", "replace") if head.endswith(";base64") else unquote(body)
+        text = data.decode("utf-8", "replace")
         return [self._synthetic(f"The user attached {file.filename or 'a text'}:\n{text}"), part]
+
+    async def _remote(self, file: Attached) -> list[Part]:
+        """A file of the web, fetched now; one that cannot be had is told, not raised."""
+        try:
+            mime, data = await download(file.url)
+        except ToolError as error:
+            return [self._synthetic(f"The user attached {file.url}, but it could not be fetched: {error}.")]
+        mime = file.mime or mime or "application/octet-stream"
+        content = base64.b64encode(data).decode()
+        name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
+        return self._data(Attached(url=f"data:{mime};base64,{content}", filename=name))
 
     async def _local(self, path: Path, lines: dict[str, str], name: str) -> list[Part]:
         """A file or folder of this machine, as the read tool shows it; a refusal is told, not raised."""
@@ -125,6 +150,18 @@ class PromptReader:
     async def _read(self, arguments: dict[str, object]) -> Result:
         quiet = replace(self.session, store=Nowhere(), bus=Bus())
         return await quiet.run_call(Call(id=new_id("call"), tool="read", arguments=arguments))
+
+
+def _data_of(url: str) -> tuple[str, bytes]:
+    """The type and the content of a `data:` address."""
+    head, _, body = url.removeprefix("data:").partition(",")
+    mime = head.partition(";")[0] or "text/plain"
+    if not head.endswith(";base64"):
+        return mime, unquote_to_bytes(body)
+    try:
+        return mime, base64.b64decode(body, validate=True)
+    except ValueError as error:
+        raise UsageError(f"A data: attachment of type {mime} is not valid base64: {error}.") from error
 
 
 def _range(lines: dict[str, str]) -> dict[str, int]:

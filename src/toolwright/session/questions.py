@@ -63,10 +63,12 @@ class AskedQuestions:
                 self._settle(question, answers)
             return await question.answer
         finally:
-            self._open.pop(question.id, None)
+            # Also when the call is stopped: whoever shows the question must hear that it is gone.
+            if self._open.pop(question.id, None) is not None and not _is_answered(question):
+                self.bus.publish(QuestionRejected(session_id=question.session_id, request_id=question.id))
 
-    def pending(self) -> list[OpenQuestion]:
-        return list(self._open.values())
+    def pending(self, session_id: str | None = None) -> list[OpenQuestion]:
+        return [one for one in self._open.values() if session_id in (None, one.session_id)]
 
     def reply(self, question_id: str, answers: Answers) -> None:
         self._settle(self._find(question_id), answers)
@@ -89,3 +91,7 @@ class AskedQuestions:
         question.answer.set_result(answers)
         told = tuple(tuple(one) for one in answers)
         self.bus.publish(QuestionReplied(session_id=question.session_id, request_id=question.id, answers=told))
+
+
+def _is_answered(question: OpenQuestion) -> bool:
+    return question.answer.done() and not question.answer.cancelled()

@@ -51,17 +51,22 @@ class CallRecord:
         """Write the end of the call down; return, and tell, only when it is safe on disk."""
         self.part = replace(self.part, tool=call.tool, state=self._end(call, result))
         self.store.put_part(self.part)
-        await self.store.settled()
-        self.bus.publish(PartUpdated(part=self.part))
+        try:
+            await self.store.settled()
+        finally:
+            # Also when the turn is stopped just now: whoever follows the call must see it end.
+            self.bus.publish(PartUpdated(part=self.part))
 
     def _end(self, call: Call, result: Result) -> State:
         span = Span(start=self.started, end=now())
         if result.error is not None:
+            shown = self.part.state.metadata if isinstance(self.part.state, Running) else None
+            stopped = result.error.kind == "aborted" and shown is not None
             return Failed(
                 input=_input(call),
-                error=result.output,
+                error=_with_output_so_far(result.output, shown or {}) if stopped else result.output,
                 kind=result.error.kind,
-                metadata=result.metadata or None,
+                metadata=result.metadata or (shown if stopped else None),
                 time=span,
             )
         return Completed(
@@ -87,6 +92,12 @@ class CallRecord:
         self.part = replace(self.part, tool=tool, state=state)
         self.store.put_part(self.part)
         self.bus.publish(PartUpdated(part=self.part))
+
+
+def _with_output_so_far(error: str, shown: Json) -> str:
+    """What a stopped command had printed is not lost with it."""
+    output = shown.get("output")
+    return f"{error}\n\nIts output until then:\n{output}" if isinstance(output, str) and output.strip() else error
 
 
 def _input(call: Call) -> Json:

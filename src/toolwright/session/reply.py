@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from toolwright.clock import now
+from toolwright.events import PartUpdated
 from toolwright.messages import (
     Assistant,
     Cache,
@@ -28,7 +29,7 @@ from toolwright.models.model import (
 from toolwright.models.retry import Retry
 from toolwright.parts import Part, PartKeys, Pending, Span, ToolPart, new_part
 from toolwright.session.conversation import Conversation
-from toolwright.session.events import PartDelta, SessionStatus
+from toolwright.session.events import MessageUpdated, PartDelta, SessionStatus
 
 FLUSH_SECONDS = 1.0
 """How long streamed words may be in memory only."""
@@ -51,11 +52,18 @@ class ReplyWriter:
     _pieces: list[str] = field(default_factory=list[str])
     """What has come of the open part; joined when it is written, so that a long text is not copied at every word."""
     _flushed: float = 0.0
+    _untold: list[Part] = field(default_factory=list[Part])
+    """Complete parts that are not yet safe on disk, so that nobody has been told that they are complete."""
+    _renamed: dict[str, str] = field(default_factory=dict[str, str])
+    _waiting: bool = False
 
     def start(self) -> None:
         self.conversation.put(StepStartPart(**self._new()))
 
     def take(self, event: Event | Retry) -> None:
+        if self._waiting:
+            self._waiting = False
+            self._tell({"type": "busy"})
         match event:
             case TextDelta(text):
                 self._more(TextPart, text)
@@ -64,12 +72,11 @@ class ReplyWriter:
             case ReasoningEnd(signature):
                 self._end_reasoning(signature)
             case CallStart(call_id, name):
-                self._close()
-                self.conversation.put(ToolPart(**self._new(), call_id=call_id, tool=name, state=Pending()))
+                self._begin_call(call_id, name)
             case CallDelta():
                 pass
             case CallEnd():
-                self.calls[event.id] = event
+                self._end_call(event)
             case Usage():
                 self.usage = event
             case Finish(reason):
@@ -77,22 +84,37 @@ class ReplyWriter:
             case Retry():
                 self._forget_attempt(event)
 
-    def finish(self) -> None:
-        """The reply is complete: close what is open, count the tokens, write the end of the step."""
+    async def complete(self) -> None:
+        """All of the reply has come: count its tokens. What goes before calls is told once it is safe on disk."""
         self._close()
-        self._split_thinking()
-        tokens = _tokens(self.usage or Usage())
-        cost = self.prices.cost(self.usage or Usage())
-        info = self._info()
-        self.conversation.put(StepFinishPart(**self._new(), reason=self.finish_word, cost=cost, tokens=tokens))
-        done = replace(info.time, completed=now())
-        self.conversation.update(
-            replace(info, finish=self.finish_word, tokens=tokens, cost=info.cost + cost, time=done)
+        usage = self.usage or Usage()
+        info = replace(
+            self._info(),
+            finish=self.finish_word,
+            tokens=_tokens(usage),
+            usage=None if self.usage else "unknown",
+            cost=self.prices.cost(usage),
         )
+        self.conversation.put_message(info)
+        if self.calls:
+            await self.conversation.settled()
+            self._tell_complete()
+
+    async def finish(self) -> None:
+        """The calls are done as well: write the end of the step, and tell of it once it is safe on disk."""
+        info = replace(self._info(), time=replace(self._info().time, completed=now()))
+        end = StepFinishPart(**self._new(), reason=self.finish_word, cost=info.cost, tokens=info.tokens)
+        self.conversation.put_part(end)
+        self.conversation.put_message(info)
+        await self.conversation.settled()
+        self._tell_complete()
+        self.conversation.bus.publish(PartUpdated(part=end))
+        self.conversation.bus.publish(MessageUpdated(info=info))
 
     def stop(self) -> None:
         """The reply is not going to be completed: keep what has come of it."""
         self._close()
+        self._tell_complete()
 
     @property
     def finish_word(self) -> str:
@@ -100,6 +122,11 @@ class ReplyWriter:
         if self.calls and self.reason in ("stop", "other", "tool_calls", ""):
             return "tool-calls"
         return {"content_filter": "content-filter", "other": "stop", "": "unknown"}.get(self.reason, self.reason)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said and nothing asked for."""
+        return not self.calls and not self.message.text
 
     def part_of(self, call_id: str) -> ToolPart:
         return next(part for part in self.message.calls if part.call_id == call_id)
@@ -110,6 +137,14 @@ class ReplyWriter:
 
     def _new(self) -> PartKeys:
         return new_part(self.conversation.id, self.message.info.id)
+
+    def _tell(self, status: dict[str, object]) -> None:
+        self.conversation.bus.publish(SessionStatus(session_id=self.conversation.id, status=status))
+
+    def _tell_complete(self) -> None:
+        for part in self._untold:
+            self.conversation.bus.publish(PartUpdated(part=part))
+        self._untold.clear()
 
     def _more(self, kind: type[TextPart] | type[ReasoningPart], text: str) -> None:
         if not isinstance(self._open, kind):
@@ -140,48 +175,71 @@ class ReplyWriter:
         self._open = replace(self._open, metadata=signature or None)
         self._close()
 
+    def _begin_call(self, call_id: str, name: str) -> None:
+        """Announce a call. Some providers number the calls of each reply anew; here every id is given once."""
+        self._close()
+        unique, count = call_id, 1
+        while self.conversation.knows_call(unique):
+            count += 1
+            unique = f"{call_id}_{count}"
+        self._renamed[call_id] = unique
+        self.conversation.put(ToolPart(**self._new(), call_id=unique, tool=name, state=Pending()))
+
+    def _end_call(self, end: CallEnd) -> None:
+        unique = self._renamed.get(end.id, end.id)
+        self.calls[unique] = replace(end, id=unique)
+        if end.signature:
+            self.conversation.put_part(replace(self.part_of(unique), metadata=end.signature))
+
     def _close(self) -> None:
+        """Complete the open part; what has no words and carries nothing else is taken back."""
         if self._open is None:
             return
-        start = self._open.time.start if self._open.time else now()
-        text = "".join(self._pieces).rstrip()
-        self.conversation.put(replace(self._open, text=text, time=Span(start=start, end=now())))
+        part, text = self._open, "".join(self._pieces)
         self._open = None
         self._pieces.clear()
+        span = Span(start=part.time.start if part.time else now(), end=now())
+        if isinstance(part, ReasoningPart):
+            # Word for word, since a signature may be over these very words.
+            self._keep(replace(part, text=text, time=span))
+            return
+        thought, answer = _split_thinking(text)
+        if thought:
+            # The thinking takes the place of the text it came in, so that it stays before the answer.
+            keys = PartKeys(id=part.id, session_id=part.session_id, message_id=part.message_id)
+            self._keep(ReasoningPart(**keys, text=thought, time=span))
+            part = replace(part, id=self._new()["id"])
+        if answer:
+            self._keep(replace(part, text=answer, time=span))
+        elif not thought:
+            self.conversation.remove_part(part)
 
-    def _split_thinking(self) -> None:
-        """A local model that thinks aloud between tags: thinking is not part of the answer."""
-        for part in list(self.message.parts.values()):
-            if isinstance(part, TextPart) and part.text.lstrip().startswith(_THINK) and _END_THINK in part.text:
-                thought, _, rest = part.text.lstrip().removeprefix(_THINK).partition(_END_THINK)
-                span = part.time or Span(start=now(), end=now())
-                self.conversation.put(
-                    ReasoningPart(
-                        id=part.id,
-                        session_id=part.session_id,
-                        message_id=part.message_id,
-                        text=thought.strip(),
-                        time=span,
-                    )
-                )
-                self.conversation.put(TextPart(**self._new(), text=rest.strip(), time=span))
+    def _keep(self, part: Part) -> None:
+        self.conversation.put_part(part)
+        self._untold.append(part)
 
     def _forget_attempt(self, retry: Retry) -> None:
         """The attempt came to nothing: take its parts back, say why, and start afresh."""
         self._open = None
         self._pieces.clear()
+        self._untold.clear()
+        self._renamed.clear()
         self.calls.clear()
         self.usage, self.reason = None, ""
         leftover: list[Part] = [part for part in self.message.parts.values() if not isinstance(part, StepStartPart)]
         for part in leftover:
             self.conversation.remove_part(part)
-        status = {
-            "type": "retry",
-            "attempt": retry.attempt,
-            "message": str(retry.error),
-            "next": now() + int(retry.wait * 1000),
-        }
-        self.conversation.bus.publish(SessionStatus(session_id=self.conversation.id, status=status))
+        next_at = now() + int(retry.wait * 1000)
+        self._tell({"type": "retry", "attempt": retry.attempt, "message": str(retry.error), "next": next_at})
+        self._waiting = True
+
+
+def _split_thinking(text: str) -> tuple[str, str]:
+    """Thinking and answer of a local model that thinks aloud between tags."""
+    if text.lstrip().startswith(_THINK) and _END_THINK in text:
+        thought, _, answer = text.lstrip().removeprefix(_THINK).partition(_END_THINK)
+        return thought.strip(), answer.strip()
+    return "", text.rstrip()
 
 
 def _tokens(usage: Usage) -> Tokens:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from toolwright.agents import Agent, Standing
 from toolwright.call import Caller
-from toolwright.errors import UsageError
+from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.parts import ToolPart
@@ -40,6 +40,8 @@ class Session:
     id: str = field(default_factory=lambda: new_id("ses"))
     abort: Abort = field(default_factory=Abort)
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    withheld: frozenset[str] = frozenset()
+    """Tools that the prompt being answered has switched off."""
     stand: Callable[[str], Standing] | None = None
     """How to find the standing of another agent in this session, for sessions that change theirs."""
 
@@ -70,6 +72,8 @@ class Session:
             extra=self.extra,
             offered=self.offered(),
         )
+        if self.caller.named(call).tool in self.withheld:
+            return await refuse(call, record, PermissionDenied(_withheld(call)))
         return await self.caller.call_tool(call, ctx, record)
 
     def record_of(
@@ -86,15 +90,21 @@ class Session:
             parent=parent,
         )
 
-    async def ask_for(self, call: Call, request: Request) -> None:
+    async def ask_for(self, call: Call, request: Request, message_id: str) -> None:
         """Ask about a call before it is made."""
-        await self.gate.ask(self._asker(call, "", None), [request])
+        await self.gate.ask(self._asker(call, message_id, None), [request])
 
     def work_as(self, name: str) -> Agent:
         """From now on the named agent works here, under the rules that hold for it."""
         if name != self.standing.name:
             self.standing = self.standing_of(name)
         return self.standing.agent
+
+    def renew(self, name: str) -> None:
+        """The same at the start of a turn: rules of the caller's may have changed since the last."""
+        standing = self.standing_of(name)
+        if standing.policy != self.standing.policy or name != self.standing.name:
+            self.standing = standing
 
     def standing_of(self, name: str) -> Standing:
         if self.stand is None:
@@ -108,13 +118,8 @@ class Session:
 
     def offered(self) -> tuple[str, ...]:
         """The ids of the tools this session's agent has on its model."""
-        return tuple(self.caller.registry.offered(self.provider, self.model, self.standing))
-
-    def changed_files(self, call_id: str) -> list[str]:
-        """The files a call of this session has changed."""
-        files = self.services.made.get("toolwright.files.store.Files")
-        entries = files.journal.entries(self.id) if files is not None else []
-        return [entry.path for entry in entries if entry.call_id == call_id]
+        offered = self.caller.registry.offered(self.provider, self.model, self.standing)
+        return tuple(tool_id for tool_id in offered if tool_id not in self.withheld)
 
     def _asker(self, call: Call, message_id: str, log: list[Entry] | None) -> Asker:
         return Asker(
@@ -125,6 +130,18 @@ class Session:
             call_id=call.id,
             log=[] if log is None else log,
         )
+
+
+async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
+    """Close the record of a call that is not going to be run."""
+    record.running(call)
+    result = Result.failed(error)
+    await record.finished(call, result)
+    return result
+
+
+def _withheld(call: Call) -> str:
+    return f"{call.tool} is switched off for this prompt. Go on without it."
 
 
 @dataclass(frozen=True, slots=True)

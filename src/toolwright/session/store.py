@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolwright.parts import Part
 
 if TYPE_CHECKING:
-    from toolwright.messages import Info, SessionInfo
+    from toolwright.messages import Info, Message, SessionInfo
 
 
 class PartStore(Protocol):
@@ -22,6 +22,7 @@ class Store(PartStore, Protocol):
     def put_message(self, info: "Info") -> None: ...
     def remove_message(self, message_id: str) -> None: ...
     def remove_part(self, part_id: str) -> None: ...
+    def messages(self, session_id: str) -> "list[Message]": ...
     async def close(self) -> None: ...
 
 
@@ -42,6 +43,9 @@ class Nowhere:
 
     def remove_part(self, part_id: str) -> None:
         pass
+
+    def messages(self, session_id: str) -> "list[Message]":
+        return []
 
     async def settled(self) -> None:
         pass

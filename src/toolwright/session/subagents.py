@@ -1,10 +1,12 @@
 """Subagents: work handed to another agent in a session below the caller's, never with more rights than the caller."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from toolwright.agents import Agents
-from toolwright.errors import ToolError
+from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event, PartUpdated
 from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
@@ -15,6 +17,8 @@ from toolwright.session.turns import Turns
 from toolwright.tool import Json, ToolContext
 
 DEEPEST = 4
+SHOW_EVERY = 0.1
+"""Seconds between two reports of how a subagent is getting on."""
 
 
 @dataclass(slots=True)
@@ -26,36 +30,32 @@ class ChildSessions:
     bus: Bus
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
+        try:
+            parent, child = self._sessions(ctx, task)
+            progress = Progress(ctx, task.description, child.session.id)
+            with progress.following(self.bus):
+                message = await child.prompt(self._prompt(parent, task))
+        except UsageError as error:
+            raise ToolError(str(error), "not_found") from error
+        return _report(child, message, tuple(progress.calls.values()))
+
+    def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Turns, Turns]:
+        """The session that hands the work down, and the one that takes it."""
         sessions = self.sessions()
         parent = sessions.open(ctx.session_id)
         if len(parent.session.callers) >= DEEPEST:
             raise ToolError(f"Work can be handed down {DEEPEST} times, no further. Do this part yourself.", "denied")
         child = self._resumed(sessions, parent, task) if task.session_id else self._created(sessions, parent, task)
-        parent.children.add(child)
-        calls: dict[str, Json] = {}
+        child.above = parent.spending
+        parent.changes.follow(child.session.id)
+        return parent, child
 
-        def follow(event: Event) -> None:
-            part = event.part if isinstance(event, PartUpdated) else None
-            if isinstance(part, ToolPart) and part.session_id == child.session.id:
-                calls[part.id] = _summary(part)
-                ctx.metadata(task.description, {"sessionId": child.session.id, "summary": list(calls.values())})
-
-        stop_following = self.bus.subscribe(follow)
-        ctx.metadata(task.description, {"sessionId": child.session.id, "summary": []})
-        model = parent.conversation.last_user()
-        try:
-            message = await child.prompt(
-                Prompt(
-                    text=task.prompt, agent=task.agent, model=self._model(task.agent, str(model.model) if model else "")
-                )
-            )
-        finally:
-            stop_following()
-            parent.children.discard(child)
-        return _report(child, message, tuple(calls.values()))
-
-    def _model(self, agent: str, callers: str) -> str:
-        return self.agents[agent].model or callers
+    def _prompt(self, parent: Turns, task: Task) -> Prompt:
+        """What is switched off above is switched off below."""
+        last = parent.conversation.last_user()
+        model = self.agents[task.agent].model or (str(last.model) if last else "")
+        off = dict.fromkeys(parent.session.withheld, False)
+        return Prompt(text=task.prompt, agent=task.agent, model=model, tools=off)
 
     def _created(self, sessions: Sessions, parent: Turns, task: Task) -> Turns:
         title = f"{task.description} (@{task.agent} subagent)"
@@ -71,6 +71,40 @@ class ChildSessions:
                 "denied",
             )
         return child
+
+
+@dataclass(slots=True)
+class Progress:
+    """Shows in the caller's call what the subagent calls, at most ten times a second."""
+
+    ctx: ToolContext
+    title: str
+    child: str
+    calls: dict[str, Json] = field(default_factory=dict[str, Json])
+    """The calls so far, by the id of their part."""
+    _due: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def following(self, bus: Bus) -> Iterator[None]:
+        self._show()
+        stop_following = bus.subscribe(self._hear)
+        try:
+            yield
+        finally:
+            stop_following()
+            if self._due is not None:
+                self._due.cancel()
+
+    def _hear(self, event: Event) -> None:
+        part = event.part if isinstance(event, PartUpdated) else None
+        if isinstance(part, ToolPart) and part.session_id == self.child and part.parent_call_id is None:
+            self.calls[part.id] = _summary(part)
+            if self._due is None:
+                self._due = asyncio.get_running_loop().call_later(SHOW_EVERY, self._show)
+
+    def _show(self) -> None:
+        self._due = None
+        self.ctx.metadata(self.title, {"sessionId": self.child, "summary": list(self.calls.values())})
 
 
 def _summary(part: ToolPart) -> Json:

@@ -37,6 +37,13 @@ LAST_STEP = (
 )
 
 
+def reminder(agent: str, before: str) -> str:
+    """What a prompt to an agent says beside the user's words, given the agent of the prompt before."""
+    if agent == "plan":
+        return PLAN_REMINDER
+    return BUILD_REMINDER if before == "plan" else ""
+
+
 def system_prompt(agent: Agent, *, directory: Path, root: Path, instructions: Instructions, extra: str = "") -> str:
     """The agent's own prompt or the general one, then the surroundings, then the instruction files."""
     pieces = [agent.prompt or GENERAL, surroundings(directory, root), instructions.text(), extra]

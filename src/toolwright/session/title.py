@@ -7,13 +7,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolwright.agents import Agent
+from toolwright.errors import ToolwrightError
 from toolwright.messages import Message, User
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Model, ModelError, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
+from toolwright.models.model import Model, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
 from toolwright.session.turns import Turns
 
 LONGEST = 100
+READ = 4_000
+"""Characters of a prompt that are enough to name it."""
 _DEFAULT = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\dT")
 _SMALL = ("haiku", "flash", "nano", "mini")
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
@@ -40,11 +43,18 @@ class Titles:
         if self._writing:
             await asyncio.wait(self._writing, timeout=10)
 
+    async def close(self) -> None:
+        """Give up on titles that are still being written."""
+        for task in list(self._writing):
+            task.cancel()
+        if self._writing:
+            await asyncio.wait(self._writing)
+
     async def _write(self, turns: Turns, user: Message, model: Model) -> None:
-        agent = turns.session.standing_of("title").agent
         try:
-            text = await ask_once(self.small_model(model), agent, user.text, purpose="title")
-        except ModelError:
+            agent = turns.session.standing_of("title").agent
+            text = await ask_once(self.small_model(model), agent, user.text[:READ], purpose="title")
+        except ToolwrightError:
             return
         title = one_line(text)
         if title:

@@ -1,36 +1,35 @@
 """A turn: one prompt on its way to an answer, and all that its steps need."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from toolwright.agents import Agent
 from toolwright.clock import now
-from toolwright.errors import ToolwrightError
 from toolwright.ids import new_id
-from toolwright.messages import Assistant, Failure, Message, ModelRef, Moment, PatchPart, Paths, Tokens, User
+from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
+from toolwright.parts import Failed, Running, Span, new_part
+from toolwright.session.budget import Spending
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionError
 from toolwright.session.history import History
 from toolwright.session.instructions import Instructions
 from toolwright.session.repeats import Repeats
 from toolwright.session.session import Session
-
-
-class LimitReached(ToolwrightError):
-    """A budget is used up. What was done stays done."""
+from toolwright.session.system import system_prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """How much one turn may take; None where nothing is set."""
+class CompactionSettings:
+    """When a conversation is shortened."""
 
-    steps: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
+    auto: bool = True
+    """Whether a summary may take the place of the conversation when it is full."""
+    prune: bool = True
+    """Whether old results are cleared after a turn."""
+    reserved: int | None = None
+    """Tokens kept free; as many as the longest reply if not said."""
 
 
 @dataclass(slots=True)
@@ -41,11 +40,15 @@ class Toolbox:
     _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
 
     async def specs(self, session: Session) -> list[ToolSpec]:
-        registry = session.caller.registry
-        offered = (session.standing.policy, *(registry[tool_id] for tool_id in session.offered()))
+        registry, names = session.caller.registry, session.offered()
+        offered = (session.standing.policy, *(registry[tool_id] for tool_id in names))
         if offered != self._offered:
             tools = await registry.tools(session.provider, session.model, session.standing)
-            self._specs = [ToolSpec(name=one.id, description=one.description, schema=one.parameters) for one in tools]
+            self._specs = [
+                ToolSpec(name=one.id, description=one.description, schema=one.parameters)
+                for one in tools
+                if one.id in names
+            ]
             self._offered = offered
         return self._specs
 
@@ -60,16 +63,22 @@ class Turn:
     model: Model
     instructions: Instructions
     toolbox: Toolbox
-    budget: Budget = field(default_factory=Budget)
+    spending: Spending = field(default_factory=Spending)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
+    changed: Callable[[], list[str]] = list
+    """The files changed since this was last asked."""
     go_on_after_reject: bool = False
     repeats: Repeats = field(default_factory=Repeats)
-    steps: int = 0
-    started: float = field(default_factory=time.monotonic)
-    spent: Tokens = field(default_factory=Tokens)
-    cost: float = 0.0
     compactions: int = 0
+    """How often room was made without a step in between that needed none."""
+    compacted_at: int = 0
+    tools_size: int = 0
+    """About how many tokens the offered tools take."""
+    first_message: str = ""
+    """Where the turn begins."""
     _system: SystemMessage | None = None
+    _system_for: tuple[str, str | None] = ("", None)
 
     @property
     def agent(self) -> Agent:
@@ -81,10 +90,6 @@ class Turn:
         user = self.conversation.last_user()
         assert user is not None
         return user
-
-    @property
-    def model_name(self) -> ModelRef:
-        return ModelRef(provider_id=self.model.info.provider, model_id=self.model.info.id)
 
     def begin_reply(self, *, agent: str = "", summary: bool = False) -> Message:
         """A new assistant message, still empty."""
@@ -104,10 +109,18 @@ class Turn:
             )
         )
 
-    def system_message(self, text: str) -> SystemMessage:
-        """The same object as long as the text is the same, so that it is encoded once."""
-        if self._system is None or self._system.text != text:
-            self._system = SystemMessage(text=text)
+    def system_message(self) -> SystemMessage:
+        """What the model is told first. Looked up once a turn and agent: within a turn it stays as it is."""
+        wanted = (self.agent.name, self.user.system)
+        if self._system is None or self._system_for != wanted:
+            text = system_prompt(
+                self.agent,
+                directory=self.session.directory,
+                root=self.instructions.root,
+                instructions=self.instructions,
+                extra=self.user.system or "",
+            )
+            self._system, self._system_for = SystemMessage(text=text), wanted
         return self._system
 
     def settings(self) -> Settings:
@@ -126,11 +139,14 @@ class Turn:
 
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
-        off = {name for name, wanted in (self.user.tools or {}).items() if not wanted}
-        return [spec for spec in await self.toolbox.specs(self.session) if spec.name not in off]
+        specs = await self.toolbox.specs(self.session)
+        if not self.tools_size:
+            self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4
+        return specs
 
     def fail(self, message: Message, failure: Failure) -> None:
-        """The reply came to nothing: say so in the message and to whoever listens."""
+        """The reply came to nothing: close its calls, and say so in the message and to whoever listens."""
+        close_open_calls(self.conversation, message, str(failure.data["message"]))
         info = message.info
         if isinstance(info, Assistant):
             self.conversation.update(replace(info, error=failure, time=replace(info.time, completed=now())))
@@ -138,37 +154,24 @@ class Turn:
 
     def note_changes(self, message: Message) -> None:
         """Write down which files the calls of a reply have changed."""
-        changed = [file for part in message.calls for file in self.session.changed_files(part.call_id)]
-        if changed:
-            self.conversation.put(
-                PatchPart(
-                    id=new_id("prt"),
-                    session_id=self.conversation.id,
-                    message_id=message.info.id,
-                    hash=message.info.id,
-                    files=tuple(dict.fromkeys(changed)),
-                )
-            )
+        files = self.changed()
+        if files:
+            keys = new_part(self.conversation.id, message.info.id)
+            self.conversation.put(PatchPart(**keys, hash=message.info.id, files=tuple(files)))
 
     def count(self, message: Message) -> None:
-        """Add a reply to what the turn has taken, and stop if it has taken too much."""
+        """Add a reply to what the turn has taken; where nobody has counted, by its length."""
         info = message.info
         if isinstance(info, Assistant):
-            self.spent = replace(
-                self.spent,
-                input=self.spent.input + info.tokens.total - info.tokens.output,
-                output=self.spent.output + info.tokens.output,
-            )
-            self.cost += info.cost
+            tokens = info.tokens.total or self.history.size(message)
+            self.spending.add(tokens, info.cost)
 
-    def check_budget(self) -> None:
-        budget = self.budget
-        used: Sequence[tuple[str, float, float | None]] = (
-            ("steps", self.steps, budget.steps),
-            ("tokens", self.spent.input + self.spent.output, budget.tokens),
-            ("dollars", self.cost, budget.cost),
-            ("seconds", time.monotonic() - self.started, budget.seconds),
-        )
-        for what, amount, limit in used:
-            if limit is not None and amount >= limit:
-                raise LimitReached(f"The turn has used {amount:g} of {limit:g} {what}. Raise the budget to go on.")
+
+def close_open_calls(conversation: Conversation, message: Message, reason: str) -> None:
+    """Close the calls of a message that were never finished."""
+    for part in message.open_calls:
+        started = part.state.time.start if isinstance(part.state, Running) else now()
+        span = Span(start=started, end=now())
+        error = f"The call was stopped: {reason.rstrip('.')}."
+        failed = Failed(input=part.state.input, error=error, kind="aborted", time=span)
+        conversation.put(replace(part, state=failed))

@@ -105,10 +105,11 @@ class Undo:
         return not selection.turn or entry.call_id in self._calls_since(selection.turn)
 
     def _calls_since(self, message_id: str) -> set[str]:
-        ids = [message.info.id for message in self.conversation.messages]
+        messages = self.conversation.all_messages()
+        ids = [message.info.id for message in messages]
         if message_id not in ids:
             raise UsageError(f"There is no message {message_id!r} in this session.")
-        later = self.conversation.messages[ids.index(message_id) :]
+        later = messages[ids.index(message_id) :]
         return {part.call_id for message in later if isinstance(message.info, Assistant) for part in message.calls}
 
     def _plan_file(self, history: Sequence[Entry], wanted: set[int]) -> FileUndo:

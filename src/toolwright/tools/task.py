@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from toolwright.errors import ToolError
+from toolwright.request import Request
 from toolwright.services import Colleagues, Report, Subagents, Task
 from toolwright.signature import Field
 from toolwright.tool import AgentLike, Result, Tool, ToolContext, described, tool
@@ -32,7 +33,7 @@ async def task(
 ) -> Result:
     """Ask, let the agent work, and report. What a failed agent had come to is in the error."""
     _require_known(ctx, agent)
-    await ctx.ask("task", agent, description=description, subagent_type=agent)
+    await _ask(ctx, agent, description)
     report = await ctx.use(Subagents).run(
         ctx,
         Task(
@@ -50,6 +51,16 @@ async def task(
         metadata={"sessionId": report.session_id, "summary": list(report.summary)},
         error=error,
     )
+
+
+async def _ask(ctx: ToolContext, agent: str, description: str) -> None:
+    """An agent the user has named in the prompt needs no second yes; what a rule forbids stays forbidden."""
+    request = Request(
+        permission="task", patterns=(agent,), metadata={"description": description, "subagent_type": agent}
+    )
+    ctx.check(request)
+    if agent not in ctx.extra.get("mentioned_agents", ()):
+        await ctx.ask_all(request)
 
 
 def _require_known(ctx: ToolContext, agent: str) -> None:

@@ -1,0 +1,62 @@
+"""How much a turn may take, and how much it has taken, with what its subagents take."""
+
+import time
+from dataclasses import dataclass, field
+
+from toolwright.errors import ToolwrightError
+
+
+class LimitReached(ToolwrightError):
+    """A budget is used up. What was done stays done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much one turn may take; None where nothing is set."""
+
+    steps: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Spending:
+    """What a turn has taken. What a subagent takes counts for the turns above it as well."""
+
+    budget: Budget = field(default_factory=Budget)
+    above: "Spending | None" = None
+    steps: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, tokens: int, cost: float) -> None:
+        self.tokens += tokens
+        self.cost += cost
+        if self.above is not None:
+            self.above.add(tokens, cost)
+
+    def check(self) -> None:
+        """Raise LimitReached if this turn, or one above it, has used its budget up."""
+        budget = self.budget
+        seconds = round(time.monotonic() - self.started, 1)
+        used = (
+            ("steps", self.steps, budget.steps),
+            ("tokens", self.tokens, budget.tokens),
+            ("dollars", self.cost, budget.cost),
+            ("seconds", seconds, budget.seconds),
+        )
+        for what, amount, limit in used:
+            if limit is not None and amount >= limit:
+                raise LimitReached(f"The turn has used {amount:g} of {limit:g} {what}. Raise the budget to go on.")
+        if self.above is not None:
+            self.above.check()
+
+    def seconds_left(self) -> float | None:
+        """Time until this turn, or one above it, has to stop; None without end."""
+        limit = self.budget.seconds
+        own = None if limit is None else max(0.0, self.started + limit - time.monotonic())
+        above = self.above.seconds_left() if self.above is not None else None
+        known = [left for left in (own, above) if left is not None]
+        return min(known, default=None)

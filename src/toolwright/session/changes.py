@@ -1,0 +1,100 @@
+"""What a session and its subagents have changed in files: step by step as it happens, and summed up after a turn."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolwright.diff import counts
+from toolwright.files.journal import Journal
+
+Json = dict[str, Any]
+
+SHOWN = 256 * 1024
+"""Bytes up to which a file is compared line by line and shown in full."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file, as it was before the session and as it is now."""
+
+    file: str
+    before: str
+    after: str
+    additions: int
+    deletions: int
+
+
+@dataclass(slots=True)
+class Changes:
+    """Reads of the journal only what is new, so that a step costs the same however long the session is."""
+
+    journal: Journal
+    _read: dict[str, int] = field(default_factory=dict[str, int])
+    """How far the list of each session has been read."""
+    _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """The first content known of each file, by its hash."""
+    _touched: dict[str, None] = field(default_factory=dict[str, None])
+    """Files that `sum_up` has to look at."""
+    _counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+    def follow(self, session_id: str) -> None:
+        """Count what this session changes, and has changed so far."""
+        if session_id not in self._read:
+            self._read[session_id] = 0
+            self._news_of(session_id)
+
+    def fresh(self) -> list[str]:
+        """The files changed since this was last asked."""
+        return list(dict.fromkeys(file for session_id in list(self._read) for file in self._news_of(session_id)))
+
+    def sum_up(self) -> list[FileChange]:
+        """How the files touched since the last time differ from what they were before the session."""
+        self.fresh()
+        changes = [self._compare(file) for file in self._touched]
+        self._touched.clear()
+        for change in changes:
+            self._counts[change.file] = (change.additions, change.deletions)
+        return changes
+
+    def totals(self) -> Json:
+        """Lines and files changed by the whole session, for its record."""
+        changed = [counted for counted in self._counts.values() if counted != (0, 0)]
+        return {
+            "additions": sum(additions for additions, _ in changed),
+            "deletions": sum(deletions for _, deletions in changed),
+            "files": len(changed),
+        }
+
+    def _news_of(self, session_id: str) -> list[str]:
+        read, size = self._read[session_id], self.journal.size(session_id)
+        if size == read:
+            return []
+        self._read[session_id] = size
+        # Shorter than it was means that it was dropped and begun again.
+        entries = self.journal.entries(session_id, read if size > read else 0)
+        for entry in entries:
+            self._before.setdefault(entry.path, entry.before)
+            self._touched[entry.path] = None
+        return [entry.path for entry in entries]
+
+    def _compare(self, file: str) -> FileChange:
+        present = _content(Path(file))
+        digest = self._before.get(file)
+        was = b"" if digest is None else self.journal.images.get(digest, present)
+        before, after = _text(was), _text(present)
+        additions, deletions = counts(before, after)
+        return FileChange(file=file, before=before, after=after, additions=additions, deletions=deletions)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _text(data: bytes | None) -> str:
+    """Nothing of what is not text, too long, or no longer kept."""
+    if data is None or len(data) > SHOWN or b"\0" in data[:8192]:
+        return ""
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,91 @@
+"""One thing at a time: work waits for its turn, and can be stopped at any moment without leaving anything half done."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """Raised out of `Work.carry_out` when somebody has stopped the work."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(slots=True, eq=False)
+class Work(Generic[T]):
+    """One piece of work. Only its steps are ever cancelled; what must be done before and after them always is."""
+
+    reason: str = ""
+    """Why it is being stopped; empty as long as it is not."""
+    on_stop: Callable[[str], None] = lambda _: None
+    """Told of the reason just before the steps are cancelled."""
+    _whole: "asyncio.Task[T] | None" = None
+    _steps: "asyncio.Future[T] | None" = None
+
+    async def carry_out(self, steps: Callable[[], Awaitable[T]]) -> T:
+        """What the steps come to, or Stopped."""
+        self._steps = asyncio.ensure_future(steps())
+        if self.reason:
+            self._steps.cancel()
+        await asyncio.wait([self._steps])
+        if self._steps.cancelled():
+            raise Stopped(self.reason)
+        return self._steps.result()
+
+    def stop(self, reason: str) -> None:
+        """Cancel the steps, or keep them from beginning. Only the first reason counts."""
+        if self.reason:
+            return
+        self.reason = reason
+        if self._steps is not None and not self._steps.done():
+            self.on_stop(reason)
+            self._steps.cancel()
+
+
+@dataclass(slots=True)
+class Queue(Generic[T]):
+    """Work in the order it came."""
+
+    _works: list[Work[T]] = field(default_factory=list[Work[T]])
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._works)
+
+    async def run(self, job: Callable[[Work[T]], Awaitable[T]], gone: str) -> T:
+        """Do a job when its turn has come. If the caller is cancelled, the job is stopped, with that as the reason."""
+        work: Work[T] = Work()
+        self._works.append(work)
+        work._whole = asyncio.create_task(self._in_turn(work, job))
+        try:
+            return await asyncio.shield(work._whole)
+        except asyncio.CancelledError:
+            await self._stop([work], gone)
+            if not work._whole.cancelled():
+                # Nobody is left to hear of it.
+                work._whole.exception()
+            raise
+
+    async def stop(self, reason: str) -> None:
+        """Stop everything, what runs and what waits. When this returns, nothing is left."""
+        await self._stop(list(self._works), reason)
+
+    async def _in_turn(self, work: Work[T], job: Callable[[Work[T]], Awaitable[T]]) -> T:
+        try:
+            async with self._one_at_a_time:
+                return await job(work)
+        finally:
+            self._works.remove(work)
+
+    async def _stop(self, works: list[Work[T]], reason: str) -> None:
+        for work in works:
+            work.stop(reason)
+        tasks = [work._whole for work in works if work._whole is not None]
+        if tasks:
+            await asyncio.wait(tasks)
