@@ -1,0 +1,125 @@
+"""The guides: every listing runs, every output is the real one, and nothing of the program is left out."""
+
+import argparse
+import json
+import os
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.pages import PAGES, ROOT, Desk, Listing, fits, listings, steps
+from toolwright.cli import COMMANDS
+from toolwright.config.load import load_config
+from toolwright.config.schema import CONFIG
+from toolwright.folders import Folders
+
+UPDATE = "TOOLWRIGHT_UPDATE_DOCS" in os.environ
+"""Set to write what commands really print into the pages, in place of what does not fit."""
+
+SETTINGS_THAT_MEAN_NOTHING = {name for name, schema in CONFIG["properties"].items() if not schema}
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def of_kind(kind: str) -> list[Listing]:
+    return [one for page in PAGES for one in listings(page) if one.kind == kind]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=named)
+def test_commands_print_what_a_page_shows(tmp_path: Path, page: Path) -> None:
+    desk = Desk(tmp_path / "home")
+    for listing in listings(page):
+        if listing.file:
+            desk.put(listing)
+        elif listing.kind == "console" and listing.runs_here:
+            _check_commands(desk, listing)
+
+
+def _check_commands(desk: Desk, listing: Listing) -> None:
+    for step in steps(listing):
+        code, printed = desk.command(step)
+        if not step.shown.strip():
+            assert code == 0, f"{listing}: {step.command}\n{printed}"
+        elif UPDATE and not fits(step.shown, printed):
+            _rewrite(listing, step.command, step.shown, printed)
+        else:
+            assert fits(step.shown, printed), f"{listing}: $ {step.command}\n{printed}"
+
+
+def _rewrite(listing: Listing, command: str, shown: str, printed: str) -> None:
+    text = listing.page.read_text("utf-8")
+    shown, printed = shown.rstrip("\n"), re.sub(r"\b([a-z]{3,4})_[0-9A-Za-z]{20,}", r"\1_…", printed.rstrip("\n"))
+    listing.page.write_text(text.replace(f"$ {command}\n{shown}\n", f"$ {command}\n{printed}\n", 1), "utf-8")
+
+
+@pytest.mark.parametrize("listing", [one for one in of_kind("python") if not one.file], ids=str)
+def test_a_listing_in_python_runs(tmp_path: Path, listing: Listing) -> None:
+    desk = Desk(tmp_path / "home")
+    page = listings(listing.page)
+    position = page.index(listing)
+    for earlier in page[:position]:
+        if earlier.file:
+            desk.put(earlier)
+    code, printed = desk.python(listing)
+    assert code == 0, f"{listing}:\n{printed}"
+    if page[position + 1 :] and page[position + 1].about == "output":
+        assert fits(page[position + 1].body, printed), printed
+
+
+@pytest.mark.parametrize("listing", of_kind("jsonc"), ids=str)
+def test_a_configuration_that_is_shown_can_be_used(tmp_path: Path, listing: Listing) -> None:
+    (tmp_path / "toolwright.jsonc").write_text(listing.body, "utf-8")
+    config = load_config(tmp_path, Folders.of({"HOME": str(tmp_path / "home")}), {})
+    assert config.warnings == ()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{named(page)} links to {target}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert [named(page) for page in PAGES if page.parent.name == "docs" and f"({page.name})" not in index] == [
+        "docs/README.md"
+    ]
+
+
+def test_every_command_has_its_help_in_the_reference() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    for command in COMMANDS:
+        for words in [command, *(f"{command} {action}" for action in _actions(command))]:
+            assert f"$ tw {words} --help\n" in page
+
+
+def _actions(command: str) -> list[str]:
+    parser: argparse.ArgumentParser = import_module(f"toolwright.cli.{command}_command")._parser()
+    groups = (one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    return [name for choices in groups for name in choices]
+
+
+def test_every_setting_is_in_the_table() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    known = CONFIG["properties"].keys() - SETTINGS_THAT_MEAN_NOTHING - {"$schema"}
+    assert sorted(name for name in known | SETTINGS_THAT_MEAN_NOTHING if not re.search(f"`{name}[.`]", page)) == []
+
+
+def test_every_recorded_row_that_we_answer_otherwise_is_told_of() -> None:
+    page = (ROOT / "docs" / "differences.md").read_text("utf-8")
+    rows = {
+        row["id"]: row
+        for file in (ROOT / "tests" / "vectors").glob("*.jsonl")
+        for row in map(json.loads, filter(None, file.read_text("utf-8").split("\n")))
+    }
+    accidents = {row["quirk"] for row in rows.values() if "quirk" in row}
+    assert sorted(sentence for sentence in accidents if sentence not in page) == []
+    tests = "\n".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    chosen = set(re.findall(r'"([a-z]+-\d{4})"', tests)) & rows.keys()
+    assert sorted(name for name in chosen if "quirk" not in rows[name] and name not in page) == []
