@@ -1,7 +1,7 @@
 """A program's arguments told apart, and the record of what a call does with them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolwright.shell.findings import Touch
@@ -27,6 +27,10 @@ class Effects:
 
     def touch(self, kind: Touch, *arguments: Field) -> None:
         self.files += [(kind, argument) for argument in arguments]
+
+
+Handler = Callable[[Effects, Sequence[Field]], None]
+"""Fills in the effects of one program, given its arguments."""
 
 
 @dataclass(slots=True)

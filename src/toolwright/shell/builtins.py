@@ -12,10 +12,14 @@ from toolwright.shell.outcome import Outcome, always
 from toolwright.shell.state import Field, State, literal, unknown
 from toolwright.shell.variables import assign, special
 
+SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
+"""Commands that are not shown or judged as such: they run nothing, and what they can hide is looked for."""
+
 Builtin = Callable[[Walk, Call], Outcome]
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
-_FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
+FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
+"""Tests of `[` and `[[` that look at a file."""
 _COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
 
 
@@ -231,7 +235,7 @@ def test(walk: Walk, call: Call) -> Outcome:
             walk.findings.doubt(f"`{argument.spelled}` without quotes may turn the test into another one.")
         elif argument.text in ("-v", "-R") and following is not None and not is_identifier(following.text):
             walk.findings.doubt(f"`{argument.text} {following.spelled}` may calculate a subscript.")
-        elif argument.text in _FILE_TESTS and following is not None and following.text not in ("]", "-a", "-o"):
+        elif argument.text in FILE_TESTS and following is not None and following.text not in ("]", "-a", "-o"):
             walk.findings.touch("read", following, call.state)
         elif argument.text in _COMPARES_FILES and following is not None and position:
             walk.findings.touch("read", arguments[position - 1], call.state)

@@ -37,6 +37,9 @@ class Call:
     also: list[Field] = field(default_factory=list[Field])
     """Further operands that come from elsewhere, as those of xargs do."""
 
+    wrapped: bool = False
+    """Whether another program runs it, so that a name of the shell's own is a program's too."""
+
     @property
     def name(self) -> str:
         return self.argv[0].text
@@ -46,4 +49,4 @@ class Call:
         return self.argv[1:]
 
     def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "Call":
-        return Call(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also))
+        return Call(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also), wrapped=True)

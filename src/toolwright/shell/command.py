@@ -4,7 +4,7 @@ import posixpath
 
 from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
-from toolwright.shell.builtins import BUILTINS
+from toolwright.shell.builtins import BUILTINS, SILENT
 from toolwright.shell.call import Call, Walk
 from toolwright.shell.findings import absolute
 from toolwright.shell.languages import plain_name
@@ -21,7 +21,8 @@ def run(walk: Walk, call: Call) -> Outcome:
     if not call.argv:
         return always(call.state)
     first = call.argv[0]
-    call.draft.add(call.argv)
+    if first.text not in SILENT or call.wrapped:
+        call.draft.add(call.argv)
     if call.also and all(one.known for one in call.also):
         call.draft.add([*call.argv, *call.also])
     if not first.exact or first.text.startswith("="):

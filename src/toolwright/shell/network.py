@@ -1,11 +1,9 @@
 """Programs that fetch, send, or hand commands to somewhere else."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, paths_in, sort_arguments
+from toolwright.shell.arguments import Effects, Handler, paths_in, sort_arguments
 from toolwright.shell.state import Field
-
-Handler = Callable[[Effects, Sequence[Field]], None]
 
 _CURL_WRITES = ("-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header", "--output-dir", "--trace", "--stderr")
 _CURL_SENDS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "-b", "--cookie", "-H")

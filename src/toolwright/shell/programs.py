@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, names, paths_in, sort_arguments
+from toolwright.shell.arguments import Effects, Handler, names, paths_in, sort_arguments
 from toolwright.shell.finder import find
 from toolwright.shell.findings import Touch
 from toolwright.shell.git import git
 from toolwright.shell.languages import INTERPRETERS, awk, interpreter, sed
 from toolwright.shell.network import NETWORK
 from toolwright.shell.state import Field
-from toolwright.shell.transfers import TRANSFERS, Handler
+from toolwright.shell.transfers import TRANSFERS
 
 
 def is_listed(name: str) -> bool:

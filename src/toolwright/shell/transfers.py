@@ -1,12 +1,10 @@
 """Programs that move bytes from one file to another, each with its own way of saying which is which."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, sort_arguments
+from toolwright.shell.arguments import Arguments, Effects, Handler, sort_arguments
 from toolwright.shell.state import Field, literal
-
-Handler = Callable[[Effects, Sequence[Field]], None]
 
 
 def copy(found: Effects, arguments: Sequence[Field]) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from toolwright.shell.arithmetic import calculate, is_identifier, subscript
+from toolwright.shell.builtins import FILE_TESTS
 from toolwright.shell.expand import expand, value_of
 from toolwright.shell.findings import Findings
 from toolwright.shell.nodes import Arithmetic, Assignment, Literal, Parameter, Part, Script, Substitution, Word
 from toolwright.shell.state import State, is_number, unknown
 from toolwright.shell.variables import assign, special
 
-_FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
 _CALCULATES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
@@ -96,7 +96,7 @@ def judge_test(words: Sequence[Word], state: State, findings: Findings) -> None:
             return
         if word.bare in ("-v", "-R") and not is_identifier(following.bare):
             findings.doubt(f"`{word.source} {following.source}` may calculate a subscript.")
-        elif word.bare in _FILE_TESTS:
+        elif word.bare in FILE_TESTS:
             for target in expand(following, state)[:1]:
                 findings.touch("read", target, state)
         elif word.bare in _CALCULATES and position:

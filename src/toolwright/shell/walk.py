@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolwright.shell.builtins import SILENT
 from toolwright.shell.call import Call
 from toolwright.shell.command import run
 from toolwright.shell.expand import expand, expand_all
@@ -32,9 +33,6 @@ from toolwright.shell.scan import SyntaxProblem
 from toolwright.shell.state import ALTERNATIVES, Field, State
 from toolwright.shell.variables import special
 from toolwright.shell.visit import Visitor, judge_test
-
-SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
-"""Commands that are not shown as such: they run nothing, and what they can hide is looked for."""
 
 LOCAL = frozenset({"local", "declare", "typeset"})
 
@@ -238,7 +236,7 @@ class Walker(Visitor):
         feed = fed_by(node.redirects, state) or feed
         outcome = run(self, Call(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
         if silent and len(self.findings.drafts) == shown:
-            if self.findings.doubts > doubts or (argv and len(draft.called) > 1):
+            if self.findings.doubts > doubts or draft.called:
                 self._draft(node).called.extend(draft.called)
             elif writes:
                 self.findings.bare[node.source] = None
