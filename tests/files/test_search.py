@@ -57,6 +57,14 @@ def _lose_ripgrep(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(path))
 
 
+async def test_where_ripgrep_cannot_be_started_the_walker_takes_over(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"rg": "no program\n", "a.txt": "x\n"})
+    for program in (tmp_path / "rg", tmp_path / "nowhere"):
+        broken = Ripgrep(str(program))
+        assert (await find_files(tmp_path, "*.txt", engine=broken)).paths == ("a.txt",)
+        assert (await find_lines(Query(pattern="x", base=tmp_path), engine=broken)).total == 1
+
+
 async def test_both_engines_choose_the_newest_files(tmp_path: Path, engine: Engine) -> None:
     lay_out_dated(tmp_path, {f"{number % 9}/{number}.txt": "x\n" * 3 for number in range(60)})
     files = await find_files(tmp_path, "*.txt", engine=engine)

@@ -36,6 +36,10 @@ class Query:
         return "$" in self.pattern and "\\r" not in self.pattern and not self.literal
 
 
+class StartError(OSError):
+    """An engine could not be started; nothing has been searched yet."""
+
+
 class Matches(NamedTuple):
     """The matching lines of one file."""
 
@@ -78,7 +82,10 @@ class Run:
 
 
 class Engine(Protocol):
-    """Something that can search: ripgrep, or the walker where it is missing. Both give the same answers."""
+    """Something that can search: ripgrep, or the walker where it is missing. Both give the same answers.
+
+    An engine that cannot be started raises StartError before its first answer.
+    """
 
     def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
         """Paths of all files under a folder, relative to it, in no order. Links are not followed."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolwright.files.dialect import PatternError, translate
-from toolwright.files.query import COUNTED, LINES, Matches, Query, Run
+from toolwright.files.query import COUNTED, LINES, Matches, Query, Run, StartError
 
 _CHUNK = 256 * 1024
 _LONG_BLOCK = 1024 * 1024
@@ -57,14 +57,7 @@ class Ripgrep:
         yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
 
     def _output(self, arguments: list[str], folder: Path, run: Run, pattern: str = "") -> Iterator[bytes]:
-        process = subprocess.Popen(
-            [self._program, "--no-config", "--no-messages", "--no-ignore-messages", *arguments],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        process = self._start(arguments, folder)
         with process, run.killing(process.kill):
             assert process.stdout is not None
             assert process.stderr is not None
@@ -76,6 +69,19 @@ class Ripgrep:
                 if complaint:
                     raise _bad_pattern(complaint, pattern)
                 run.skipped = True
+
+    def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [self._program, "--no-config", "--no-messages", "--no-ignore-messages", *arguments],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StartError(error.errno, error.strerror) from error
 
 
 def _scope(*, ignored: bool) -> list[str]:

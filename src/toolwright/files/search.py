@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from toolwright.files.globs import literal_folders, parse_glob
 from toolwright.files.newest import Dated, Newest
-from toolwright.files.query import COUNTED, Engine, Matches, Query, Run
+from toolwright.files.query import COUNTED, Engine, Matches, Query, Run, StartError
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 
 LIMIT = 100
@@ -62,11 +62,7 @@ class LinesFound:
 def find_engine() -> Engine:
     """ripgrep where there is one, else the walker."""
     program = find_ripgrep()
-    if program is not None:
-        return Ripgrep(program)
-    from toolwright.files.walk import Walker
-
-    return Walker()
+    return _walker() if program is None else Ripgrep(program)
 
 
 async def find_files(
@@ -85,7 +81,7 @@ async def find_files(
 
     def search(run: Run) -> FilesFound:
         newest = Newest[None](str(folder), LIMIT, lambda _: True)
-        for path in (engine or find_engine()).files(start, run, ignored=ignored):
+        for path in _answers(engine, lambda engine: engine.files(start, run, ignored=ignored)):
             if glob is None or glob.selects(prefix + path):
                 newest.add(prefix + path, 1, None)
         paths = tuple(file.path for file in newest.files()[:LIMIT])
@@ -113,7 +109,7 @@ async def find_lines(
     def search(run: Run) -> LinesFound:
         newest = Newest[Matches](str(query.base), LIMIT, readable)
         exact = True
-        for matches in (engine or find_engine()).matches(query, run):
+        for matches in _answers(engine, lambda engine: engine.matches(query, run)):
             newest.add(matches.path, matches.total, matches, size=len(matches.lines))
             exact = exact and matches.total < COUNTED
         files = tuple(_shown(newest.files()))
@@ -128,6 +124,20 @@ async def find_lines(
         )
 
     return await _in_thread(search, seconds)
+
+
+def _walker() -> Engine:
+    from toolwright.files.walk import Walker
+
+    return Walker()
+
+
+def _answers(engine: Engine | None, ask: Callable[[Engine], Iterator[T]]) -> Iterator[T]:
+    """What the engine says; a machine that cannot start one more process is searched without."""
+    try:
+        yield from ask(engine or find_engine())
+    except StartError:
+        yield from ask(_walker())
 
 
 async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
