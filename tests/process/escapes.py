@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.process.box import Box
+from toolwright.process.keeper import landlock
 from toolwright.process.output import Output, Reader
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Program, Scopes
@@ -60,6 +61,7 @@ ATTEMPTS = {
     "trace a process outside": f'{PYTHON} -c "{PTRACE}"',
     "write into a process outside": ': > "/proc/$OURS/mem" && echo opened',
     "read the environment of a process outside": 'cat "/proc/$OURS/environ" && echo read',
+    "signal a process outside": 'kill -0 "$OURS" && echo reached',
     "look into the real temporary folder": 'cat "$REAL_TEMP" && echo seen',
     "write into the real temporary folder": 'echo x > "$REAL_TEMP"; echo x > "$REAL_TEMP.new"',
     "nest another sandbox": 'bwrap --bind / / sh -c "echo x > $OUT/new"; unshare -Urm sh -c "echo x > $OUT/new"',
@@ -109,7 +111,11 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
         "REAL_TEMP": str(places["temp"]),
     }
     masked = [places["project"] / ".env", places["project"] / "deep" / ".env"]
-    told: dict[str, Any] = {"rung": await sandbox.ready(), "lines": await sandbox.describe()}
+    told: dict[str, Any] = {
+        "landlock": landlock.version(),
+        "rung": await sandbox.ready(),
+        "lines": await sandbox.describe(),
+    }
     try:
         for name, command in {**HARMLESS, **ATTEMPTS}.items():
             box = await sandbox.box(masked=masked)

@@ -15,6 +15,7 @@ import pytest
 from tests.process import escapes
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
+from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
 
@@ -77,6 +78,12 @@ def test_the_rung_is_named(told: dict[str, Any]) -> None:
 
 def test_tracing_is_refused(told: dict[str, Any]) -> None:
     assert told["trace a process outside"]["printed"] == "-1\n"
+
+
+def test_signals_do_not_get_out(told: dict[str, Any]) -> None:
+    if told["rung"] == "landlock" and told["landlock"] < SCOPES_SINCE:
+        pytest.skip("this kernel's Landlock does not know of signals")
+    assert "reached" not in told["signal a process outside"]["printed"]
 
 
 def test_a_bomb_stays_small(told: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ import struct
 import sys
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.quota import make_group, remove_group
@@ -18,8 +17,8 @@ BOOT = (
 )
 HANDED_DOWN = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """All the keeper knows of our environment: what other programs may read of a process should hold no secret."""
-PATIENCE = 2.0
-"""Seconds for the keeper to end once it has been let go."""
+PAUSE, TRIES = 0.002, 1000
+"""Seconds between two looks whether the keeper has ended, once it has been let go, and how many there are."""
 
 
 class Keeper:
@@ -64,9 +63,10 @@ class Keeper:
             return
         self._socket.close()
         self._socket = None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                await asyncio.to_thread(self._reap, 0)
+        for _ in range(TRIES):
+            if self._is_gone():
+                break
+            await asyncio.sleep(PAUSE)
         if self._group is not None:
             remove_group(self._group)
 
@@ -79,11 +79,13 @@ class Keeper:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
-        self._reap(os.WNOHANG)
+        self._is_gone()
 
-    def _reap(self, options: int) -> None:
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, options)
+    def _is_gone(self) -> bool:
+        try:
+            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:
+            return True
 
 
 def _spawn(descriptor: int, processes: int, group: Path | None) -> int:
