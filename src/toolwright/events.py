@@ -40,6 +40,8 @@ class PermissionAsked(Event):
     always: tuple[str, ...]
     metadata: Json
     tool: Json | None = None
+    callers: tuple[str, ...] | None = None
+    """The sessions above, the nearest first, where a subagent asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -248,6 +248,7 @@ def _asked(question: Question) -> PermissionAsked:
         always=question.offered,
         metadata=dict(request.metadata),
         tool={"messageID": asker.message_id, "callID": asker.call_id} if asker.call_id else None,
+        callers=asker.callers or None,
     )
 
 
