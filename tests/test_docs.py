@@ -123,3 +123,11 @@ def test_every_recorded_row_that_we_answer_otherwise_is_told_of() -> None:
     tests = "\n".join(file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     chosen = set(re.findall(r'"([a-z]+-\d{4})"', tests)) & rows.keys()
     assert sorted(name for name in chosen if "quirk" not in rows[name] and name not in page) == []
+
+
+def test_an_output_fits_only_what_is_shown_of_it() -> None:
+    assert fits("a…c\n…\nend\n", "abc\nx\ny\nend\n")
+    assert fits("name  there\n", "name        there  \n")
+    assert not fits("a\n", "b\n")
+    assert not fits("a\n", "a\nb\n")
+    assert not fits("a…c\n", "a\nc\n")
