@@ -84,7 +84,7 @@ def test_the_table(text: str, limits: Limits, expected: tuple[str, str, int, str
 
 
 def test_the_mission_limits_are_the_default() -> None:
-    assert (Limits().max_lines, Limits().max_bytes, Limits().direction) == (2000, 51_200, "head")
+    assert (Limits().max_lines, Limits().max_bytes, Limits().direction) == (2000, 51_200, None)
     assert (MAX_LINES, MAX_BYTES, KEPT_DAYS) == (2000, 51_200, 7)
 
 
@@ -182,3 +182,9 @@ async def test_every_agent_may_read_what_was_too_long_even_if_the_outside_is_den
 
 def write_config(project: Path, config: dict[str, Any]) -> None:
     (project / "toolwright.json").write_text(json.dumps(config))
+
+
+def test_a_command_keeps_both_ends_unless_told_otherwise(tmp_path: Path) -> None:
+    assert Truncator(folder=tmp_path).limits_for("bash", "build").direction == "both"
+    assert Truncator(folder=tmp_path).limits_for("read", "build").direction == "head"
+    assert Truncator(folder=tmp_path, limits=Limits(direction="tail")).limits_for("bash", "build").direction == "tail"

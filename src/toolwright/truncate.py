@@ -17,6 +17,9 @@ MAX_BYTES = 50 * 1024
 KEPT_DAYS = 7
 FILE_PREFIX = "tool_"
 
+# How a command began and how it ended matter more than what it said on the way.
+_USUAL: dict[str, Direction] = {"bash": "both"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -24,7 +27,8 @@ class Limits:
 
     max_lines: int = MAX_LINES
     max_bytes: int = MAX_BYTES
-    direction: Direction = "head"
+    direction: Direction | None = None
+    """None leaves it to the tool's own usual way, which is the head for most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,7 @@ def cut(text: str, limits: Limits) -> Cut | None:
     if lines <= limits.max_lines and size <= limits.max_bytes:
         return None
     head = tail = ""
-    match limits.direction:
+    match limits.direction or "head":
         case "tail":
             tail, by_bytes = _tail(text, limits.max_lines, limits.max_bytes)
         case "both" if limits.max_lines > 1:
@@ -142,7 +146,8 @@ class Truncator:
     by_tool: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
 
     def limits_for(self, tool: str, agent: str) -> Limits:
-        return self.by_tool.get(tool) or self.by_agent.get(agent) or self.limits
+        limits = self.by_tool.get(tool) or self.by_agent.get(agent) or self.limits
+        return limits if limits.direction else replace(limits, direction=_USUAL.get(tool, "head"))
 
     def apply(self, result: Result, *, tool: str, agent: str, offered: Sequence[str]) -> Result:
         """The result as the model should get it; what a tool has cut itself is left alone."""
