@@ -12,6 +12,7 @@ COMMANDS = {
     "config": "show the settings that hold here and where each comes from",
     "models": "the models that are known",
     "auth": "store the keys of model providers",
+    "gc": "remove what is old, and tell how much room is taken",
     "trust": "let this project's own rules and code take effect",
     "doctor": "check this machine: programs, folders, sandbox, settings",
 }

@@ -20,12 +20,19 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See {self.prog} --help.")
 
 
+class Layout(argparse.RawDescriptionHelpFormatter):
+    """Help at a fixed width: argparse asks the terminal anew for every option it is told of, and that takes time."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=100)
+
+
 def parser(command: str, description: str, *, examples: str = "") -> Parser:
     made = Parser(
         prog=f"tw {command}",
         description=description,
         epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Layout,
     )
     add_common(made)
     return made
@@ -38,7 +45,7 @@ def add_common(made: argparse.ArgumentParser) -> None:
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
     """A sub-command that takes the common options too, wherever they stand."""
-    made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text)
+    made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
     add_common(made)
     return made
 

@@ -56,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
             '  echo \'{"tool": "read", "args": {"filePath": "a.txt"}}\' | tw tool call --stdin'
         ),
     )
-    actions = made.add_subparsers(
-        dest="action", required=True, metavar="list|show|call", parser_class=argparse.ArgumentParser
-    )
+    actions = made.add_subparsers(dest="action", required=True, metavar="list|show|call")
     listing = subcommand(actions, "list", "The tools an agent on a model is offered, in order")
     showing = subcommand(actions, "show", "One tool: its text and its schema")
     showing.add_argument("id")
