@@ -96,6 +96,8 @@ def test_every_subcommand_has_one_too(tw: Tw, words: str, capsys: pytest.Capture
         (["tool"], "list|show|call"),
         (["tool", "list", "--nope"], "unrecognized arguments: --nope"),
         (["tool", "fly"], "invalid choice: 'fly'"),
+        (["tool", "show"], "the following arguments are required: id. See tw tool show --help."),
+        (["agent", "create", "x"], "the following arguments are required: --description"),
         (["tool", "list", "--model", "half"], "--model takes provider/model, not 'half'."),
         (["--directory", "/nowhere/at/all", "tool", "list"], "/nowhere/at/all is not a folder"),
     ],

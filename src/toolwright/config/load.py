@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from toolwright.config import jsonc
 from toolwright.config.jsonc import KeyPath, Position
-from toolwright.config.markdown import read_document
 from toolwright.config.schema import AGENT, CONFIG
 from toolwright.config.substitute import Substitution
 from toolwright.errors import ConfigError
@@ -200,6 +199,8 @@ class _Reader:
                     yield self._markdown_agent(file, folder, place.level, mode)
 
     def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource:
+        from toolwright.config.markdown import read_document
+
         document = read_document(_text_of(file), str(file))
         value = document.head | ({"prompt": document.body} if document.body else {})
         value |= {"mode": mode} if mode else {}

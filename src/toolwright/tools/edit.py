@@ -4,7 +4,6 @@ from typing import Annotated
 
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
-from toolwright.tools._revision import Edit, revise
 
 
 @tool(text="edit.md", asks=True, permission="edit")
@@ -16,4 +15,6 @@ async def edit(
     replace_all: Annotated[bool, "Replace every occurrence instead of the only one"] = False,
 ) -> Result:
     """Replace a text in a file."""
+    from toolwright.tools._revision import Edit, revise
+
     return await revise(ctx, file_path, [Edit(old=old_string, new=new_string, everywhere=replace_all)])

@@ -1,11 +1,9 @@
 """The multiedit tool: several edits of one file, all or none."""
 
-from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
-from toolwright.tools._revision import Edit, revise
 
 
 class _Required(TypedDict):
@@ -28,10 +26,9 @@ async def multiedit(
     edits: Annotated[list[Item], Field("The edits, in order", schema={"minItems": 1})],
 ) -> Result:
     """Replace several texts in a file."""
-    return await revise(ctx, file_path, _read(edits))
+    from toolwright.tools._revision import Edit, revise
 
-
-def _read(items: Sequence[Item]) -> list[Edit]:
-    return [
-        Edit(old=item["oldString"], new=item["newString"], everywhere=item.get("replaceAll", False)) for item in items
+    wanted = [
+        Edit(old=item["oldString"], new=item["newString"], everywhere=item.get("replaceAll", False)) for item in edits
     ]
+    return await revise(ctx, file_path, wanted)

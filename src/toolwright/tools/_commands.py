@@ -1,0 +1,256 @@
+"""Commands as the bash tool runs them: from the first question to the result, and the jobs they may become."""
+
+import asyncio
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.files.paths import Place, Tree
+from toolwright.files.store import Files
+from toolwright.process import report
+from toolwright.process.box import Box
+from toolwright.process.jobs import LENGTH, Job, Jobs
+from toolwright.process.walls import wall_note
+from toolwright.request import PathPattern, Request
+from toolwright.shell import analyse, checks_for, requests_for
+from toolwright.tool import Result, ToolContext
+from toolwright.truncate import Truncator, cut, shown
+
+ANSWER_WAIT = 500
+"""Milliseconds to wait for what a job says to its input."""
+UPDATES = 0.1
+"""Seconds between two reports of progress."""
+
+
+class Run:
+    """One command from the first question to the result."""
+
+    def __init__(self, ctx: ToolContext, command: str, description: str, *, background: bool) -> None:
+        self.ctx = ctx
+        self.command = command
+        self.description = description
+        self.background = background
+        self.jobs = ctx.use(Jobs)
+        self.tree = ctx.use(Files).tree
+
+    async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
+        _check(self.command)
+        self.jobs.warm()
+        place = self.tree.place(workdir or ".")
+        requests = await _ask(self.ctx, self.tree, self.command, place)
+        _require_folder(place)
+        self.jobs.require_room(self.ctx.session_id)
+        box = await self._box(requests)
+        absent = self.jobs.sandbox.absent() if box.rung != "none" else []
+        job = await self._start(place.path, box)
+        try:
+            return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
+        except asyncio.CancelledError:
+            await asyncio.shield(job.stop())
+            raise
+        finally:
+            if not job.name:
+                job.release()
+
+    async def _box(self, requests: Sequence[Request]) -> Box:
+        """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
+        ctx, sandbox = self.ctx, self.jobs.sandbox
+        if await sandbox.ready() == "none":
+            return Box(rung="none")
+        read_only = ctx.decide("edit", "*") == "deny"
+        writable = [*_approved(requests), *(_written(requests, self.tree) if read_only else ())]
+        masked = sandbox.masks.denied(f"{ctx.session_id} {ctx.agent}", _denied_to(ctx, self.tree))
+        online = ctx.decide("network", "*") != "deny"
+        return await sandbox.box(writable=writable, masked=masked, read_only=read_only, network=online)
+
+    async def _start(self, cwd: Path, box: Box) -> Job:
+        self.ctx.metadata(self._title(), self._metadata(""))
+        try:
+            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background)
+        except ToolError:
+            self.jobs.sandbox.distrust()
+            raise
+
+    async def _follow(self, job: Job, milliseconds: int, absent: Sequence[Path]) -> Result:
+        """Wait, show progress, and then say how it went."""
+        job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
+        ended = await job.wait(milliseconds / 1000)
+        job.on_output = lambda: None
+        notes = list[str]()
+        if not ended and not self.background:
+            notes.append(report.timed_out(milliseconds, await job.stop()))
+        elif not job.is_over:
+            self.jobs.keep(self.ctx.session_id, job)
+            notes += [report.ending(job.end), report.left_running(job)]
+        else:
+            self._require_ran(job)
+            notes.append(report.ending(job.end))
+        notes += self._wall_notes(job, absent)
+        return self._result(job, notes, timed_out=not ended and not self.background)
+
+    def _require_ran(self, job: Job) -> None:
+        """A sandbox that failed must not look like the command's own words."""
+        if job.end is None or job.end.ran:
+            return
+        self.jobs.sandbox.distrust()
+        reason = next(iter(report.text_of(job).splitlines()), "it gave no reason").removeprefix("bwrap: ")
+        raise ToolError(
+            f"The sandbox could not be set up, so the command did not run: {reason}."
+            " That is a matter of this machine: tell the user, who can look into it with `tw doctor`."
+        )
+
+    def _wall_notes(self, job: Job, absent: Sequence[Path]) -> Iterator[str]:
+        failed = job.end is None or job.end.code != 0
+        wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
+        if wall:
+            yield f"sandbox: {wall}"
+        made = [path.name for path in absent if os.path.lexists(path)]
+        if made:
+            yield f"{', '.join(made)} was created; what it allows takes effect once the user has trusted it"
+
+    def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
+        text = report.text_of(job)
+        job.unseen()
+        code = job.end.code if job.end is not None and not timed_out else None
+        metadata = self._metadata(report.for_display(text)) | {"exit": code, "sandbox": job.box.rung}
+        if timed_out:
+            metadata["timedOut"] = True
+        if running := self.jobs.running(self.ctx.session_id):
+            metadata["jobs"] = report.jobs_for_programs(running)
+        if job.output.path is None:
+            return Result(report.with_notes(text, notes), title=self._title(), metadata=metadata)
+        output = report.with_notes(_cut(self.ctx, job, text), notes)
+        metadata["outputPath"] = str(job.output.path)
+        return Result(output, title=self._title(), metadata=metadata, truncated=True)
+
+    def _title(self) -> str:
+        return self.description or self.command
+
+    def _metadata(self, output: str) -> dict[str, Any]:
+        return {"output": output, "description": self.description}
+
+
+def _check(command: str) -> None:
+    if not command.strip():
+        raise ToolError("The command is empty. Give a command line to run, or a job to look at.", "schema")
+    if "\0" in command:
+        raise ToolError("The command holds a NUL character, which no command line can. Write it as \\0.", "schema")
+    size = len(command.encode("utf-8", "surrogatepass"))
+    if size > LENGTH:
+        raise ToolError(
+            f"The command is {size} bytes long; the system takes {LENGTH}. Write it to a file and run that.",
+            "too_large",
+        )
+
+
+async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list[Request]:
+    """Put all questions about a command; the answer is what was allowed."""
+    analysis = analyse(command, cwd=str(place.path), home=ctx.use(Jobs).home)
+    if not place.inside:
+        analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
+    requests = requests_for(analysis, tree.place)
+    checks = checks_for(analysis)
+    if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
+        ctx.check(*checks)
+    await ctx.ask_all(*requests)
+    return requests
+
+
+def _require_folder(place: Place) -> None:
+    if not place.path.exists():
+        raise ToolError(f"There is no folder {place.given} to run the command in. Correct workdir.", "missing")
+    if not place.path.is_dir():
+        raise ToolError(f"{place.given} is a file, not a folder to run a command in. Correct workdir.", "not_found")
+
+
+def _approved(requests: Sequence[Request]) -> Iterator[Path]:
+    """The folders outside that this command was allowed to touch."""
+    for request in requests:
+        if request.permission == "external_directory":
+            for name in (*request.patterns, *request.implied):
+                yield Path(name) if Path(name).is_dir() else Path(name).parent
+
+
+def _written(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """The folders of the files that this command was allowed to change."""
+    for request in requests:
+        if request.permission == "edit":
+            yield from (tree.place(str(tree.root / name)).path.parent for name in request.patterns)
+
+
+def _denied_to(ctx: ToolContext, tree: Tree) -> Callable[[str], bool]:
+    root, directory = f"{tree.root}/", f"{tree.directory}/"
+
+    def is_denied(path: str) -> bool:
+        pattern = PathPattern(path, (path.removeprefix(root), path.removeprefix(directory)))
+        return ctx.decide("read", pattern) == "deny"
+
+    return is_denied
+
+
+def throttled(report: Callable[[], None]) -> Callable[[], None]:
+    """The same, but not more often than a person can follow."""
+    loop = asyncio.get_running_loop()
+    due = 0.0
+
+    def maybe() -> None:
+        nonlocal due
+        if loop.time() >= due:
+            report()
+            due = loop.time() + UPDATES
+
+    return maybe
+
+
+def _cut(ctx: ToolContext, job: Job, text: str) -> str:
+    """What the model sees of an output that went to a file while it was printed."""
+    truncator = ctx.use(Truncator)
+    piece = cut(text, truncator.limits_for("bash", ctx.agent))
+    if piece is None or job.output.path is None:
+        return text
+    kept = len(piece.head.encode()) + len(piece.tail.encode())
+    return shown(replace(piece, removed=job.output.size - kept, unit="bytes"), job.output.path, ctx.offered)
+
+
+async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, milliseconds: int | None) -> Result:
+    """Feed a job, wait for it or end it, and show what it has printed since."""
+    jobs = ctx.use(Jobs)
+    job = jobs.find(ctx.session_id, name)
+    if text:
+        await _ask(ctx, ctx.use(Files).tree, _as_fed(job.command, text), ctx.use(Files).tree.place(str(job.cwd)))
+        job.feed(text)
+    notes = list[str]()
+    if stop and not job.is_over:
+        gone = await job.stop()
+        notes.append(f"{name} was stopped" if gone else f"some of {name} could not be ended, even by force")
+    else:
+        job.on_output = throttled(
+            lambda: ctx.metadata(name, {"output": report.so_far(job), "description": job.command})
+        )
+        await job.wait((milliseconds or (ANSWER_WAIT if text else 0)) / 1000)
+        job.settle()
+        notes.append(report.state_of(job))
+    if job.output.path is not None:
+        notes.append(f"all that {name} has printed is in {job.output.path}")
+    printed = report.decode(job.unseen())
+    metadata: dict[str, Any] = {
+        "output": report.for_display(printed),
+        "description": job.command,
+        "exit": job.end.code if job.end is not None else None,
+        "jobs": report.jobs_for_programs(jobs.running(ctx.session_id)),
+    }
+    return Result(report.with_notes(printed, notes), title=f"{name}: {job.command}", metadata=metadata)
+
+
+def _as_fed(command: str, text: str) -> str:
+    """Typing into a program is judged as if it had been started with that text."""
+    quoted = shlex.quote(text.rstrip("\n"))
+    return f"{command} <<< {quoted}" if _SIMPLE.fullmatch(command) else f"{{ {command}\n}} <<< {quoted}"
+
+
+_SIMPLE = re.compile(r"[^;&|<>(){}\n]+")
