@@ -87,13 +87,13 @@ class Abort:
 
 
 class Host(Protocol):
-    """What a running session offers its tools. Sessions implement it; tests fake it."""
+    """What a running session offers one call. Sessions implement it; tests fake it."""
 
-    def check(self, ctx: "ToolContext", requests: Sequence[Request]) -> None: ...
-    async def ask(self, ctx: "ToolContext", requests: Sequence[Request]) -> None: ...
-    def decide(self, ctx: "ToolContext", permission: str, pattern: str) -> Action: ...
-    def progress(self, ctx: "ToolContext", title: str | None, metadata: Json) -> None: ...
-    async def call(self, ctx: "ToolContext", tool: str, arguments: Json) -> Result: ...
+    def check(self, requests: Sequence[Request]) -> None: ...
+    async def ask(self, requests: Sequence[Request]) -> None: ...
+    def decide(self, permission: str, pattern: str) -> Action: ...
+    def progress(self, title: str | None, metadata: Json) -> None: ...
+    async def call(self, tool: str, arguments: Json) -> Result: ...
     def use(self, kind: type[T]) -> T: ...
 
 
@@ -118,7 +118,7 @@ class ToolContext:
 
         For tools that must look at something before they can put the real question.
         """
-        self.host.check(self, requests)
+        self.host.check(requests)
 
     async def ask(self, permission: str, *patterns: str, always: tuple[str, ...] = ("*",), **metadata: Any) -> None:
         """Return if the call may go on; raise PermissionDenied or PermissionRejected if not."""
@@ -126,19 +126,19 @@ class ToolContext:
 
     async def ask_all(self, *requests: Request) -> None:
         """Like `ask` for several permissions at once: all are judged before the first question is put."""
-        await self.host.ask(self, requests)
+        await self.host.ask(requests)
 
     def decide(self, permission: str, pattern: str) -> Action:
         """What the rules say about this, without asking and without leaving a trace."""
-        return self.host.decide(self, permission, pattern)
+        return self.host.decide(permission, pattern)
 
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         """Show how the call is getting on: a new title, and metadata in place of the last ones."""
-        self.host.progress(self, title, metadata or {})
+        self.host.progress(title, metadata or {})
 
     async def call(self, tool: str, arguments: Json) -> Result:
         """Run another tool through the same door, for the same agent."""
-        return await self.host.call(self, tool, arguments)
+        return await self.host.call(tool, arguments)
 
     def use(self, kind: type[T]) -> T:
         """The workspace's one instance of a service, such as `Files`; made when first needed."""

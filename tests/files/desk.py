@@ -45,21 +45,21 @@ class Desk:
         except ToolError as error:
             return Result.failed(error)
 
-    def check(self, ctx: ToolContext, requests: Sequence[Request]) -> None:
+    def check(self, requests: Sequence[Request]) -> None:
         for request in requests:
             for pattern in request.patterns:
-                if self.decide(ctx, request.permission, pattern) == "deny":
+                if self.decide(request.permission, pattern) == "deny":
                     raise PermissionDenied(f"A rule forbids {request.permission} of {pattern}.")
 
-    async def ask(self, ctx: ToolContext, requests: Sequence[Request]) -> None:
-        self.check(ctx, requests)
+    async def ask(self, requests: Sequence[Request]) -> None:
+        self.check(requests)
         for request in requests:
             self.asked.append(request)
             self.while_asking(request)
-            if any(self.decide(ctx, request.permission, pattern) == "ask" for pattern in request.patterns):
+            if any(self.decide(request.permission, pattern) == "ask" for pattern in request.patterns):
                 raise PermissionRejected("The user said no.")
 
-    def decide(self, ctx: ToolContext, permission: str, pattern: str) -> Action:
+    def decide(self, permission: str, pattern: str) -> Action:
         spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
         found: Action = "allow"
         for name, wanted, action in self.rules:
@@ -67,9 +67,9 @@ class Desk:
                 found = action
         return found
 
-    def progress(self, ctx: ToolContext, title: str | None, metadata: Json) -> None: ...
+    def progress(self, title: str | None, metadata: Json) -> None: ...
 
-    async def call(self, ctx: ToolContext, tool: str, arguments: Json) -> Result:
+    async def call(self, tool: str, arguments: Json) -> Result:
         raise NotImplementedError
 
     def use(self, kind: type[T]) -> T:

@@ -152,21 +152,22 @@ class CallHost:
     record: CallRecord
     asker: Asker
 
-    def check(self, ctx: ToolContext, requests: Sequence[Request]) -> None:
+    def check(self, requests: Sequence[Request]) -> None:
         self.session.gate.check(self.asker, requests)
 
-    async def ask(self, ctx: ToolContext, requests: Sequence[Request]) -> None:
+    async def ask(self, requests: Sequence[Request]) -> None:
         await self.session.gate.ask(self.asker, requests)
 
-    def decide(self, ctx: ToolContext, permission: str, pattern: str) -> Action:
+    def decide(self, permission: str, pattern: str) -> Action:
         return self.session.standing.decide(permission, pattern)
 
-    def progress(self, ctx: ToolContext, title: str | None, metadata: Json) -> None:
+    def progress(self, title: str | None, metadata: Json) -> None:
         self.record.progress(title, metadata)
 
-    async def call(self, ctx: ToolContext, tool: str, arguments: Json) -> Result:
+    async def call(self, tool: str, arguments: Json) -> Result:
         inner = Call(id=new_id("call"), tool=tool, arguments=arguments)
-        return await self.session.run_call(inner, message_id=ctx.message_id, parent=ctx.call_id, log=self.asker.log)
+        asker = self.asker
+        return await self.session.run_call(inner, message_id=asker.message_id, parent=asker.call_id, log=asker.log)
 
     def use(self, kind: type[T]) -> T:
         return self.session.services.use(kind)
