@@ -18,6 +18,8 @@ from toolwright.process.output import Output, Reader
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Program, Scopes
 
+LIMIT = 200
+"""Processes for all attempts together."""
 PYTHON = "/usr/bin/python3"
 PTRACE = "import ctypes, os; print(ctypes.CDLL(None).ptrace(16, int(os.environ['OURS']), 0, 0))"
 UDP = (
@@ -25,6 +27,21 @@ UDP = (
     " s.sendto(b'x', ('127.0.0.1', int(os.environ['PORT'])))"
 )
 URING = "import ctypes; print(ctypes.CDLL(None).syscall(425, 1, (ctypes.c_char * 120)()))"
+
+NESTED = """
+import asyncio, os
+from pathlib import Path
+from toolwright.process.sandbox import Sandbox, SandboxSettings
+from toolwright.process.scope import Scopes
+
+async def main():
+    scopes, here = Scopes(), Path.cwd()
+    sandbox = Sandbox(SandboxSettings(), directory=here, root=here, data=here / "nested", scopes=scopes, home=here)
+    print(await sandbox.ready(), *await sandbox.describe(), sep=chr(10))
+    await scopes.close()
+
+asyncio.run(main())
+"""
 
 ATTEMPTS = {
     "write a new file outside": 'echo x > "$OUT/new"',
@@ -65,8 +82,10 @@ ATTEMPTS = {
     "look into the real temporary folder": 'cat "$REAL_TEMP" && echo seen',
     "write into the real temporary folder": 'echo x > "$REAL_TEMP"; echo x > "$REAL_TEMP.new"',
     "nest another sandbox": 'bwrap --bind / / sh -c "echo x > $OUT/new"; unshare -Urm sh -c "echo x > $OUT/new"',
+    # Should nothing hold it, it makes a thousand processes for two seconds and no more.
     "bomb": (
-        "b() { b | b & }; b; end=$((SECONDS + 1)); while ((SECONDS < end)); do :; done; set -- /proc/[0-9]*; echo $#"
+        "set -- /proc/[0-9]*; before=$#; b() { if (($1)); then b $(($1 - 1)) & b $(($1 - 1)) & fi; sleep 2; }; b 8 & "
+        "end=$((SECONDS + 2)); while ((SECONDS < end)); do :; done; set -- /proc/[0-9]*; echo $(($# - before))"
     ),
 }
 OFFLINE = {
@@ -81,13 +100,14 @@ HARMLESS = {
     "commit": "git add seed && git -c user.name=n -c user.email=e commit -qm first && git log --format=%s",
     "fill a cache": 'mkdir -p "$HOME/.cache/pip" && echo x > "$HOME/.cache/pip/wheel" && cat "$HOME/.cache/pip/wheel"',
     "pipe and wait": "seq 3 | (sleep 0.01; cat) | wc -l",
+    "open a project inside": f"PYTHONPATH=$SOURCES {PYTHON} -c '{NESTED}'",
     "signal each other": "sleep 30 & kill $! && wait $!; echo $?",
 }
 
 
 async def main(mode: str, base: Path) -> dict[str, Any]:
     places = make_places(base)
-    scopes = Scopes(processes=300)
+    scopes = Scopes(processes=LIMIT)
     settings = SandboxSettings(mode=mode)  # type: ignore[arg-type]
     sandbox = Sandbox(
         settings,
@@ -107,6 +127,7 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
         "OUT": str(places["outside"]),
         "DATA": str(places["data"]),
         "OURS": str(os.getpid()),
+        "SOURCES": os.environ["PYTHONPATH"],
         "PORT": str(listener.getsockname()[1]),
         "REAL_TEMP": str(places["temp"]),
     }
@@ -189,7 +210,7 @@ async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env:
     scope = await scopes.start(program)
     reader = Reader(scope.stdout, Output(lambda: Path(os.devnull)))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             end = await scope.ended()
         empty = await scope.stop()
     finally:

@@ -35,12 +35,17 @@ class Keeper:
         if self._socket is None:
             ours, theirs = socket.socketpair()
             with theirs:
-                self._group = make_group(self._processes, ours.fileno())
+                self._group = make_group(self._processes)
                 self._pid = _spawn(theirs.fileno(), self._processes, self._group)
             self._socket = ours
             # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
             weakref.finalize(self, ours.close)
         return self._socket
+
+    @property
+    def limits(self) -> bool:
+        """Whether the system holds commands to the number of processes; root without a control group it does not."""
+        return self._group is not None or os.geteuid() != 0
 
     def send(self, order: bytes, descriptors: Sequence[int]) -> socket.socket:
         """Hand an order over; the answer is the socket on which its leader reports and listens."""

@@ -9,16 +9,14 @@ GROUPS = Path("/sys/fs/cgroup")
 PREFIX = "toolwright-"
 
 
-def make_group(processes: int, number: int) -> Path | None:
-    """A new group for so many processes; None where there is no need for one, or no right to make it.
-
-    `number` tells apart the groups that one process makes.
-    """
+def make_group(processes: int) -> Path | None:
+    """A new group for so many processes; None where there is no need for one, or no right to make it."""
     if os.geteuid() != 0:
         return None
     for parent in _parents():
         _remove_abandoned(parent)
-        group = parent / f"{PREFIX}{os.getpid()}-{number}"
+        # An old group of that name, left by a process that had our number, would leave us without a limit.
+        group = parent / f"{PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
         try:
             group.mkdir()
             (group / "pids.max").write_text(str(processes))

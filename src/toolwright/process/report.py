@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolwright.process.jobs import Job
-from toolwright.process.scope import End
+from toolwright.process.scope import PROCESSES, End
 
 DISPLAY = 30_000
 """Characters of the output that a display is given while the model gets its own share."""
@@ -45,6 +45,8 @@ def ending(end: End | None) -> str:
     """How the shell ended, if the model should know."""
     if end is None or end.code == 0:
         return ""
+    if end.crowded:
+        return f"ended, because it had become more than {PROCESSES} processes"
     if end.code is not None:
         return f"exit code {end.code}"
     return f"ended by {_signal_name(end.signal)}" if end.signal else "ended from outside"

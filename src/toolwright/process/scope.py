@@ -57,6 +57,8 @@ class End:
     signal: int | None = None
     ran: bool = True
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
+    crowded: bool = False
+    """Whether it was ended because it had become too many processes."""
     left: tuple[Left, ...] = ()
 
 
@@ -64,6 +66,7 @@ class Scopes:
     """Starts programs, each in a scope of its own. Closing it ends them all, and so does our own death."""
 
     def __init__(self, *, processes: int = PROCESSES) -> None:
+        self._processes = processes
         self._keeper = Keeper(processes)
         self._open = set[Scope]()
 
@@ -75,7 +78,8 @@ class Scopes:
     async def start(self, program: Program) -> "Scope":
         """The scope of a program that now runs. ToolError says what stood in its way."""
         _refuse_windows()
-        order = json.dumps(_order(program)).encode()
+        self._keeper.ensure()
+        order = json.dumps(_order(program, watch=0 if self._keeper.limits else self._processes)).encode()
         pipes = Pipes(program)
         try:
             control = self._keeper.send(order, pipes.theirs)
@@ -197,7 +201,9 @@ class Scope:
                 _settle(self._started, problem)
             case {"code": code, "ran": ran, "left": left}:
                 others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
-                _settle(self._ended, End(code=code, signal=message.get("signal"), ran=ran, left=others))
+                crowded = bool(message.get("crowded"))
+                number = message.get("signal")
+                _settle(self._ended, End(code=code, signal=number, ran=ran, crowded=crowded, left=others))
         if message.get("empty"):
             _settle(self._emptied, None)
 
@@ -251,13 +257,14 @@ def _reading_pipe() -> tuple[int, int]:
     return reading, writing
 
 
-def _order(program: Program) -> Order:
+def _order(program: Program, watch: int) -> Order:
     return {
         "path": _found(program),
         "argv": list(program.argv),
         "env": dict(program.env),
         "cwd": str(program.cwd),
         "linger": LINGER,
+        "watch": watch,
         "confinement": program.confinement,
     }
 

@@ -14,6 +14,8 @@ from .order import Order
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
+RECOUNT = 0.2
+"""Seconds between counts of the processes of a scope that nothing else limits."""
 
 
 def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
@@ -25,15 +27,16 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int)
         tell(control, failed=started.reason)
         return
     tell(control, started=started.pid)
-    Leader(started, order["linger"], control).run(wakeup)
+    Leader(started, order, control).run(wakeup)
 
 
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started, linger: float, control: socket.socket) -> None:
+    def __init__(self, started: Started, order: Order, control: socket.socket) -> None:
         self._started = started
-        self._linger = linger
+        self._linger = order["linger"]
+        self._watch = order["watch"]
         self._control = control
         self._commands = b""
         self._ended: dict[str, Any] | None = None
@@ -41,6 +44,8 @@ class Leader:
         self._told = False
         self._tell_at: float | None = None
         self._kill_at: float | None = None
+        self._count_at = time.monotonic() + RECOUNT if self._watch else None
+        self._crowded = False
         self._empty = False
 
     def run(self, wakeup: int) -> None:
@@ -54,7 +59,7 @@ class Leader:
             self._act_on_time()
 
     def _patience(self) -> float | None:
-        moments = [moment for moment in (self._tell_at, self._kill_at) if moment is not None]
+        moments = [moment for moment in (self._tell_at, self._kill_at, self._count_at) if moment is not None]
         return max(0.0, min(moments) - time.monotonic()) if moments else None
 
     def _reap(self) -> None:
@@ -78,7 +83,7 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            message |= self._ended | {"left": [] if self._empty else _left()}
+            message |= self._ended | {"left": [] if self._empty else _left(), "crowded": self._crowded}
         if message:
             tell(self._control, **message)
 
@@ -107,9 +112,17 @@ class Leader:
         now = time.monotonic()
         if self._tell_at is not None and now >= self._tell_at:
             self._tell_end()
+        if self._count_at is not None and now >= self._count_at:
+            self._count()
         if self._kill_at is not None and now >= self._kill_at and not self._empty:
             family.kill_all(os.getpid())
             self._kill_at = time.monotonic() + RESWEEP
+
+    def _count(self) -> None:
+        self._crowded = len(family.descendants(os.getpid())) > self._watch
+        self._count_at = None if self._crowded else time.monotonic() + RECOUNT
+        if self._crowded:
+            self._end(0)
 
 
 def _left() -> list[dict[str, Any]]:

@@ -36,6 +36,8 @@ class Order(TypedDict):
     cwd: str
     linger: float
     """Seconds to wait, once the program has ended, for the rest of its scope to end too."""
+    watch: int
+    """How many processes the scope may be before its leader ends it; 0 where the system sees to that."""
     confinement: Confinement | None
 
 
