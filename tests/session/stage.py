@@ -1,10 +1,11 @@
 """A project with one file, a model that plays a script, and all that a test wants to look at afterwards."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from toolwright.app import Workspace
 from toolwright.events import Event
@@ -28,9 +29,7 @@ def call(name: str, /, **arguments: Any) -> ScriptedCall:
 
 def calls(*made: ScriptedCall, text: str = "", **more: Any) -> Turn:
     """A reply that makes calls."""
-    turn: Turn = {"text": text, "tools": list(made)}
-    turn.update(**more)
-    return turn
+    return cast("Turn", {"text": text, "tools": list(made), **more})
 
 
 def read(path: str = "a.txt") -> ScriptedCall:
@@ -38,9 +37,7 @@ def read(path: str = "a.txt") -> ScriptedCall:
 
 
 def says(text: str, **more: Any) -> Turn:
-    turn: Turn = {"text": text}
-    turn.update(**more)
-    return turn
+    return cast("Turn", {"text": text, **more})
 
 
 @dataclass(kw_only=True)
@@ -129,7 +126,7 @@ def kinds(message: Message) -> list[str]:
 
 def outcome(part: ToolPart) -> str:
     """What the model was told of a call."""
-    return getattr(part.state, "output", None) or getattr(part.state, "error", "")
+    return str(getattr(part.state, "output", "") or getattr(part.state, "error", ""))
 
 
 def results(message: Message) -> list[str]:
@@ -150,6 +147,13 @@ def words(request: SeenRequest) -> str:
         elif isinstance(message, ToolMessage):
             found.append(message.output)
     return "\n".join(found)
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Wait for something to be so; a few seconds at most."""
+    async with asyncio.timeout(10):
+        while not true():  # noqa: ASYNC110 - what is waited for has no event of its own
+            await asyncio.sleep(0.005)
 
 
 def nothing_open(*messages: Message) -> bool:

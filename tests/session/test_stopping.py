@@ -2,12 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, outcome, read, results, says, words
+from tests.session.stage import (
+    Stage,
+    call,
+    calls,
+    error_of,
+    nothing_open,
+    opened,
+    outcome,
+    read,
+    results,
+    says,
+    until,
+    words,
+)
 from toolwright.errors import UsageError
 from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.permission.broker import Reply
@@ -28,12 +40,6 @@ QUESTION = call(
         {"question": "Which?", "header": "Choice", "options": [{"label": one, "description": one} for one in "AB"]}
     ],
 )
-
-
-async def _until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not true():
-            await asyncio.sleep(0.005)
 
 
 def _asked(stage: Stage) -> AskedQuestions:
@@ -85,7 +91,7 @@ async def test_always_settles_the_other_question_too(project: Path) -> None:
     again = call("bash", command="echo there", description="Say there")
     async with opened(project, calls(ECHO, again), says("Done."), user=user, config=ASK_BASH) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: len(stage.workspace.broker.pending()) == 2)
+        await until(lambda: len(stage.workspace.broker.pending()) == 2)
         first = stage.workspace.broker.pending()[0]
         stage.workspace.broker.reply(first.id, Reply(kind="always", scope="session"))
         assert (await turn).text == "Done."
@@ -116,7 +122,7 @@ async def test_stopping_while_a_question_waits_withdraws_it(project: Path) -> No
     async with opened(project, calls(QUESTION)) as stage:
         _asked(stage).respond = lambda _: None
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: stage.told(QuestionAsked))
+        await until(lambda: stage.told(QuestionAsked))
         await stage.turns.abort()
         assert _asked(stage).pending() == []
         assert len(stage.told(QuestionRejected)) == 1
@@ -129,7 +135,7 @@ async def test_an_answer_that_comes_after_stopping_does_nothing(project: Path) -
     """46, weakness 4"""
     async with opened(project, calls(WRITE), user=ScriptedUser([None]), config=ASK_EDIT) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(stage.workspace.broker.pending)
+        await until(stage.workspace.broker.pending)
         [question] = stage.workspace.broker.pending()
         await stage.turns.abort()
         assert stage.workspace.broker.pending() == []
@@ -146,7 +152,7 @@ async def test_a_stopped_command_keeps_what_it_had_printed(project: Path) -> Non
     slow = call("bash", command="echo begun; sleep 20", description="Wait")
     async with opened(project, calls(slow), says("Next."), config={"sandbox": "off"}) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: any("'output': 'begun" in str(event) for event in stage.told(PartUpdated)))
+        await until(lambda: any("'output': 'begun" in str(event) for event in stage.told(PartUpdated)))
         started = time.monotonic()
         await stage.turns.abort()
         assert time.monotonic() - started < 2
@@ -161,7 +167,7 @@ async def test_words_that_had_come_before_stopping_are_kept_and_sent(project: Pa
     """49"""
     async with opened(project, says("One two three four five", chunk=4, gap=0.02), says("Next.")) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: len(stage.told(PartDelta)) > 2)
+        await until(lambda: len(stage.told(PartDelta)) > 2)
         await stage.turns.abort()
         message = await turn
         assert message.text.startswith("One two")
@@ -185,7 +191,7 @@ async def test_a_prompt_during_work_waits_and_each_caller_gets_its_own_answer(pr
 async def test_stopping_stops_the_prompts_that_wait_as_well_and_keeps_their_words(project: Path) -> None:
     async with opened(project, says("One.", delay=5), says("Next.")) as stage:
         prompts = [asyncio.create_task(stage.prompt(f"Prompt {number}")) for number in (1, 2)]
-        await _until(lambda: stage.requests)
+        await until(lambda: stage.requests)
         await stage.turns.abort()
         answers = [await task for task in prompts]
         assert [error_of(message) for message in answers] == ["MessageAbortedError"] * 2
@@ -230,7 +236,7 @@ async def test_what_needs_a_session_at_rest_is_refused_while_it_works(project: P
     """52"""
     async with opened(project, says("One.", delay=0.3)) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: stage.requests)
+        await until(lambda: stage.requests)
         with pytest.raises(SessionBusy, match="at work"):
             stage.turns.require_rest()
         await turn

@@ -2,13 +2,25 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, outcome, read, results, says, words
+from tests.session.stage import (
+    Stage,
+    call,
+    calls,
+    error_of,
+    nothing_open,
+    opened,
+    outcome,
+    read,
+    results,
+    says,
+    until,
+    words,
+)
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.messages import AgentPart
 from toolwright.models.connect import Connections
@@ -29,12 +41,6 @@ def task(agent: str = "helper", prompt: str = "Look into it.", **more: Any) -> A
 
 def _children(stage: Stage) -> list[Any]:
     return stage.workspace.sessions.children(stage.turns.session.id)
-
-
-async def _until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.005)
 
 
 async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) -> None:
@@ -145,7 +151,7 @@ async def test_stopping_the_caller_stops_what_its_subagent_does(project: Path) -
     script = (calls(task()), calls(nap, match=CHILD))
     async with opened(project, *script, config={"agent": HELPER, "sandbox": "off"}) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: any("'command': 'sleep 20'" in str(event) for event in stage.told(PartUpdated)))
+        await until(lambda: any("'command': 'sleep 20'" in str(event) for event in stage.told(PartUpdated)))
         await stage.turns.abort()
         message = await turn
         [child] = _children(stage)
@@ -219,7 +225,7 @@ async def test_an_agent_that_a_rule_denies_stays_denied_when_named(project: Path
 
 
 async def test_what_subagents_spend_counts_for_the_turn(project: Path) -> None:
-    spends = {"usage": {"input": 900, "output": 100}}
+    spends: Any = {"usage": {"input": 900, "output": 100}}
     script = (
         calls(task()),
         calls(read(), match=CHILD, **spends),
@@ -252,9 +258,8 @@ def _crowd() -> list[Turn]:
     script = [calls(*tasks, not_match=r"Job no\.")]
     for number in range(AGENTS):
         mark = rf"Job no\. {number:02}\."
-        for step in range(CALLS):
-            script.append(calls(call("read", filePath=f"f{number}.txt", offset=step + 1, limit=1), match=mark))
-        script.append(says(f"Answer {number}", match=mark))
+        lines = (call("read", filePath=f"f{number}.txt", offset=step + 1, limit=1) for step in range(CALLS))
+        script += [*(calls(line, match=mark) for line in lines), says(f"Answer {number}", match=mark)]
     return [*script, says("All in.")]
 
 
@@ -285,7 +290,7 @@ async def test_a_crowd_that_is_stopped_leaves_nothing_running_waiting_or_listed(
     asking = {"permission": {"read": {"f7.txt": "ask"}}}
     async with opened(project, *_crowd(), user=ScriptedUser([None] * 50), config=asking) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await _until(lambda: len(stage.told(PartUpdated)) > after)
+        await until(lambda: len(stage.told(PartUpdated)) > after)
         await asyncio.wait_for(stage.turns.abort(), 10)
         assert error_of(await turn) == "MessageAbortedError"
         below = [one for child in _children(stage) for one in stage.workspace.sessions.messages(child.id)]

@@ -1,0 +1,241 @@
+"""Compaction: before the next step and never after an answer, bounded, with a way out when no summary can be had."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.session.stage import call, calls, error_of, info_of, nothing_open, opened, read, says, shape, until, words
+from toolwright.messages import CompactionPart, Message, TextPart
+from toolwright.models.info import Limits
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, Turn
+from toolwright.parts import Completed, ToolPart
+from toolwright.session.events import SessionCompacted
+from toolwright.session.history import CLEARED, WHAT_SO_FAR
+from toolwright.session.turn import CompactionSettings
+
+SMALL: Any = {"context": 10_000, "output": 2_000}
+
+
+def full(turn: Turn, used: int = 9_000) -> Turn:
+    """A reply after which the model's room is used up."""
+    return {**turn, "usage": {"input": used - 50, "output": 50}}
+
+
+async def test_room_is_made_before_the_next_call_not_after_an_answer(project: Path) -> None:
+    """84, 85, weakness 21"""
+    async with opened(project, full(says("The answer."), 8_000), says("Next."), **SMALL) as stage:
+        message = await stage.prompt("One.")
+        assert message.text == "The answer."
+        assert len(stage.requests) == 1
+        assert (await stage.prompt("Two.")).text == "Next."
+        assert [request.settings.purpose for request in stage.requests] == ["main", "compaction", "main"]
+        assert len(stage.told(SessionCompacted)) == 1
+
+
+async def test_just_below_the_limit_nothing_is_done(project: Path) -> None:
+    """84"""
+    async with opened(project, full(says("The answer."), 7_900), says("Next."), **SMALL) as stage:
+        await stage.prompt("One.")
+        await stage.prompt("Two.")
+        assert [request.settings.purpose for request in stage.requests] == ["main", "main"]
+
+
+async def test_in_the_middle_of_a_turn_the_prompt_is_kept_beside_the_summary(project: Path) -> None:
+    """86"""
+    async with opened(project, full(calls(read())), says("Done."), **SMALL) as stage:
+        message = await stage.prompt("Read it, please.")
+        assert message.text == "Done."
+        after = stage.requests[-1]
+        assert shape(after.messages) == ["system", "user", "assistant", "user", "assistant", "tool", "user"]
+        assert words(after).startswith(WHAT_SO_FAR)
+        assert "Read it, please." in words(after)
+        assert "hello" in words(after)
+
+
+async def test_a_prompt_too_long_to_be_kept_is_quoted(project: Path) -> None:
+    long = "Please mend it. " + "x" * 12_000
+    async with opened(project, full(calls(read())), says("Done."), **SMALL) as stage:
+        assert (await stage.prompt(long)).text == "Done."
+        assert "The user had asked: Please mend it." in words(stage.requests[-1])
+        assert len(words(stage.requests[-1])) < 6_000
+
+
+async def test_a_summary_that_fails_is_made_by_rule_and_the_prompt_is_answered(project: Path) -> None:
+    """87, weakness 7"""
+    model = _model(
+        full(says("The answer.")), says("Next."), says("Third."), compaction={"error": {"kind": "bad_request"}}
+    )
+    async with opened(project, model=model) as stage:
+        await stage.prompt("One.")
+        assert (await stage.prompt("Two.")).text == "Next."
+        assert "- One." in str(stage.requests[-1].messages)
+        assert (await stage.prompt("Three.")).text == "Third."
+        assert len([one for one in stage.requests if one.settings.purpose == "compaction"]) == 1
+
+
+def _model(*script: Turn, compaction: Turn) -> ScriptedModel:
+    info = replace(DEFAULT_INFO, limits=Limits(context=10_000, output=2_000))
+    return ScriptedModel(*script, compaction=compaction, info=info)
+
+
+@pytest.mark.parametrize("summary", ["", "   "])
+async def test_an_empty_summary_is_none(project: Path, summary: str) -> None:
+    model = _model(full(says("The answer.")), says("Next."), compaction={"text": summary})
+    async with opened(project, model=model) as stage:
+        await stage.prompt("One.")
+        assert (await stage.prompt("Two.")).text == "Next."
+        assert "could not be summarised" in str(stage.requests[-1].messages)
+
+
+async def test_a_summary_that_itself_is_near_the_limit_does_not_stop_the_turn(project: Path) -> None:
+    """88, weakness 23"""
+    model = _model(full(calls(read())), says("Done."), compaction=full(says("Summary.")))
+    async with opened(project, model=model) as stage:
+        assert (await stage.prompt()).text == "Done."
+        assert len([one for one in stage.requests if one.settings.purpose == "compaction"]) == 1
+
+
+async def test_a_conversation_that_cannot_be_made_to_fit_ends_the_turn_after_a_few_tries(project: Path) -> None:
+    script = full(calls(call("bash", command="true", description="Nothing")))
+    config = {"sandbox": "off", "permission": {"doom_loop": "allow"}}
+    async with opened(project, {**script, "repeat": True}, config=config, **SMALL) as stage:
+        message = await stage.prompt()
+        assert error_of(message) == "UnknownError"
+        assert len([one for one in stage.requests if one.settings.purpose == "compaction"]) == 3
+        assert nothing_open(*stage.stored())
+
+
+async def test_a_provider_that_says_it_is_too_much_gets_a_summary_instead(project: Path) -> None:
+    """28"""
+    overflow = says("", error={"kind": "context_overflow", "status": 400, "message": "maximum context length"})
+    async with opened(project, overflow, says("Now it fits.")) as stage:
+        message = await stage.prompt("Say it.")
+        assert (message.text, error_of(message)) == ("Now it fits.", "")
+        assert not any(info_of(one).error for one in stage.replies)
+
+
+async def test_a_provider_that_never_finds_it_small_enough_is_given_up(project: Path) -> None:
+    overflow = says("", error={"kind": "context_overflow", "message": "maximum context length"}, repeat=True)
+    async with opened(project, overflow) as stage:
+        assert error_of(await stage.prompt("Say it.")) == "ContextOverflowError"
+        assert len(stage.requests) == 3
+
+
+async def test_a_summary_on_request_asks_for_nothing_else(project: Path) -> None:
+    """89"""
+    async with opened(project, says("One."), says("Two.")) as stage:
+        await stage.prompt("First.")
+        summary = await stage.turns.compact()
+        assert info_of(summary).summary
+        assert len(stage.requests) == 2
+        assert not stage.turns.busy
+        assert (await stage.prompt("Second.")).text == "Two."
+        assert shape(stage.requests[-1].messages)[:3] == ["system", "user", "assistant"]
+        assert words(stage.requests[-1]).startswith(WHAT_SO_FAR)
+
+
+def _cleared(messages: list[Message]) -> list[bool]:
+    parts = [part for one in messages for part in one.parts.values() if isinstance(part, ToolPart)]
+    return [isinstance(part.state, Completed) and part.state.time.compacted is not None for part in parts]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_old_results_are_cleared_after_a_turn_but_stay_stored(project: Path, wanted: bool) -> None:
+    """90"""
+    (project / "big.txt").write_text("".join(f"{number:05} {'x' * 90}\n" for number in range(4_000)))
+    pages = [call("read", filePath="big.txt", offset=1 + number * 450, limit=450) for number in range(8)]
+    script = (calls(*pages), *(says(f"{number}.") for number in range(4)))
+    config = {"compaction": {"prune": wanted}}
+    async with opened(project, *script, config=config) as stage:
+        for number in range(3):
+            await stage.prompt(f"Turn {number}.")
+        cleared = _cleared(stage.stored())
+        assert cleared == [wanted] * cleared.count(wanted) + [False] * (8 - cleared.count(wanted))
+        assert cleared.count(True) == (5 if wanted else 0), cleared
+        await stage.prompt("Turn 3.")
+        assert words(stage.requests[-1]).count(CLEARED) == cleared.count(True)
+        first = stage.stored()[1].calls[0].state
+        assert isinstance(first, Completed)
+        assert "00000 xxx" in first.output
+
+
+async def test_nothing_is_summarised_if_that_is_off(project: Path) -> None:
+    async with opened(project, full(says("One.")), says("Two."), **SMALL) as stage:
+        stage.turns.compaction = CompactionSettings(auto=False)
+        await stage.prompt("First.")
+        assert (await stage.prompt("Second.")).text == "Two."
+        assert [request.settings.purpose for request in stage.requests] == ["main", "main"]
+
+
+async def test_a_model_that_does_not_count_is_kept_within_its_limits_by_estimate(project: Path) -> None:
+    """5"""
+    (project / "big.txt").write_text("".join(f"{number:05} {'x' * 90}\n" for number in range(400)))
+    script = (
+        *(calls(call("read", filePath="big.txt", offset=1 + 100 * n, limit=100), no_usage=True) for n in range(4)),
+        says("Done.", no_usage=True),
+    )
+    async with opened(project, *script, **SMALL) as stage:
+        assert (await stage.prompt()).text == "Done."
+        assert "compaction" in [request.settings.purpose for request in stage.requests]
+
+
+async def test_the_arguments_of_calls_count_as_well(project: Path) -> None:
+    long = call("write", filePath="b.txt", content="x" * 40_000)
+    async with opened(project, calls(long, no_usage=True), says("Done.", no_usage=True), **SMALL) as stage:
+        assert (await stage.prompt()).text == "Done."
+        assert "compaction" in [request.settings.purpose for request in stage.requests]
+
+
+async def test_what_is_no_longer_sent_leaves_memory_and_stays_on_disk(project: Path) -> None:
+    script = [full(says("x" * 4_000 + f" Answer {number}.")) for number in range(4)]
+    async with opened(project, *script, **SMALL) as stage:
+        for number in range(4):
+            await stage.prompt(f"Prompt {number}. " + "y" * 4_000)
+        texts = " ".join(one.text for one in stage.messages)
+        assert "Prompt 0" not in texts
+        stored = stage.stored()
+        assert len([one for one in stored if "Prompt" in one.text]) == 4
+        assert stage.turns.conversation.all_messages() == stored
+        assert len(stage.turns.history._done) <= len(stage.messages)
+
+
+async def test_after_a_restart_the_model_is_sent_the_same(project: Path) -> None:
+    script = (full(calls(read())), says("Done."), says("Next."))
+    async with opened(project, *script, **SMALL) as stage:
+        await stage.prompt("Read it.")
+        before = stage.turns.history.of(stage.messages)
+        session_id = stage.turns.session.id
+        await stage.workspace.close()
+        async with opened(project, says("Next."), **SMALL) as again:
+            turns = again.workspace.sessions.open(session_id)
+            assert turns.history.of(turns.conversation.messages) == before
+            fork = again.workspace.sessions.open(again.workspace.sessions.fork(session_id).id)
+            assert fork.history.of(fork.conversation.messages) == before
+
+
+async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(project: Path) -> None:
+    model = _model(full(says("The answer.")), says("Next."), compaction=says("Late.", delay=5))
+    async with opened(project, model=model) as stage:
+        await stage.prompt("One.")
+        turn = asyncio.create_task(stage.prompt("Two."))
+        await until(lambda: stage.requests[-1].settings.purpose == "compaction")
+        await stage.turns.abort()
+        assert error_of(await turn) == "MessageAbortedError"
+        assert not [part for one in stage.stored() for part in one.parts.values() if isinstance(part, CompactionPart)]
+        assert [one.text for one in stage.stored()] == ["One.", "The answer.", "Two.", ""]
+
+
+async def test_the_words_of_a_summary_are_not_taken_for_an_answer(project: Path) -> None:
+    async with opened(project, full(calls(read())), says("Done."), **SMALL) as stage:
+        await stage.prompt()
+        goes_on = [
+            part.text
+            for one in stage.messages
+            for part in one.parts.values()
+            if isinstance(part, TextPart) and part.synthetic
+        ]
+        assert any(text.startswith("Go on") for text in goes_on)
+        assert stage.messages[-1].text == "Done."

@@ -1,0 +1,467 @@
+"""Sessions: kept, copied, moved, deleted, taken in turns by processes, and put right after a crash."""
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, read, says, until, words
+from toolwright.clock import now
+from toolwright.errors import UsageError
+from toolwright.events import Event, PartUpdated
+from toolwright.files.store import Files
+from toolwright.messages import Assistant, Moment, SessionInfo
+from toolwright.models.info import Prices
+from toolwright.models.scripted import ScriptedModel
+from toolwright.parts import Running, Span, ToolPart
+from toolwright.services import Todos
+from toolwright.session.budget import Budget
+from toolwright.session.conversation import Conversation
+from toolwright.session.database import StorageError
+from toolwright.session.events import SessionIdle
+from toolwright.session.owner import Owner, _born
+from toolwright.session.prompt import Prompt
+from toolwright.session.storage import Storage
+from toolwright.session.undo import Selection, Undo
+from toolwright.testing import make_workspace
+
+WRITE = call("write", filePath="b.txt", content="b\n")
+
+
+async def test_a_session_goes_on_in_another_process_where_it_stood(project: Path) -> None:
+    async with opened(project, calls(read()), says("One.")) as stage:
+        await stage.prompt("First.")
+        session_id = stage.turns.session.id
+    async with opened(project, says("Two.")) as again:
+        turns = again.workspace.sessions.open(session_id)
+        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+        assert "hello" in words(again.requests[0])
+        assert again.workspace.sessions.latest().id == session_id
+
+
+async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
+    """96"""
+    async with opened(project, calls(read()), says("One."), says("Two."), says("Other.")) as stage:
+        await stage.prompt("First.")
+        await stage.prompt("Second.")
+        sessions = stage.workspace.sessions
+        whole = sessions.fork(stage.turns.session.id)
+        part = sessions.fork(stage.turns.session.id, before=stage.messages[3].info.id)
+        title = stage.turns.conversation.info.title
+        assert [whole.title, part.title] == [f"{title} (fork #1)", f"{title} (fork #2)"]
+        copied = sessions.messages(whole.id)
+        assert [one.text for one in copied] == [one.text for one in stage.messages]
+        ids = {one.info.id for one in copied}
+        assert not ids & {one.info.id for one in stage.messages}
+        assert {one.info.parent_id for one in copied if isinstance(one.info, Assistant)} <= ids
+        assert len(sessions.messages(part.id)) == 3
+        assert (await sessions.open(part.id).prompt(Prompt(text="Differently."))).text == "Other."
+        assert len(sessions.messages(stage.turns.session.id)) == 5
+        with pytest.raises(UsageError, match="no message"):
+            sessions.fork(whole.id, before="msg_none")
+
+
+async def test_a_session_can_be_taken_elsewhere_and_back(project: Path, tmp_path: Path) -> None:
+    async with opened(project, calls(read()), says("One.")) as stage:
+        await stage.prompt("First.")
+        value = json.loads(json.dumps(stage.workspace.sessions.exported(stage.turns.session.id)))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with opened(elsewhere, says("Two.")) as other:
+        info = other.workspace.sessions.imported(value)
+        assert other.workspace.sessions.exported(info.id)["messages"] == value["messages"]
+        assert info.directory == str(elsewhere)
+        turns = other.workspace.sessions.open(info.id)
+        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+
+
+async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(project: Path) -> None:
+    allow = ({"permission": "*", "pattern": "*", "action": "allow"},)
+    async with opened(project, says("One."), permission=allow) as stage:
+        await stage.prompt("First.")
+        sessions = stage.workspace.sessions
+        value = sessions.exported(stage.turns.session.id)
+        value["info"]["id"] = "ses_another"
+        value["messages"][0]["parts"][0]["text"] = "Forged."
+        info = sessions.imported(value)
+        assert info.permission is None
+        assert [one.text for one in sessions.messages("ses_another")] == ["Forged.", "One."]
+        assert [one.text for one in stage.stored()] == ["First.", "One."]
+
+
+@pytest.mark.parametrize("value", [None, {}, {"info": {}, "messages": []}, [], "x", {"info": 3, "messages": 4}])
+async def test_what_is_no_session_is_not_taken_in(project: Path, value: object) -> None:
+    async with opened(project) as stage:
+        with pytest.raises(UsageError, match="not an exported session"):
+            stage.workspace.sessions.imported(value)
+
+
+async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Path) -> None:
+    """97, weakness 24"""
+    todo = call("todowrite", todos=[{"id": "1", "content": "x", "status": "pending", "priority": "low"}])
+    handed = call("task", description="Job", prompt="Sub job.", subagent_type="general")
+    script = (calls(handed, todo), calls(WRITE, match="^Sub job"), says("Sub.", match="^Sub job"), says("One."))
+    async with opened(project, *script) as stage:
+        await stage.prompt("First.")
+        sessions = stage.workspace.sessions
+        session_id = stage.turns.session.id
+        [child] = sessions.children(session_id)
+        journal = stage.workspace.services.use(Files).journal
+        assert journal.entries(child.id)
+        await sessions.delete(session_id)
+        assert sessions.listed() == []
+        assert sessions.storage.sizes() == []
+        assert sessions.storage.todos(session_id) == []
+        assert journal.entries(child.id) == []
+        for one in (session_id, child.id):
+            with pytest.raises(UsageError, match="no session"):
+                sessions.open(one)
+
+
+async def test_deleting_a_session_at_work_stops_it_and_it_does_not_come_back(project: Path) -> None:
+    model = ScriptedModel(says("One.", delay=5), title=says("Late title", delay=0.2))
+    async with opened(project, model=model) as stage:
+        turn = asyncio.create_task(stage.prompt())
+        await until(lambda: stage.requests)
+        await stage.workspace.sessions.delete(stage.turns.session.id)
+        assert error_of(await turn) == "MessageAbortedError"
+        await asyncio.sleep(0.3)
+        assert stage.workspace.sessions.listed() == []
+
+
+@pytest.mark.parametrize("session_id", ["ses_none", "nope", "", "../../etc/passwd", "ses_" + "x" * 500])
+async def test_a_session_that_is_not_there_is_told_as_such(project: Path, session_id: str) -> None:
+    """98"""
+    async with opened(project) as stage:
+        with pytest.raises(UsageError, match="session"):
+            stage.workspace.sessions.open(session_id)
+
+
+async def test_the_latest_session_is_one_a_person_worked_in(project: Path) -> None:
+    async with opened(project) as stage:
+        for _ in range(120):
+            stage.workspace.sessions.create(parent=stage.turns)
+        assert stage.workspace.sessions.latest().id == stage.turns.session.id
+        assert len(stage.workspace.sessions.listed()) == 121
+        assert len(stage.workspace.sessions.listed(roots=True)) == 1
+
+
+async def test_a_session_without_a_store_lives_as_long_as_its_workspace(project: Path) -> None:
+    async with opened(project, calls(read()), says("One."), keep=False) as stage:
+        await stage.prompt("First.")
+        assert len(stage.stored()) == 3
+        folder = stage.workspace.sessions.storage.database.path.parent
+        assert folder.exists()
+    assert not folder.exists()
+    assert not (project.parent / "project.home" / ".local" / "share" / "toolwright" / "toolwright.db").exists()
+
+
+# Rules of a session.
+
+
+async def test_rules_of_a_session_hold_and_can_be_changed(project: Path) -> None:
+    deny = ({"permission": "read", "pattern": "*", "action": "deny"},)
+    script = (calls(read()), says("No."), calls(read()), says("Yes."))
+    async with opened(project, *script, permission=deny) as stage:
+        await stage.prompt()
+        stage.workspace.sessions.permit(stage.turns.session.id, ())
+        await stage.prompt()
+        assert [part.state.status for one in stage.replies for part in one.calls] == ["error", "completed"]
+        assert stage.workspace.sessions.info(stage.turns.session.id).permission is None
+
+
+async def test_a_rule_that_is_none_is_refused(project: Path) -> None:
+    async with opened(project) as stage:
+        for rule in ({"permission": "read"}, {"permission": "read", "pattern": "*", "action": "perhaps"}):
+            with pytest.raises(UsageError, match="no rule"):
+                stage.workspace.sessions.create(permission=(rule,))
+
+
+# Undo.
+
+
+def _undo(stage: Stage) -> Undo:
+    return Undo(stage.workspace.services.use(Files), stage.turns.conversation)
+
+
+async def test_a_turn_taken_back_is_gone_once_the_user_goes_on(project: Path) -> None:
+    """93, 95, weakness 5"""
+    second = call("write", filePath="c.txt", content="c\n")
+    script = (calls(WRITE), says("One."), calls(second), says("Two."), says("Three."))
+    async with opened(project, *script) as stage:
+        await stage.prompt("First.")
+        await stage.prompt("Second.")
+        await _undo(stage).revert(Selection(turn=stage.messages[3].info.id))
+        assert (project / "b.txt").exists()
+        assert not (project / "c.txt").exists()
+        assert len(stage.stored()) == 6
+        assert (await stage.prompt("Third.")).text == "Three."
+        assert [one.text for one in stage.stored()] == ["First.", "", "One.", "Third.", "Three."]
+        assert stage.turns.conversation.info.revert is None
+        assert "Second." not in words(stage.requests[-1])
+
+
+async def test_putting_back_does_not_overwrite_what_was_done_since(project: Path) -> None:
+    """94, weakness 24"""
+    async with opened(project, calls(WRITE), says("One.")) as stage:
+        await stage.prompt("First.")
+        undo = _undo(stage)
+        await undo.revert(Selection(turn=stage.messages[0].info.id))
+        (project / "b.txt").write_text("mine\n")
+        with pytest.raises(UsageError, match="changed after"):
+            await undo.unrevert()
+        assert (project / "b.txt").read_text() == "mine\n"
+
+
+async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project: Path) -> None:
+    """Weakness 30"""
+    edit = call("edit", filePath="a.txt", oldString="hello", newString="goodbye\nall")
+    back = call("edit", filePath="a.txt", oldString="goodbye\nall", newString="hello")
+    script = (calls(WRITE, read()), calls(edit), says("One."), calls(back), says("Two."))
+    async with opened(project, *script) as stage:
+        await stage.prompt("First.")
+        assert stage.workspace.sessions.info(stage.turns.session.id).summary == {
+            "additions": 3,
+            "deletions": 1,
+            "files": 2,
+        }
+        await stage.prompt("Second.")
+        assert stage.turns.conversation.info.summary == {"additions": 1, "deletions": 0, "files": 1}
+        session_id = stage.turns.session.id
+    more = call("write", filePath="d.txt", content="d\n")
+    async with opened(project, calls(more), says("Three.")) as again:
+        turns = again.workspace.sessions.open(session_id)
+        await turns.prompt(Prompt(text="Third."))
+        assert turns.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
+
+
+# Budgets.
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(steps=2), Budget(tokens=150), Budget(cost=0.0001), Budget(seconds=0.3)], ids=str
+)
+async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Budget) -> None:
+    nap = call("bash", command="sleep 0.2", description="Wait")
+    script = calls(nap, repeat=True)
+    config = {"sandbox": "off", "permission": {"doom_loop": "allow"}}
+    async with opened(project, script, config=config, prices=Prices(input=1, output=1)) as stage:
+        stage.turns.budget = budget
+        message = await stage.prompt()
+        assert error_of(message) == "LimitReachedError"
+        assert len(stage.requests) <= 2
+        assert nothing_open(*stage.stored())
+
+
+async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
+    slow = call("bash", command="sleep 20", description="Wait")
+    async with opened(project, calls(slow), config={"sandbox": "off"}) as stage:
+        stage.turns.budget = Budget(seconds=0.3)
+        async with asyncio.timeout(5):
+            message = await stage.prompt()
+        assert error_of(message) == "LimitReachedError"
+        assert [part.state.status for part in message.calls] == ["error"]
+
+
+# Other processes.
+
+
+async def test_a_session_that_another_process_works_on_is_refused(project: Path) -> None:
+    """Weakness 34"""
+    async with opened(project, says("One."), says("Two.")) as stage:
+        await stage.prompt("First.")
+        storage = stage.workspace.sessions.storage
+        other = subprocess.Popen(["sleep", "30"])
+        try:
+            await storage.take(stage.turns.session.id, Owner(pid=other.pid, born=f"{_born(other.pid)}/1"))
+            with pytest.raises(UsageError, match=f"Process {other.pid}"):
+                await stage.prompt("Second.")
+            assert len(stage.stored()) == 2
+        finally:
+            other.kill()
+            other.wait()
+        assert (await stage.prompt("Second.")).text == "Two.", "the other has died"
+
+
+async def test_two_workspaces_of_one_process_take_turns_on_a_session_and_see_each_others_words(project: Path) -> None:
+    async with opened(project, says("One."), says("Three.")) as stage:
+        await stage.prompt("First.")
+        model = ScriptedModel(says("Two.", delay=0.3))
+        other = make_workspace(project, model=model, keep=True)
+        turns = other.sessions.open(stage.turns.session.id)
+        working = asyncio.create_task(turns.prompt(Prompt(text="Second.")))
+        await until(lambda: model.requests)
+        with pytest.raises(UsageError, match="working on"):
+            await stage.prompt("Meanwhile.")
+        assert (await working).text == "Two."
+        assert (await stage.prompt("Third.")).text == "Three."
+        assert words(stage.requests[-1]) == "First.\nSecond.\nThird."
+        await other.close()
+
+
+OPEN = """
+import asyncio, sys
+from pathlib import Path
+from toolwright.messages import Moment, SessionInfo
+from toolwright.session.storage import Storage
+
+async def main():
+    storage = Storage.open(Path(sys.argv[1]))
+    for number in range(25):
+        storage.put_session(SessionInfo(id=f"ses_{sys.argv[2]}x{number}", project_id="p", directory="/", title="t",
+                                        version="1", time=Moment(created=number)))
+        await storage.settled()
+    assert len(storage.sessions("p", 10_000)) >= 25
+    await storage.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_processes_that_open_one_new_database_at_once_all_get_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sessions.db"
+    started = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", OPEN, str(path), str(number), stderr=asyncio.subprocess.PIPE
+        )
+        for number in range(4)
+    ]
+    ended = await asyncio.gather(*(process.communicate() for process in started))
+    assert [process.returncode for process in started] == [0] * 4, [error.decode() for _, error in ended]
+    storage = Storage.open(path)
+    assert len(storage.sessions("p", 10_000)) == 100
+    await storage.close()
+
+
+# After a crash.
+
+
+async def test_what_a_dead_process_left_open_is_closed_at_the_next_start(project: Path) -> None:
+    """99, weakness 6"""
+    batch = call("batch", tool_calls=[{"tool": "read", "parameters": {"filePath": "a.txt"}}])
+    config = {"experimental": {"batch_tool": True}}
+    async with opened(project, calls(batch, read()), says("One."), says("Two."), config=config) as stage:
+        await stage.prompt("First.")
+        session_id = stage.turns.session.id
+        _tear(stage)
+        storage = stage.workspace.sessions.storage
+        await storage.take(session_id, Owner(pid=2**22 + 7, born="0/1"))
+        await storage.settled()
+        assert not nothing_open(*stage.stored())
+    async with opened(project, says("Two."), config=config) as again:
+        assert nothing_open(*again.workspace.sessions.messages(session_id)), "without being opened"
+        assert again.workspace.sessions.storage.owners() == []
+        turns = again.workspace.sessions.open(session_id)
+        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+        assert "ended in the middle" in words(again.requests[0])
+
+
+def _tear(stage: Stage) -> None:
+    """Write the records as they are in the middle of the calls, those inside the batch included."""
+    conversation: Conversation = stage.turns.conversation
+    reply = stage.replies[0]
+    for part in list(reply.parts.values()):
+        if isinstance(part, ToolPart):
+            conversation.put_part(replace(part, state=Running(input={}, time=Span(start=now()))))
+    assert isinstance(reply.info, Assistant)
+    conversation.put_message(replace(reply.info, time=replace(reply.info.time, completed=None)))
+
+
+async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> None:
+    """101, weakness 6"""
+    async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
+        await stage.prompt("First.")
+        await stage.prompt("Second.")
+        database = stage.workspace.sessions.storage.database
+        another = stage.workspace.sessions.create()
+        damage = (
+            ("UPDATE part SET data = substr(data, 1, 40) WHERE id = ?", next(iter(stage.messages[2].parts))),
+            ("UPDATE message SET data = '[]' WHERE id = ?", stage.messages[1].info.id),
+            ("UPDATE session SET data = CAST(x'ff00fe' AS TEXT) WHERE id = ?", another.session.id),
+        )
+        for statement, value in damage:
+            database.write(statement, value)
+        assert [info.id for info in stage.workspace.sessions.listed()] == [stage.turns.session.id]
+        assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
+        session_id = stage.turns.session.id
+    async with opened(project, says("Three.")) as again:
+        assert (await again.workspace.sessions.open(session_id).prompt(Prompt(text="Third."))).text == "Three."
+
+
+async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
+    async with opened(project, calls(read()), says("Not reached."), says("Two.")) as stage:
+        database = stage.workspace.sessions.storage.database
+        await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 20"))
+        other = sqlite3.connect(database.path, isolation_level=None)
+
+        def lock(event: Event) -> None:
+            if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart) and not other.in_transaction:
+                other.execute("BEGIN IMMEDIATE")
+
+        stop = stage.workspace.bus.subscribe(lock)
+        async with asyncio.timeout(10):
+            with pytest.raises(StorageError, match="cannot be written"):
+                await stage.prompt("First.")
+        assert isinstance(stage.events[-1], SessionIdle)
+        stop()
+        other.close()
+        assert (await stage.prompt("Second.")).text == "Not reached."
+        assert nothing_open(*stage.stored())
+        assert [one.text for one in stage.stored()] == ["First.", "", "Second.", "Not reached."]
+
+
+async def test_a_file_that_is_no_database_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    path.write_bytes(b"this is not a database at all, but long enough to look like a header" * 20)
+    with pytest.raises(UsageError, match="cannot be used"):
+        Storage.open(path)
+
+
+async def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(UsageError, match="newer version"):
+        Storage.open(path)
+
+
+# Room.
+
+
+async def test_old_sessions_can_be_deleted_with_their_subagents(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "sessions.db")
+
+    def put(name: str, updated: int, parent: str | None = None) -> None:
+        storage.put_session(
+            SessionInfo(
+                id=name, project_id="p", directory="/", title="t", version="1", parent_id=parent,
+                time=Moment(created=1, updated=updated),
+            )
+        )  # fmt: skip
+
+    put("ses_old", 10)
+    put("ses_oldchild", 20, "ses_old")
+    put("ses_kept", 10)
+    put("ses_young", 500, "ses_kept")
+    put("ses_busy", 10)
+    await storage.take("ses_busy", Owner.new())
+    assert [one.id for one in storage.sizes()][:3] == ["ses_old", "ses_kept", "ses_busy"]
+    assert storage.size() > 0
+    assert set(await storage.delete_older_than(100)) == {"ses_old", "ses_oldchild"}
+    assert {info.id for info in storage.sessions("p")} == {"ses_kept", "ses_young", "ses_busy"}
+    await storage.close()
+
+
+async def test_the_todo_list_of_a_session_is_there_after_a_restart(project: Path) -> None:
+    todo = call("todowrite", todos=[{"id": "1", "content": "x", "status": "pending", "priority": "low"}])
+    async with opened(project, calls(todo), says("One.")) as stage:
+        await stage.prompt()
+        session_id = stage.turns.session.id
+    async with opened(project) as again:
+        assert [one.content for one in again.workspace.services.use(Todos).of(session_id)] == ["x"]
