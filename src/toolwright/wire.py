@@ -9,18 +9,32 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 Read = Callable[[Any], Any]
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def to_json(value: Any) -> Any:
     """A record, or a container of records, as plain JSON values; what JSON has no form for, as text."""
-    if isinstance(value, str | int | float | bool) or value is None:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is dict:
+        return {str(key): to_json(entry) for key, entry in value.items()}
+    if kind is list or kind is tuple:
+        return [to_json(entry) for entry in value]
+    if is_dataclass(kind):
+        entries = ((wire, getattr(value, name)) for name, wire in _names(kind))
+        return {wire: to_json(entry) for wire, entry in entries if entry is not None}
+    return _other_to_json(value)
+
+
+def _other_to_json(value: Any) -> Any:
+    """The kinds that are seldom met; apart, because every part of every call is written this way."""
+    if isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
-        return {str(key): to_json(entry) for key, entry in value.items()}
+        return to_json(dict(value))
     if isinstance(value, list | tuple | set | frozenset):
-        return [to_json(entry) for entry in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {
-            wire: to_json(entry) for name, wire in _names(type(value)) if (entry := getattr(value, name)) is not None
-        }
+        return to_json(list(value))
     return str(value)
 
 
