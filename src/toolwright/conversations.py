@@ -56,7 +56,8 @@ def questions(workspace: Workspace) -> AskedQuestions:
 
 
 def subagents(workspace: Workspace) -> ChildSessions:
-    return ChildSessions(workspace.agents, lambda: workspace.sessions, workspace.bus)
+    primary = tuple(workspace.config.get("experimental", "primary_tools", default=()))
+    return ChildSessions(workspace.agents, lambda: workspace.sessions, workspace.bus, primary)
 
 
 def modes(workspace: Workspace) -> AgentModes:

@@ -13,7 +13,7 @@ from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.session.database import Database
 from toolwright.session.owner import Owner
-from toolwright.wire import from_json, to_json
+from toolwright.wire import from_json, json_text, to_json
 
 Json = dict[str, Any]
 
@@ -244,14 +244,13 @@ def _root(name: str, parents: dict[str, str | None]) -> str:
 
 
 def _text(record: Any) -> str:
-    value = to_json(record)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json_text(record)
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
             # Half a character, as models send now and then, can be kept only as an escape.
-            return json.dumps(value, separators=(",", ":"))
+            return json.dumps(to_json(record), separators=(",", ":"))
     return text
 
 

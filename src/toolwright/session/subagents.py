@@ -28,6 +28,8 @@ class ChildSessions:
     agents: Agents
     sessions: Callable[[], Sessions]
     bus: Bus
+    primary_tools: tuple[str, ...] = ()
+    """Tools that are kept from subagents."""
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
         try:
@@ -45,7 +47,8 @@ class ChildSessions:
         parent = sessions.open(ctx.session_id)
         if len(parent.session.callers) >= DEEPEST:
             raise ToolError(f"Work can be handed down {DEEPEST} times, no further. Do this part yourself.", "denied")
-        child = self._resumed(sessions, parent, task) if task.session_id else self._created(sessions, parent, task)
+        goes_on = bool(task.session_id) and sessions.storage.knows(task.session_id)
+        child = self._resumed(sessions, parent, task) if goes_on else self._created(sessions, parent, task)
         child.above = parent.spending
         parent.changes.follow(child.session.id)
         return parent, child
@@ -54,7 +57,7 @@ class ChildSessions:
         """What is switched off above is switched off below."""
         last = parent.conversation.last_user()
         model = self.agents[task.agent].model or (str(last.model) if last else "")
-        off = dict.fromkeys(parent.session.withheld, False)
+        off = dict.fromkeys((*parent.session.withheld, *self.primary_tools), False)
         return Prompt(text=task.prompt, agent=task.agent, model=model, tools=off)
 
     def _created(self, sessions: Sessions, parent: Turns, task: Task) -> Turns:

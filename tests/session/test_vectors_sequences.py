@@ -1,0 +1,75 @@
+"""Recorded sequences of calls and answers, played through the loop: what is asked, what runs, when the turn ends."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.session.stage import calls, says
+from tests.vectors.layout import Places, layouts, make_places, rows
+from toolwright.messages import Message
+from toolwright.models.scripted import ScriptedModel
+from toolwright.parts import Failed
+from toolwright.permission.broker import Broker, Reply
+from toolwright.session.prompt import Prompt
+from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.tool import Json
+
+ROWS = [row for row in rows("permission_eval") if "steps" in row and "quirk" not in row]
+KEPT = {"perm-0298", "perm-0300"}
+"""Rows in which the recorded program threw away the results of the first two calls; here they are kept."""
+
+
+def named(row: Json) -> str:
+    return f"{row['id']} {row['note']}"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return make_places(tmp_path, **layouts("permission_eval"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=named)
+async def test_recorded_sequences(places: Places, row: Json) -> None:
+    places.write_config(row["config"])
+    steps = [calls(*({"name": one["tool"], "args": one["args"]} for one in step)) for step in places.fill(row["steps"])]
+    model = ScriptedModel(*steps, says("end"))
+    user = ScriptedUser([None] * 99)
+    workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})
+    try:
+        turns = workspace.sessions.create()
+        turn = asyncio.create_task(turns.prompt(Prompt(text="Go.", agent=row["agent"])))
+        await _answer(turn, workspace.broker, user, [_reply(one) for one in row["replies"]])
+        await turn
+        made = [part for message in turns.conversation.messages for part in message.calls]
+        main = [request for request in model.requests if request.settings.purpose == "main"]
+        assert len(main) == row["model_turns"]
+        assert [question.request.permission for question in user.questions] == row["asked_in_order"]
+        if row["id"] in KEPT:
+            assert [part.state.status for part in made] == ["completed", "completed", "error"]
+            return
+        ended = ["error" if isinstance(part.state, Failed) else "completed" for part in made]
+        assert ended == [one["ended"] for one in row["results"]]
+    finally:
+        await workspace.close()
+
+
+async def _answer(
+    turn: "asyncio.Task[Message]", broker: Broker, user: ScriptedUser, replies: list[Reply | None]
+) -> None:
+    """Answer as a person would who sees all open questions before the first answer."""
+    while not turn.done():
+        await asyncio.sleep(0.02)
+        waiting = [one for one in broker.pending() if replies[user.questions.index(one)] is not None]
+        if waiting:
+            reply = replies[user.questions.index(waiting[0])]
+            assert reply is not None
+            broker.reply(waiting[0].id, reply)
+
+
+def _reply(value: Any) -> Reply | None:
+    if value is None:
+        return None
+    said: Json = {"reply": value} if isinstance(value, str) else value
+    return Reply(kind=said["reply"], message=said.get("message", ""), scope="session")
