@@ -1,5 +1,6 @@
 """Records as clients read them."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from toolwright.events import PermissionReplied
 from toolwright.parts import Completed, Span, ToolPart
-from toolwright.wire import from_json, to_json, wire_name
+from toolwright.wire import from_json, json_text, to_json, wire_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,22 @@ def test_names_on_the_wire(name: str, expected: str) -> None:
 
 def test_what_json_has_no_form_for_is_told_as_text() -> None:
     assert to_json({"path": Path("a/b"), 3: {1}, "bytes": b"x"}) == {"path": "a/b", "3": [1], "bytes": "b'x'"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Outer(session_id="ses_ü", inner=Inner(top_p=0.5), many=(Inner(), Inner(top_p=1.0))),
+        {"path": Path("a/b"), 3: {1}, "bytes": b"x", "nested": [{"deep": (1, None, True)}]},
+        {(1, 2): "a key that is no text", "inner": Inner()},
+        [],
+        "half \ud83d",
+        None,
+    ],
+)
+def test_the_text_is_what_the_plain_values_are(value: Any) -> None:
+    assert json.loads(json_text(value)) == to_json(value)
+    assert json_text(value) == json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def test_an_event_has_its_type_and_its_properties() -> None:

@@ -103,9 +103,11 @@ class Registry:
     clashes: list[Clash] = field(default_factory=list[Clash])
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    _by_model: dict[tuple[str, str], list[Source]] = field(default_factory=dict[tuple[str, str], list[Source]])
 
     def add(self, sources: Iterable[Source]) -> None:
         """Join more tools. The earlier of two with one name stays, and the other is reported."""
+        self._by_model.clear()
         for source in sources:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
@@ -117,6 +119,7 @@ class Registry:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
         self._sources[tool.id] = ready(tool)
         self._loaded.pop(tool.id, None)
+        self._by_model.clear()
 
     def ids(self) -> list[str]:
         return list(self._sources)
@@ -148,12 +151,16 @@ class Registry:
 
     def offered(self, provider: str, model: str, agent: Reader) -> list[str]:
         """The ids of the tools this agent on this model may see, in order."""
-        offer = Offer(self.switches, provider, model)
-        return [
-            tool_id
-            for tool_id, source in self._sources.items()
-            if _CONDITIONS.get(tool_id, _always)(offer) and not agent.hides(source.permission)
-        ]
+        return [source.id for source in self._open(provider, model) if not agent.hides(source.permission)]
+
+    def _open(self, provider: str, model: str) -> list[Source]:
+        """The tools this model gets, whoever asks; remembered, because every call wants to know."""
+        if (provider, model) not in self._by_model:
+            offer = Offer(self.switches, provider, model)
+            self._by_model[provider, model] = [
+                source for tool_id, source in self._sources.items() if _CONDITIONS.get(tool_id, _always)(offer)
+            ]
+        return self._by_model[provider, model]
 
     async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
