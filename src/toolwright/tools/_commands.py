@@ -40,9 +40,9 @@ class Run:
 
     async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
         _check(self.command)
-        self.jobs.warm()
         place = self.tree.place(workdir or ".")
         requests = await _ask(self.ctx, self.tree, self.command, place)
+        self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
         box = await self._box(requests)
