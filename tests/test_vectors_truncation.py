@@ -30,6 +30,9 @@ async def test_recorded_rows(tmp_path: Path, row: Json) -> None:
     expected = row["result"]
     assert result.error is None
     assert result.metadata["truncated"] == expected["truncated"]
+    if row["tool"] == "bash":
+        assert result.metadata["exit"] == expected["exit"]
+        assert len(result.metadata["output"]) == expected["metadata_output_chars"]
     if not expected["truncated"]:
         assert result.output == full
         return

@@ -23,7 +23,7 @@ def read_json(text: str) -> Any:
 
 def _is_too_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(DEPTH + 1):
+    for _ in range(DEPTH):
         level = [entry for one in level for entry in _below(one) if isinstance(entry, dict | list)]
         if not level:
             return False
