@@ -132,7 +132,7 @@ async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(h
     strict = house.start(house.asker(ASK, Rule("bash", "ls *", "ask"), session="ses_8"), bash("ls", "whoami"))
     await settle()
     house.broker.reply(house.user.questions[2].id, Reply(kind="always", scope="user"))
-    await asyncio.gather(*tasks)
+    await asyncio.wait_for(asyncio.gather(*tasks), timeout=5)
     assert not other.done()
     assert not strict.done()
     replied = [event.reply for event in house.events if isinstance(event, PermissionReplied)]
