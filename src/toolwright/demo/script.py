@@ -21,7 +21,7 @@ def turns() -> list[Turn]:
         ),
         _turn("", ("grep", {"pattern": "def (add|total)"}), ("read", {"filePath": "basket.py"}), match=_EXPLORE_MARK),
         _turn(
-            "basket.py:10: `add` takes a count and never uses it. basket.py:13: `total` adds the prices up as they are.",
+            "basket.py:10: `add` takes a count and never uses it. basket.py:13: `total` adds the prices up.",
             match=_EXPLORE_MARK,
         ),
         _turn(

@@ -121,7 +121,7 @@ class Undo:
         for entry in _newest_first(history, wanted):
             if entry.after != state:
                 raise UsageError(
-                    f"{path} was changed after call {entry.call_id}, by somebody or something else. It is left as it is;"
+                    f"{path} was changed after call {entry.call_id}, by somebody or something else. It stays as it is;"
                     " undo the later change first, or put the file right by hand."
                 )
             state = entry.before
