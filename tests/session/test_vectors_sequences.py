@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import calls, says
+from tests.session.stage import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
 from toolwright.messages import Message
 from toolwright.models.scripted import ScriptedModel
@@ -33,7 +33,7 @@ def places(tmp_path: Path) -> Places:
 @pytest.mark.parametrize("row", ROWS, ids=named)
 async def test_recorded_sequences(places: Places, row: Json) -> None:
     places.write_config(row["config"])
-    steps = [calls(*({"name": one["tool"], "args": one["args"]} for one in step)) for step in places.fill(row["steps"])]
+    steps = [calls(*(call(one["tool"], **one["args"]) for one in step)) for step in places.fill(row["steps"])]
     model = ScriptedModel(*steps, says("end"))
     user = ScriptedUser([None] * 99)
     workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})

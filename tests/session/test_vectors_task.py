@@ -24,11 +24,18 @@ NOT_YET = {"webfetch"}
 DIFFERENT = {
     "task-0008": "A primary agent cannot be handed work.",
     "task-0018": "An .env file is denied, not asked about.",
-    "task-0027": "Names a session that is made on the way; see the test of going on with a task.",
 }
-"""Rows that come out otherwise by decision, or are played elsewhere."""
+"""Rows that come out otherwise by decision."""
 
-ROWS = [row for row in rows("task") if row["id"] not in DIFFERENT and "quirk" not in row]
+
+def _is_played_elsewhere(row: Json) -> bool:
+    """One names a session that is made on the way: see the test of going on with a task."""
+    return "same_session" in row["results"][0]
+
+
+ROWS = [
+    row for row in rows("task") if row["id"] not in DIFFERENT and "quirk" not in row and not _is_played_elsewhere(row)
+]
 
 
 def named(row: Json) -> str:
@@ -44,7 +51,7 @@ def _script(row: Json, places: Places, before: list[Turn]) -> list[Turn]:
     child = [
         says(turn, match=CHILD)
         if isinstance(turn, str)
-        else calls(*({"name": name, "args": arguments} for name, arguments in places.fill(turn)), match=CHILD)
+        else calls(*(call(name, **arguments) for name, arguments in places.fill(turn)), match=CHILD)
         for turn in row["child_turns"]
     ]
     return [*before, *child, says("end")]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from toolwright.agents import Agent
 from toolwright.clock import now
@@ -18,6 +19,8 @@ from toolwright.session.instructions import Instructions
 from toolwright.session.repeats import Repeats
 from toolwright.session.session import Session
 from toolwright.session.system import system_prompt
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +48,25 @@ class Toolbox:
         if offered != self._offered:
             tools = await registry.tools(session.provider, session.model, session.standing)
             self._specs = [
-                ToolSpec(name=one.id, description=one.description, schema=one.parameters)
+                ToolSpec(name=one.id, description=one.description, schema=_shown(one.parameters))
                 for one in tools
                 if one.id in names
             ]
             self._offered = offered
         return self._specs
+
+
+def _shown(schema: Json) -> Json:
+    """A schema without what says nothing to a model. The door goes by the whole of it all the same."""
+    properties = {name: _without_default(value) for name, value in schema.get("properties", {}).items()}
+    shown = {name: value for name, value in schema.items() if name != "additionalProperties" and value != []}
+    return shown | {"properties": properties}
+
+
+def _without_default(value: Json) -> Json:
+    """What happens if an argument is left out is said in words, or plain: false, or nothing."""
+    silent = value.get("default") in (False, "", None)
+    return {name: entry for name, entry in value.items() if not (name == "default" and silent)}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,17 +14,17 @@ BACKGROUND_WAIT = 1000
 @tool(text="bash.md", asks=True)
 async def bash(
     ctx: ToolContext,
-    command: Annotated[str, "The command line to run"] = "",
+    command: str = "",
     timeout: Annotated[  # noqa: ASYNC109 - it ends the command, not this function
         int | None,
-        Field("Milliseconds after which the command is ended", schema={"minimum": 1, "maximum": LONGEST}),
+        Field("Milliseconds", schema={"minimum": 1, "maximum": LONGEST}),
     ] = None,
-    workdir: Annotated[str | None, "The folder to run it in; the project folder if left out"] = None,
-    description: Annotated[str | None, "What it is for, in five to ten words"] = None,
-    background: Annotated[bool, "Leave it running as a job when the time is over, and let it take input"] = False,
-    job: Annotated[str | None, "Instead of a command: a job to look at, as in job_1"] = None,
-    text: Annotated[str | None, Field("With job: what to type into it", name="input")] = None,
-    stop: Annotated[bool, "With job: end it"] = False,
+    workdir: str | None = None,
+    description: Annotated[str | None, "What it is for, in 5 to 10 words"] = None,
+    background: bool = False,
+    job: Annotated[str | None, "As in job_1"] = None,
+    text: Annotated[str | None, Field(name="input")] = None,
+    stop: bool = False,
 ) -> Result:
     """Run a command, or attend to a job."""
     # What it takes to understand and run a command is loaded for the first one, not for a list of the tools.

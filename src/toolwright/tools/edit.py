@@ -9,10 +9,10 @@ from toolwright.tool import Result, ToolContext, tool
 @tool(text="edit.md", asks=True, permission="edit")
 async def edit(
     ctx: ToolContext,
-    file_path: Annotated[str, Field("The file to change", schema={"minLength": 1})],
-    old_string: Annotated[str, "The text to replace, as it is in the file; empty to create a file"],
-    new_string: Annotated[str, "What takes its place"],
-    replace_all: Annotated[bool, "Replace every occurrence instead of the only one"] = False,
+    file_path: Annotated[str, Field(schema={"minLength": 1})],
+    old_string: str,
+    new_string: str,
+    replace_all: Annotated[bool, "Every occurrence"] = False,
 ) -> Result:
     """Replace a text in a file."""
     from toolwright.tools._revision import Edit, revise

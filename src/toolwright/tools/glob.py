@@ -15,9 +15,9 @@ from toolwright.tool import Result, ToolContext, tool
 @tool(text="glob.md", asks=True)
 async def glob(
     ctx: ToolContext,
-    pattern: Annotated[str, "Which files, as in src/**/*.py"],
-    path: Annotated[str | None, "The folder to look in; the project folder if left out"] = None,
-    ignored: Annotated[bool, "Whether to find files that .gitignore and the like hide"] = False,
+    pattern: str,
+    path: Annotated[str | None, "The project folder if left out"] = None,
+    ignored: bool = False,
 ) -> Result:
     """Ask, search, and show what was found; where nothing was, say what may have been meant."""
     place = ctx.use(Files).tree.place(path or ".")

@@ -30,11 +30,11 @@ _GIT_SETTINGS = (".git/HEAD", ".git/config")
 @tool(text="grep.md", asks=True)
 async def grep(
     ctx: ToolContext,
-    pattern: Annotated[str, Field("What to look for in each line, as in log.*Error", schema={"minLength": 1})],
-    path: Annotated[str | None, "The folder or file to search; the project folder if left out"] = None,
-    include: Annotated[str | None, "Only files that fit this glob, as in *.py or src/**/*.{ts,tsx}"] = None,
-    literal: Annotated[bool, "Whether the pattern is plain text, not a regular expression"] = False,
-    ignored: Annotated[bool, "Whether to search files that .gitignore and the like hide"] = False,
+    pattern: Annotated[str, Field(schema={"minLength": 1})],
+    path: Annotated[str | None, "The project folder if left out"] = None,
+    include: str | None = None,
+    literal: bool = False,
+    ignored: bool = False,
 ) -> Result:
     """Ask, search, and show the lines of files that may be read."""
     tree = ctx.use(Files).tree

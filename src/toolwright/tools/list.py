@@ -15,8 +15,8 @@ from toolwright.tool import Result, ToolContext, tool
 @tool(id="list", text="list.md", asks=True)
 async def list_(
     ctx: ToolContext,
-    path: Annotated[str | None, "The folder to show; the project folder if left out"] = None,
-    ignore: Annotated[list[str] | None, "Globs of files and folders to leave out"] = None,
+    path: Annotated[str | None, "The project folder if left out"] = None,
+    ignore: list[str] | None = None,
 ) -> Result:
     """Ask, walk, and show the tree."""
     tree = ctx.use(Files).tree

@@ -7,12 +7,12 @@ from toolwright.tool import Result, ToolContext, tool
 
 
 class _Required(TypedDict):
-    oldString: Annotated[str, "The text to replace, as the edits before have left it"]
-    newString: Annotated[str, "What takes its place"]
+    oldString: str
+    newString: str
 
 
 class _Optional(TypedDict, total=False):
-    replaceAll: Annotated[bool, "Replace every occurrence instead of the only one"]
+    replaceAll: bool
 
 
 class Item(_Required, _Optional):
@@ -22,8 +22,8 @@ class Item(_Required, _Optional):
 @tool(text="multiedit.md", asks=True, permission="edit")
 async def multiedit(
     ctx: ToolContext,
-    file_path: Annotated[str, Field("The file to change", schema={"minLength": 1})],
-    edits: Annotated[list[Item], Field("The edits, in order", schema={"minItems": 1})],
+    file_path: Annotated[str, Field(schema={"minLength": 1})],
+    edits: Annotated[list[Item], Field(schema={"minItems": 1})],
 ) -> Result:
     """Replace several texts in a file."""
     from toolwright.tools._revision import Edit, revise

@@ -34,15 +34,11 @@ BINARY = re.compile(
 @tool(text="read.md", asks=True)
 async def read(
     ctx: ToolContext,
-    file_path: Annotated[str, "The file or folder to read"],
-    offset: Annotated[
-        int | None, Field("The number of the first line wanted, counted from 1", schema={"minimum": 0})
-    ] = None,
-    limit: Annotated[int | None, Field(f"How many lines; {LINES} if left out", schema={"minimum": 0})] = None,
-    column: Annotated[
-        int | None, Field("The first character wanted of each line, counted from 1", schema={"minimum": 1})
-    ] = None,
-    pages: Annotated[str | None, "For a PDF: which pages to read as text, as in '3' or '1-5'"] = None,
+    file_path: Annotated[str, "Absolute, or relative to the project folder"],
+    offset: Annotated[int | None, Field("First line, from 1", schema={"minimum": 0})] = None,
+    limit: Annotated[int | None, Field("How many lines", schema={"minimum": 0})] = None,
+    column: Annotated[int | None, Field("First character of each line, from 1", schema={"minimum": 1})] = None,
+    pages: Annotated[str | None, "As in 3 or 1-5"] = None,
 ) -> Result:
     """Read a file. Its state is remembered, so that the session may change it."""
     files = ctx.use(Files)

@@ -16,8 +16,8 @@ from toolwright.tool import Result, ToolContext, tool
 @tool(text="write.md", asks=True, permission="edit")
 async def write(
     ctx: ToolContext,
-    content: Annotated[str, "The whole new content of the file"],
-    file_path: Annotated[str, "The file to write"],
+    content: str,
+    file_path: Annotated[str, "Absolute, or relative to the project folder"],
 ) -> Result:
     """Write a file.
 
