@@ -163,8 +163,15 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[Changed]:
     if not size:
         return [Changed(0, len(before), 0, len(after))] if before or after else []
     if size <= _EXACT:
-        return _joined(_kept(before, after), len(before), len(after))
+        return _joined(_kept_by_shorter(before, after), len(before), len(after))
     return _between_anchors(before, after)
+
+
+def _kept_by_shorter(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+    """The same either way round; but the numbers are as long as the first list, and cost grows with its square."""
+    if len(before) <= 4 * len(after):
+        return _kept(before, after)
+    return [(i, j) for j, i in _kept(after, before)]
 
 
 def _kept(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:

@@ -74,3 +74,8 @@ def test_a_patch_on_equal_lines_is_judged_soon() -> None:
     kept: tuple[Mark, str] = (" ", "a")
     chunk = Chunk(lines=[*[kept] * 2_000, ("-", "b"), ("+", "c")])
     assert taken(lambda: apply_chunks("a\n" * 20_000, [chunk])) < 2
+
+
+@pytest.mark.parametrize(("before", "after"), [("x\n" * 1_000_000, "new\n"), ("new\n", "x\n" * 1_000_000)])
+def test_a_huge_text_beside_a_tiny_one_costs_no_more_than_reading_both(before: str, after: str) -> None:
+    assert taken(lambda: compare(before, after)) < 5
