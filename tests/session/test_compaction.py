@@ -13,7 +13,7 @@ from toolwright.models.info import Limits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, Turn
 from toolwright.parts import Completed, ToolPart
 from toolwright.session.events import SessionCompacted
-from toolwright.session.history import CLEARED, WHAT_SO_FAR
+from toolwright.session.history import CLEARED, WHAT_SO_FAR, since_summary
 from toolwright.session.turn import CompactionSettings
 
 SMALL: Any = {"context": 10_000, "output": 2_000}
@@ -206,14 +206,14 @@ async def test_after_a_restart_the_model_is_sent_the_same(project: Path) -> None
     script = (full(calls(read())), says("Done."), says("Next."))
     async with opened(project, *script, **SMALL) as stage:
         await stage.prompt("Read it.")
-        before = stage.turns.history.of(stage.messages)
+        before = stage.turns.history.of(since_summary(stage.turns.conversation))
         session_id = stage.turns.session.id
         await stage.workspace.close()
         async with opened(project, says("Next."), **SMALL) as again:
             turns = again.workspace.sessions.open(session_id)
-            assert turns.history.of(turns.conversation.messages) == before
+            assert turns.history.of(since_summary(turns.conversation)) == before
             fork = again.workspace.sessions.open(again.workspace.sessions.fork(session_id).id)
-            assert fork.history.of(fork.conversation.messages) == before
+            assert fork.history.of(since_summary(fork.conversation)) == before
 
 
 async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(project: Path) -> None:

@@ -12,7 +12,7 @@ from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMe
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart, new_part
 from toolwright.session.events import SessionCompacted
-from toolwright.session.history import kept_from, last_summary, since_summary
+from toolwright.session.history import kept_from, since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.turn import Turn
 
@@ -49,7 +49,7 @@ async def compact_if_full(turn: Turn) -> None:
 async def make_room(turn: Turn, *, auto: bool = True) -> None:
     """Put a summary in the place of what came before. It is bounded, and a failure leaves a usable session."""
     _require_progress(turn)
-    compacted = list(since_summary(turn.conversation.messages))
+    compacted = list(since_summary(turn.conversation))
     prompt = turn.user
     tail = _tail_start(turn, compacted)
     mark = _mark(turn, prompt, auto=auto, tail=tail)
@@ -63,7 +63,7 @@ async def make_room(turn: Turn, *, auto: bool = True) -> None:
     turn.conversation.bus.publish(SessionCompacted(session_id=turn.conversation.id))
     if auto:
         _go_on(turn, prompt, kept=tail is not None)
-    for message in turn.conversation.put_away(kept_from(turn.conversation.messages)):
+    for message in turn.conversation.put_away(kept_from(turn.conversation)):
         turn.history.forget(message.info.id)
 
 
@@ -94,21 +94,21 @@ def estimate(turn: Turn) -> int:
     """Tokens the next request will have: the provider's own count where there is one, plus what has come since."""
     messages = turn.conversation.messages
     # What was counted before the last summary says nothing about what is sent after it.
-    summary = last_summary(messages)
+    summary = turn.conversation.summary_position()
     for position in range(len(messages) - 1, -1 if summary is None else summary, -1):
         info = messages[position].info
         if isinstance(info, Assistant) and info.tokens.total:
             since = sum(map(turn.history.size, messages[position + 1 :]))
             return info.tokens.total + _results_size(messages[position]) + since
     fixed = len(turn.system_message().text) // 4 + turn.tools_size
-    return fixed + sum(map(turn.history.size, since_summary(messages)))
+    return fixed + sum(map(turn.history.size, since_summary(turn.conversation)))
 
 
 def prune(turn: Turn) -> None:
     """Clear old results, the oldest first, from before the last two prompts; skills and summaries stay."""
     candidates: list[ToolPart] = []
     kept = total = users = 0
-    for message in reversed(since_summary(turn.conversation.messages)):
+    for message in reversed(since_summary(turn.conversation)):
         users += isinstance(message.info, User)
         if users < 2:
             continue

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
-from toolwright.messages import Info, Message, SessionInfo, User
+from toolwright.messages import Assistant, Info, Message, SessionInfo, User
 from toolwright.parts import Part, ToolPart
 from toolwright.session.events import MessageRemoved, MessageUpdated, PartRemoved, SessionUpdated
 from toolwright.session.store import Store
@@ -23,6 +23,8 @@ class Conversation:
     _by_id: dict[str, Message] = field(default_factory=dict[str, Message])
     _call_ids: set[str] = field(default_factory=set[str])
     _last_user: User | None = None
+    _summary: str = ""
+    """The id of the last finished summary."""
     _put_away: bool = False
 
     def __post_init__(self) -> None:
@@ -76,6 +78,8 @@ class Conversation:
     def put_message(self, info: Info) -> None:
         """Keep and store a message's info without telling."""
         self._by_id[info.id].info = info
+        if is_summary(info):
+            self._summary = info.id
         self.store.put_message(info)
 
     def put(self, part: Part) -> None:
@@ -123,6 +127,12 @@ class Conversation:
     def last_user(self) -> User | None:
         return self._last_user
 
+    def summary_position(self) -> int | None:
+        """Where the last finished summary stands; near the beginning, since what came before it is put away."""
+        if not self._summary:
+            return None
+        return next((index for index, one in enumerate(self.messages) if one.info.id == self._summary), None)
+
     async def settled(self) -> None:
         await self.store.settled()
 
@@ -132,4 +142,10 @@ class Conversation:
         self._call_ids |= {
             part.call_id for one in messages for part in one.parts.values() if isinstance(part, ToolPart)
         }
+        self._summary = next((one.info.id for one in reversed(messages) if is_summary(one.info)), "")
         self._last_user = next((one.info for one in reversed(messages) if isinstance(one.info, User)), None)
+
+
+def is_summary(info: Info) -> bool:
+    """Whether a message is a summary that stands for what came before it."""
+    return isinstance(info, Assistant) and bool(info.summary) and info.finish is not None and info.error is None

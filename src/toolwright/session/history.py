@@ -1,6 +1,6 @@
 """What the model is sent of a conversation: messages turned into its own kind, each once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
@@ -13,6 +13,7 @@ from toolwright.models.model import (
     UserMessage,
 )
 from toolwright.parts import Completed, Failed, FilePart, ToolPart
+from toolwright.session.conversation import Conversation
 from toolwright.tool import Attachment
 
 CLEARED = "[This old result was cleared to save room. Call the tool again if you need it.]"
@@ -29,9 +30,12 @@ class History:
     _done: dict[str, tuple[ModelMessage, ...]] = field(default_factory=dict[str, tuple[ModelMessage, ...]])
     _sizes: dict[str, int] = field(default_factory=dict[str, int])
 
-    def of(self, messages: Sequence[Message]) -> list[ModelMessage]:
-        """The conversation since its last summary, oldest first."""
-        return [form for message in since_summary(messages) for form in self._forms(message)]
+    def of(self, messages: Iterable[Message]) -> list[ModelMessage]:
+        """The messages as the model is sent them, in order."""
+        done, forms = self._done, list[ModelMessage]()
+        for message in messages:
+            forms += done.get(message.info.id) or self._forms(message)
+        return forms
 
     def size(self, message: Message) -> int:
         """About how many tokens the message takes: four characters are one."""
@@ -58,24 +62,20 @@ class History:
         return forms
 
 
-def since_summary(messages: Sequence[Message]) -> Sequence[Message]:
-    """From the last finished summary on; what it kept word for word follows it."""
-    position = last_summary(messages)
+def since_summary(conversation: Conversation) -> list[Message]:
+    """What the model is sent: from the last finished summary on; what it kept word for word follows it."""
+    messages = conversation.messages
+    position = conversation.summary_position()
     if position is None:
         return messages
     mark = _mark_of(messages, position)
     return [*messages[mark : position + 1], *messages[_tail_start(messages, mark) : mark], *messages[position + 1 :]]
 
 
-def kept_from(messages: Sequence[Message]) -> int:
+def kept_from(conversation: Conversation) -> int:
     """How many messages at the beginning the model is no longer sent."""
-    position = last_summary(messages)
-    return 0 if position is None else _tail_start(messages, _mark_of(messages, position))
-
-
-def last_summary(messages: Sequence[Message]) -> int | None:
-    """Where the last finished summary is, if there is one."""
-    return next((index for index in range(len(messages) - 1, -1, -1) if _is_summary(messages[index])), None)
+    position = conversation.summary_position()
+    return 0 if position is None else _tail_start(conversation.messages, _mark_of(conversation.messages, position))
 
 
 def _mark_of(messages: Sequence[Message], summary: int) -> int:
@@ -88,11 +88,6 @@ def _tail_start(messages: Sequence[Message], mark: int) -> int:
     if part is None or part.tail_start_id is None:
         return mark
     return next((index for index in range(mark) if messages[index].info.id == part.tail_start_id), mark)
-
-
-def _is_summary(message: Message) -> bool:
-    info = message.info
-    return isinstance(info, Assistant) and bool(info.summary) and info.finish is not None and info.error is None
 
 
 def _from_user(message: Message) -> Iterator[ModelMessage]:

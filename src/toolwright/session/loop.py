@@ -8,6 +8,7 @@ from toolwright.models.retry import stream_with_retries
 from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
+from toolwright.session.history import since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
 from toolwright.session.turn import Turn
@@ -51,7 +52,7 @@ async def _step(turn: Turn, *, tools: list[ToolSpec], last: bool) -> ReplyWriter
 
 async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) -> ReplyWriter:
     """Stream one reply into a new message; trouble that passes is tried again."""
-    messages: list[ModelMessage] = [turn.system_message(), *turn.history.of(turn.conversation.messages)]
+    messages: list[ModelMessage] = [turn.system_message(), *turn.history.of(since_summary(turn.conversation))]
     if last:
         messages.append(UserMessage(content=(LAST_STEP,)))
     message = turn.begin_reply()
