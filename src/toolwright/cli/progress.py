@@ -103,7 +103,9 @@ class Live:
             self._note(f"{indent}✗ {part.tool}  {first[:160]}", "31")
         elif isinstance(part.state, Completed):
             title = part.state.title or _short(part.state.input)
-            self._note(f"{indent}• {part.tool}  {title.splitlines()[0][:160] if title else ''}", "2")
+            exit_code = part.state.metadata.get("exit")
+            ended = f"  (exit {exit_code})" if exit_code else ""
+            self._note(f"{indent}• {part.tool}  {title.splitlines()[0][:160] if title else ''}{ended}", "2")
 
     def _note(self, text: str, code: str) -> None:
         print(f"\x1b[{code}m{text}\x1b[0m" if self.colour else text.rstrip(), file=self.notes, flush=True)
