@@ -103,3 +103,16 @@ def test_always_is_kept_for_the_project_and_a_word_that_is_no_answer_asks_again(
     with at_terminal(asking, "write", json.dumps({"filePath": "m.txt", "content": "x"})) as terminal:
         assert terminal.exit_code() == 0
     assert (asking / "m.txt").read_text() == "x"
+
+
+def test_of_several_rules_only_the_chosen_one_is_stored(project: Path) -> None:
+    (project / "toolwright.json").write_text('{"permission": {"bash": "ask"}}')
+    with at_terminal(project, "bash", '{"command": "ls && pwd"}') as terminal:
+        terminal.wait_for("stores: 1. bash ls *, 2. bash pwd *; a 1 stores only the first")
+        terminal.type("a 3")
+        terminal.wait_for("a 3")
+        terminal.type("a 2")
+        assert terminal.exit_code() == 0
+    stored = next((project.parent / "home").rglob("approvals.json")).read_text("utf-8")
+    assert '"pwd *"' in stored
+    assert '"ls *"' not in stored

@@ -61,14 +61,23 @@ def _prompt(question: Question) -> Reply:
         match words[:1]:
             case ["y" | "yes" | "once"]:
                 return Reply(kind="once")
-            case ["s" | "session"] if question.offered:
-                return Reply(kind="always", scope="session")
-            case ["a" | "always"] if question.offered:
-                return Reply(kind="always", scope="project")
+            case ["s" | "session"] if chosen := _chosen(question, words[1:]):
+                return Reply(kind="always", scope="session", patterns=chosen)
+            case ["a" | "always"] if chosen := _chosen(question, words[1:]):
+                return Reply(kind="always", scope="project", patterns=chosen)
             case ["n" | "no"] | []:
                 return Reply(kind="reject", message=words[1].strip() if len(words) > 1 else "")
             case _:
                 continue
+
+
+def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
+    """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
+    if not words:
+        return question.offered
+    numbers = words[0].replace(",", " ").split()
+    known = {str(number): pattern for number, pattern in enumerate(question.offered, 1)}
+    return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
 
 
 def shown_question(question: Question) -> str:
@@ -82,8 +91,10 @@ def shown_question(question: Question) -> str:
 
 
 def _choices(question: Question) -> str:
-    rules = ", ".join(f"{question.request.permission} {pattern}" for pattern in question.offered)
-    lasting = f", s for this session, a always in this project (stores: {rules})" if rules else ""
+    rules = [f"{question.request.permission} {pattern}" for pattern in question.offered]
+    shown = ", ".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1)) if len(rules) > 1 else "".join(rules)
+    several = "; a 1 stores only the first" if len(rules) > 1 else ""
+    lasting = f", s for this session, a always in this project (stores: {shown}{several})" if rules else ""
     return f"Allow? y once{lasting}, n no (n and a word of advice is welcome)"
 
 
