@@ -329,6 +329,19 @@ async def test_a_planning_agents_shell_cannot_write(project: Path) -> None:
         assert not (project / "made").exists()
 
 
+async def test_a_folder_approved_to_a_planning_agent_is_still_not_its_to_write(project: Path) -> None:
+    outside = project.parent / "outside"
+    outside.mkdir(exist_ok=True)
+    script = project / "touch.py"
+    script.write_text("import sys; open(sys.argv[1] + '/made', 'w')")
+    async with open_workshop(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shop:
+        if not await has_sandbox(shop):
+            pytest.skip("no sandbox works here")
+        result = await shop.bash(f"python3 touch.py {outside}")
+        assert "Read-only file system" in result.output or "Permission denied" in result.output
+        assert not (outside / "made").exists()
+
+
 async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

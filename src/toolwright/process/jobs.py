@@ -138,7 +138,7 @@ class Jobs:
         self.home = environment.get("HOME") or str(Path.home())
         """What `~` is to a command."""
         self._scopes = scopes
-        self._shell = choose_shell(environment, settings.shell)
+        self.shell = choose_shell(environment, settings.shell)
         self._environment = settings.withhold.apply(environment)
         self._new_file = new_file
         self._kept = defaultdict[str, dict[str, Job]](dict)
@@ -150,7 +150,7 @@ class Jobs:
 
     async def start(self, command: str, *, cwd: Path, box: Box, takes_input: bool = False) -> Job:
         """Run a command line in its box. ToolError if it could not even begin."""
-        wrapped = self.sandbox.wrap(box, [self._shell, "-c", command], cwd)
+        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
         program = Program(
             argv=wrapped.argv,
             cwd=cwd,

@@ -18,6 +18,7 @@ from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.walls import wall_note
 from toolwright.request import PathPattern, Request
 from toolwright.shell import analyse, checks_for, requests_for
+from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
 from toolwright.truncate import Truncator, cut, shown
 
@@ -63,7 +64,7 @@ class Run:
         if await sandbox.ready() == "none":
             return Box(rung="none")
         read_only = ctx.decide("edit", "*") == "deny"
-        writable = [*_approved(requests), *(_written(requests, self.tree) if read_only else ())]
+        writable = list(_written(requests, self.tree) if read_only else _approved(requests))
         masked = sandbox.masks.denied(f"{ctx.session_id} {ctx.agent}", _denied_to(ctx, self.tree))
         online = ctx.decide("network", "*") != "deny"
         return await sandbox.box(writable=writable, masked=masked, read_only=read_only, network=online)
@@ -150,7 +151,8 @@ def _check(command: str) -> None:
 
 async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list[Request]:
     """Put all questions about a command; the answer is what was allowed."""
-    analysis = analyse(command, cwd=str(place.path), home=ctx.use(Jobs).home)
+    jobs = ctx.use(Jobs)
+    analysis = await explained(analyse(command, cwd=str(place.path), home=jobs.home, shell=jobs.shell))
     if not place.inside:
         analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
     requests = requests_for(analysis, tree.place)
