@@ -337,7 +337,7 @@ async def test_a_folder_approved_to_a_planning_agent_is_still_not_its_to_write(p
     async with open_workshop(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shop:
         if not await has_sandbox(shop):
             pytest.skip("no sandbox works here")
-        result = await shop.bash(f"python3 touch.py {outside}")
+        result = await shop.bash(f"ls {outside}; python3 touch.py {outside}")
         assert "Read-only file system" in result.output or "Permission denied" in result.output
         assert not (outside / "made").exists()
 

@@ -89,11 +89,15 @@ class Sandbox:
         self,
         *,
         writable: Iterable[Path] = (),
+        readable: Iterable[Path] = (),
         masked: Iterable[Path] = (),
         read_only: bool = False,
         network: bool = True,
     ) -> Box:
-        """The walls for one command: `writable` are folders approved for it, `masked` files it must not read."""
+        """The walls for one command.
+
+        `writable` and `readable` are folders approved for it, `masked` files it must not read.
+        """
         rung = await self.ready()
         if rung == "none":
             return Box(rung=rung)
@@ -108,7 +112,11 @@ class Sandbox:
         box = Box(
             rung=rung,
             writable=_outermost(place for place in open_ if place.exists()),
-            readable=(*map(self._place, self.settings.readable), self._root),
+            readable=(
+                *map(self._place, self.settings.readable),
+                self._root,
+                *filter(None, map(self._existing, readable)),
+            ),
             network=online,
             temp=self._temp_folder(),
             mounts=rung != "landlock" or self._has_mounts(),

@@ -64,10 +64,13 @@ class Run:
         if await sandbox.ready() == "none":
             return Box(rung="none")
         read_only = ctx.decide("edit", "*") == "deny"
-        writable = list(_written(requests, self.tree) if read_only else _approved(requests))
+        approved = list(_approved(requests))
+        writable = list(_written(requests, self.tree)) if read_only else approved
         masked = sandbox.masks.denied(f"{ctx.session_id} {ctx.agent}", _denied_to(ctx, self.tree))
         online = ctx.decide("network", "*") != "deny"
-        return await sandbox.box(writable=writable, masked=masked, read_only=read_only, network=online)
+        return await sandbox.box(
+            writable=writable, readable=approved, masked=masked, read_only=read_only, network=online
+        )
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
