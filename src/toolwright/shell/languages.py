@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, sort_arguments
+from toolwright.shell.arguments import Effects, paths_in, sort_arguments
 from toolwright.shell.state import Field
 
 INTERPRETERS: Mapping[str, tuple[str, str]] = {
@@ -60,6 +60,8 @@ def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:
         return
     if any(one.text in _ASKS_ABOUT_ITSELF for one in before) and first is None:
         return
+    # What the script or module is told about it may open, like any program that is not known.
+    found.touch("read", *(path for one in arguments for path in paths_in(one)))
     if any(one.text in ("-m", "--test", "-f", "-S") for one in before):
         return
     given = sort_arguments(arguments, valued)
