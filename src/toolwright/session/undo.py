@@ -1,9 +1,9 @@
 """Undo: what a session's calls changed, listed and taken back by turn, call or file, without git.
 
-Only what the agent changed is touched, and only where nobody has changed it since.
+Only what the agent and its subagents changed is touched, and only where nobody has changed it since.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,14 @@ from toolwright.files.journal import Entry
 from toolwright.files.replace import Change
 from toolwright.files.store import Files
 from toolwright.ids import new_id
-from toolwright.messages import Assistant
+from toolwright.messages import Message
+from toolwright.parts import Pending, ToolPart
 from toolwright.session.conversation import Conversation
 
 Json = dict[str, Any]
+
+_UNDO = "undo"
+"""What the ids of our own changes begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,18 @@ class FileUndo:
         return counts(before, after)
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A change, and the session whose call made it."""
+
+    session_id: str
+    entry: Entry
+
+    @property
+    def call(self) -> tuple[str, str]:
+        return self.session_id, self.entry.call_id
+
+
 @dataclass(slots=True)
 class Undo:
     """The changes of one session."""
@@ -63,27 +79,31 @@ class Undo:
     conversation: Conversation
 
     def changes(self) -> list[Entry]:
-        """Everything the session changed, oldest first."""
-        return self.files.journal.entries(self.conversation.id)
+        """Everything the session and its subagents changed, oldest first."""
+        return [made.entry for made in self._made()]
 
     def plan(self, selection: Selection) -> list[FileUndo]:
         """What taking the selected changes back would do. Raises UsageError where it would harm anything."""
-        entries = self.changes()
-        wanted = {id(entry) for entry in entries if self._fits(entry, selection)}
-        if not wanted:
+        by_path: dict[str, list[Made]] = {}
+        for made in self._made():
+            by_path.setdefault(made.entry.path, []).append(made)
+        standing = {path: standing_changes(history) for path, history in by_path.items()}
+        calls = self._selected_calls(selection)
+        file = str(self.files.tree.place(selection.file).path) if selection.file else ""
+        plans = [
+            self._plan_file(path, changes, wanted)
+            for path, changes in standing.items()
+            if (wanted := [(not file or path == file) and (calls is None or one.call in calls) for one in changes])
+            and any(wanted)
+        ]
+        if not plans:
             raise UsageError("Nothing of that was changed in this session, or it was taken back already.")
-        paths = dict.fromkeys(entry.path for entry in entries if id(entry) in wanted)
-        plans = [self._plan_file([one for one in entries if one.path == path], wanted) for path in paths]
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
         """Take the selected changes back, all or none. The taking back can itself be undone by `unrevert`."""
         plans = self.plan(selection)
-        call_id = new_id("undo")
-        changes = [
-            Change(place=self.files.tree.place(plan.path), before=plan.present, after=plan.restored) for plan in plans
-        ]
-        await self.files.commit(changes, session_id=self.conversation.id, call_id=call_id)
+        call_id = await self._carry_out(plans)
         mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if selection.turn else {})
         self.conversation.change(replace(self.conversation.info, revert=mark))
         return plans
@@ -93,41 +113,83 @@ class Undo:
         mark = self.conversation.info.revert
         if not mark:
             raise UsageError("Nothing was taken back in this session.")
-        plans = await self.revert(Selection(call=mark["callID"]))
+        own = self.files.journal.entries(self.conversation.id)
+        plans = [self._plan_back(entry) for entry in own if entry.call_id == mark["callID"]]
+        await self._carry_out(plans)
         self.conversation.change(replace(self.conversation.info, revert=None))
         return plans
 
-    def _fits(self, entry: Entry, selection: Selection) -> bool:
-        if selection.call and entry.call_id != selection.call:
-            return False
-        if selection.file and Path(entry.path) != self.files.tree.place(selection.file).path:
-            return False
-        return not selection.turn or entry.call_id in self._calls_since(selection.turn)
+    async def _carry_out(self, plans: Sequence[FileUndo]) -> str:
+        call_id = new_id(_UNDO)
+        changes = [
+            Change(place=self.files.tree.place(plan.path), before=plan.present, after=plan.restored) for plan in plans
+        ]
+        await self.files.commit(changes, session_id=self.conversation.id, call_id=call_id)
+        return call_id
 
-    def _calls_since(self, message_id: str) -> set[str]:
+    # Which changes.
+
+    def _made(self) -> list[Made]:
+        sessions = [self.conversation.id, *self._below(self.conversation.all_messages())]
+        found = [Made(one, entry) for one in dict.fromkeys(sessions) for entry in self.files.journal.entries(one)]
+        return sorted(found, key=lambda made: made.entry.time)
+
+    def _below(self, messages: Sequence[Message]) -> Iterator[str]:
+        """The sessions of the subagents, and of theirs."""
+        for part in _tool_parts(messages):
+            if child := _child_of(part):
+                yield child
+                yield from self._below(self.conversation.store.messages(child))
+
+    def _selected_calls(self, selection: Selection) -> set[tuple[str, str]] | None:
+        """The calls whose changes are meant; None for those of any call."""
+        if not selection.turn and not selection.call:
+            return None
         messages = self.conversation.all_messages()
-        ids = [message.info.id for message in messages]
-        if message_id not in ids:
-            raise UsageError(f"There is no message {message_id!r} in this session.")
-        later = messages[ids.index(message_id) :]
-        return {part.call_id for message in later if isinstance(message.info, Assistant) for part in message.calls}
+        since = set(
+            self._with_those_below(_tool_parts(_from(messages, selection.turn) if selection.turn else messages))
+        )
+        if not selection.call:
+            return since
+        named = [part for part in _tool_parts(messages) if part.call_id == selection.call]
+        below = set(self._with_those_below(named))
+        # A call of a subagent may be named too.
+        return since & (below or {call for call in since if call[1] == selection.call})
 
-    def _plan_file(self, history: Sequence[Entry], wanted: set[int]) -> FileUndo:
+    def _with_those_below(self, parts: Iterable[ToolPart]) -> Iterator[tuple[str, str]]:
+        """The calls, those inside a batch, and those that subagents made for them."""
+        for part in parts:
+            yield part.session_id, part.call_id
+            if child := _child_of(part):
+                below = _tool_parts(self.conversation.store.messages(child))
+                yield from self._with_those_below(one for one in below if _began_during(one, part))
+
+    # What becomes of a file.
+
+    def _plan_file(self, path: str, changes: Sequence[Made], wanted: Sequence[bool]) -> FileUndo:
         """Walk back from the newest change of the file. Every step must lead on to the one before it."""
-        path = history[0].path
         present = self._present(path)
         state = None if present is None else digest_of(present)
         calls: list[str] = []
-        for entry in _newest_first(history, wanted):
+        first = wanted.index(True)
+        for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
+            entry = made.entry
+            if not is_wanted:
+                raise UsageError(f"{path} was changed again by call {entry.call_id}; undo that one first.")
             if entry.after != state:
-                raise UsageError(
-                    f"{path} was changed after call {entry.call_id}, by somebody or something else. It stays as it is;"
-                    " undo the later change first, or put the file right by hand."
-                )
+                raise UsageError(_changed_since(path, f"call {entry.call_id}"))
             state = entry.before
             calls.append(entry.call_id)
         restored = None if state is None else self._image(path, state, present)
         return FileUndo(path=path, present=present, restored=restored, calls=tuple(calls))
+
+    def _plan_back(self, entry: Entry) -> FileUndo:
+        """One file as it was before it was taken back."""
+        present = self._present(entry.path)
+        if (None if present is None else digest_of(present)) != entry.after:
+            raise UsageError(_changed_since(entry.path, "it was taken back"))
+        restored = None if entry.before is None else self._image(entry.path, entry.before, present)
+        return FileUndo(path=entry.path, present=present, restored=restored, calls=(entry.call_id,))
 
     def _present(self, path: str) -> bytes | None:
         try:
@@ -142,13 +204,60 @@ class Undo:
         return image
 
 
-def _newest_first(history: Sequence[Entry], wanted: set[int]) -> Iterator[Entry]:
-    """The changes to take back. One that is not wanted but later than one that is stands in the way and is refused."""
-    remaining = sum(id(entry) in wanted for entry in history)
-    for entry in reversed(history):
-        if remaining == 0:
-            return
-        if id(entry) not in wanted:
-            raise UsageError(f"{entry.path} was changed again by call {entry.call_id}; undo that one first.")
-        remaining -= 1
-        yield entry
+def standing_changes(history: Sequence[Made]) -> list[Made]:
+    """The changes of one file, oldest first, without those that were taken back and not put back again."""
+    standing: list[Made] = []
+    taken: list[list[Made]] = []
+    for made in history:
+        entry = made.entry
+        if not entry.call_id.startswith(f"{_UNDO}_"):
+            standing.append(made)
+            taken.clear()
+        elif taken and (taken[-1][0].entry.before, taken[-1][-1].entry.after) == (entry.before, entry.after):
+            standing += taken.pop()
+        else:
+            start = _last_that_led_away(standing, entry.after)
+            if start < len(standing):
+                taken.append(standing[start:])
+                del standing[start:]
+    return standing
+
+
+def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:
+    """Where to cut so that the file is in that state again; the end if nowhere."""
+    positions = range(len(standing) - 1, -1, -1)
+    return next((at for at in positions if standing[at].entry.before == state), len(standing))
+
+
+def _changed_since(path: str, moment: str) -> str:
+    return (
+        f"{path} was changed after {moment}, by somebody or something else. It is left as it is;"
+        " undo the later change first, or put the file right by hand."
+    )
+
+
+def _from(messages: Sequence[Message], message_id: str) -> Sequence[Message]:
+    position = next((at for at, message in enumerate(messages) if message.info.id == message_id), None)
+    if position is None:
+        raise UsageError(f"There is no message {message_id!r} in this session.")
+    return messages[position:]
+
+
+def _tool_parts(messages: Iterable[Message]) -> Iterator[ToolPart]:
+    for message in messages:
+        yield from (part for part in message.parts.values() if isinstance(part, ToolPart))
+
+
+def _child_of(part: ToolPart) -> str:
+    """The session that a task call has handed its work to."""
+    if part.tool != "task" or isinstance(part.state, Pending) or not part.state.metadata:
+        return ""
+    return str(part.state.metadata.get("sessionId", ""))
+
+
+def _began_during(part: ToolPart, call: ToolPart) -> bool:
+    """Whether a subagent's call was made for this task, and not for another that went on with the same session."""
+    if isinstance(part.state, Pending) or isinstance(call.state, Pending):
+        return False
+    ended = call.state.time.end
+    return call.state.time.start <= part.state.time.start and (ended is None or part.state.time.start <= ended)

@@ -1,0 +1,143 @@
+"""Undo through whole sessions: by turn, call and file, with batches and subagents, back and forth."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.session.stage import Stage, call, calls, opened, read, says
+from toolwright.errors import UsageError
+from toolwright.files.journal import Entry
+from toolwright.files.store import Files
+from toolwright.session.undo import Made, Selection, Undo, standing_changes
+
+
+def write(name: str, content: str) -> Any:
+    return call("write", filePath=name, content=content)
+
+
+def edit(name: str, old: str, new: str) -> Any:
+    return call("edit", filePath=name, oldString=old, newString=new)
+
+
+def undo_of(stage: Stage) -> Undo:
+    return Undo(stage.workspace.services.use(Files), stage.turns.conversation)
+
+
+async def test_back_and_forth_and_back_again(project: Path) -> None:
+    async with opened(project, calls(read()), calls(edit("a.txt", "hello", "goodbye")), says("Done.")) as stage:
+        await stage.prompt()
+        turn = Selection(turn=stage.messages[0].info.id)
+        undo = undo_of(stage)
+        for _ in range(3):
+            await undo.revert(turn)
+            assert (project / "a.txt").read_text() == "hello\nworld\n"
+            with pytest.raises(UsageError, match="taken back already"):
+                undo.plan(turn)
+            await undo.unrevert()
+            assert (project / "a.txt").read_text() == "goodbye\nworld\n"
+        assert stage.turns.conversation.info.revert is None
+
+
+async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> None:
+    script = (calls(read()), calls(edit("a.txt", "hello", "one")), calls(edit("a.txt", "one", "two")), says("Done."))
+    async with opened(project, *script) as stage:
+        await stage.prompt()
+        first, second = stage.replies[1].calls[0].call_id, stage.replies[2].calls[0].call_id
+        undo = undo_of(stage)
+        with pytest.raises(UsageError, match="undo that one first"):
+            undo.plan(Selection(call=first))
+        await undo.revert(Selection(call=second))
+        assert (project / "a.txt").read_text() == "one\nworld\n"
+        await undo.revert(Selection(call=first))
+        assert (project / "a.txt").read_text() == "hello\nworld\n"
+
+
+async def test_one_file_of_a_turn(project: Path) -> None:
+    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as stage:
+        await stage.prompt()
+        await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id, file="b.txt"))
+        assert not (project / "b.txt").exists()
+        assert (project / "c.txt").exists()
+
+
+async def test_changes_inside_a_batch_are_taken_back_with_it(project: Path) -> None:
+    inner = [{"tool": "write", "parameters": {"filePath": f"{name}.txt", "content": "x\n"}} for name in "bc"]
+    config = {"experimental": {"batch_tool": True}}
+    async with opened(project, calls(call("batch", tool_calls=inner)), says("Done."), config=config) as stage:
+        await stage.prompt()
+        assert (project / "c.txt").exists()
+        await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id))
+        assert not (project / "b.txt").exists()
+        assert not (project / "c.txt").exists()
+
+
+@pytest.mark.parametrize("by", ["turn", "call"])
+async def test_changes_of_a_subagent_are_taken_back_with_its_task(project: Path, by: str) -> None:
+    """Weakness 5"""
+    handed = call("task", description="Job", prompt="Sub job.", subagent_type="general")
+    script = (
+        calls(write("own.txt", "own\n")),
+        calls(handed),
+        calls(write("sub.txt", "sub\n"), match="^Sub job"),
+        says("Sub.", match="^Sub job"),
+        says("Done."),
+    )
+    async with opened(project, *script) as stage:
+        await stage.prompt()
+        task = stage.replies[1].calls[0].call_id
+        selection = Selection(turn=stage.messages[0].info.id) if by == "turn" else Selection(call=task)
+        undo = undo_of(stage)
+        assert len(undo.changes()) == 2
+        await undo.revert(selection)
+        assert not (project / "sub.txt").exists()
+        assert (project / "own.txt").exists() == (by == "call")
+        await undo.unrevert()
+        assert (project / "sub.txt").read_text() == "sub\n"
+
+
+async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_the_others(project: Path) -> None:
+    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as stage:
+        await stage.prompt()
+        (project / "c.txt").write_text("mine\n")
+        with pytest.raises(UsageError, match="changed after"):
+            await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id))
+        assert (project / "b.txt").exists()
+        assert (project / "c.txt").read_text() == "mine\n"
+
+
+STATES = st.sampled_from(["a", "b", "c", None])
+
+
+@settings(max_examples=500)
+@given(st.lists(st.one_of(STATES.map(lambda state: ("set", state)), st.just(("undo", "")), st.just(("redo", "")))))
+def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: list[tuple[str, str | None]]) -> None:
+    """Changes, undoing the newest and redoing it, in any order: the standing ones are a chain."""
+    history: list[Made] = []
+    state: str | None = "start"
+    model: list[tuple[str | None, str | None]] = []
+    undone: tuple[str | None, str | None] | None = None
+    for number, (kind, wanted) in enumerate(steps):
+        before = state
+        if kind == "set" and wanted != state:
+            model.append((before, wanted))
+            state, undone, name = wanted, None, f"call_{number}"
+        elif kind == "undo" and model:
+            undone = model.pop()
+            state, name = undone[0], f"undo_{number}"
+        elif kind == "redo" and undone:
+            model.append(undone)
+            state, undone, name = undone[1], None, f"undo_{number}"
+        else:
+            continue
+        entry = Entry(call_id=name, path="/x", before=before, after=state, mode=None, time=float(number))
+        history.append(Made("ses_1", entry))
+    standing = [made.entry for made in standing_changes(history)]
+    assert all(one.after == other.before for one, other in pairwise(standing))
+    if standing:
+        assert standing[-1].after == state
+    else:
+        assert state == "start"
