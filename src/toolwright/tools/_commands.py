@@ -12,6 +12,7 @@ from typing import Any
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place, Tree
 from toolwright.files.store import Files
+from toolwright.files.witness import Witness
 from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
@@ -48,6 +49,7 @@ class Run:
         self.jobs.require_room(self.ctx.session_id)
         box = await self._box(requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
+        witness = await asyncio.to_thread(Witness.of, self.ctx.use(Files).journal, _changed(requests, self.tree))
         job = await self._start(place.path, box)
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
@@ -55,6 +57,7 @@ class Run:
             await asyncio.shield(job.stop())
             raise
         finally:
+            witness.settle(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
             if not job.name:
                 job.release()
 
@@ -183,9 +186,14 @@ def _approved(requests: Sequence[Request]) -> Iterator[Path]:
 
 def _written(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
     """The folders of the files that this command was allowed to change."""
+    yield from (path.parent for path in _changed(requests, tree))
+
+
+def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """The files that the command names as written or deleted."""
     for request in requests:
         if request.permission == "edit":
-            yield from (tree.place(str(tree.root / name)).path.parent for name in request.patterns)
+            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
 
 
 def _denied_to(ctx: ToolContext, tree: Tree) -> Callable[[str], bool]:

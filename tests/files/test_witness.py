@@ -1,0 +1,67 @@
+"""What a command changed, seen by looking before and after."""
+
+from pathlib import Path
+
+import pytest
+
+from toolwright.files import witness as witness_module
+from toolwright.files.journal import Journal
+from toolwright.files.store import Files
+from toolwright.files.witness import Witness
+from toolwright.models.scripted import ScriptedModel
+from toolwright.session.prompt import Prompt
+from toolwright.session.undo import Selection, Undo
+from toolwright.testing import make_workspace
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "undo")
+
+
+def test_changed_deleted_and_new_files_are_written_down_and_others_are_not(journal: Journal, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    for name in ("src/a", "src/b", "same", "changed"):
+        (folder / name).write_text(f"{name} before")
+    seen = Witness.of(journal, [folder / "src", folder / "same", folder / "changed", folder / "new"])
+    (folder / "src" / "a").unlink()
+    (folder / "changed").write_text("after")
+    (folder / "new").write_text("new")
+    changed = seen.settle(session_id="ses_1", call_id="call_1")
+    assert sorted(path.name for path in changed) == ["a", "changed", "new"]
+    entries = {Path(entry.path).name: entry for entry in journal.entries("ses_1")}
+    assert (entries["a"].after, entries["new"].before) == (None, None)
+    assert entries["changed"].before is not None
+    assert journal.images.get(entries["changed"].before) == b"changed before"
+
+
+def test_no_more_is_looked_at_than_the_limits_allow(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness_module, "MOST_FILES", 3)
+    monkeypatch.setattr(witness_module, "MOST_BYTES", 10)
+    for number in range(9):
+        (tmp_path / f"f{number}").write_text("x")
+    (tmp_path / "large").write_text("x" * 100)
+    seen = Witness.of(journal, [tmp_path / "large", *(tmp_path / f"f{number}" for number in range(9))])
+    assert [path.name for path in seen.before] == ["f0", "f1", "f2"]
+
+
+async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    (project / "src" / "x.py").write_text("precious\n")
+    (project / "a.txt").write_text("old\n")
+    command = "rm -rf src && echo new > a.txt && echo n > made"
+    model = ScriptedModel({"tools": [{"name": "bash", "args": {"command": command}}]}, {"text": "gone"})
+    workspace = make_workspace(project, model=model)
+    turns = workspace.sessions.create()
+    await turns.prompt(Prompt(text="clear up"))
+    assert not (project / "src" / "x.py").exists()
+    undo = Undo(workspace.services.use(Files), turns.conversation)
+    await undo.revert(Selection(turn=turns.conversation.messages[0].info.id))
+    await workspace.close()
+    assert (project / "src" / "x.py").read_text() == "precious\n"
+    assert (project / "a.txt").read_text() == "old\n"
+    assert not (project / "made").exists()
