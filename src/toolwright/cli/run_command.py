@@ -11,7 +11,7 @@ from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
 from toolwright.cli.options import note, open_from, parser
 from toolwright.cli.progress import JsonLines, Live, Quiet
 from toolwright.cli.questions import TerminalUser, answerer, terminal_responder
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.messages import Assistant, Message
 from toolwright.services import Questions
 from toolwright.session.budget import Budget
@@ -114,7 +114,13 @@ async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options:
         workspace.bus.subscribe(Quiet(session_id))
     task = asyncio.create_task(turns.prompt(prompt))
     _stop_on_interrupt(turns)
-    return await task
+    try:
+        return await task
+    except ToolwrightError:
+        # A prompt that could not even be taken leaves no empty session behind.
+        if not turns.conversation.messages:
+            await workspace.sessions.delete(session_id)
+        raise
 
 
 def _stop_on_interrupt(turns: Turns) -> None:
