@@ -78,6 +78,8 @@ Listener = Callable[[Event], None]
 class Bus:
     """Tells every listener of every event, in the order they subscribed."""
 
+    number: int = 0
+    """How many events there were; while one is told, its own number."""
     _listeners: list[Listener] = field(default_factory=list[Listener])
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -86,5 +88,6 @@ class Bus:
         return lambda: self._listeners.remove(listener)
 
     def publish(self, event: Event) -> None:
+        self.number += 1
         for listener in tuple(self._listeners):
             listener(event)

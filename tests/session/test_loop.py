@@ -53,7 +53,10 @@ async def test_a_turn_with_a_call_is_two_replies_to_one_prompt(project: Path) ->
 async def test_events_come_in_the_order_clients_rely_on(project: Path) -> None:
     """2"""
     async with opened(project, LOOK, says("It says hello.")) as stage:
+        numbers: list[int] = []
+        stage.workspace.bus.subscribe(lambda _: numbers.append(stage.workspace.bus.number))
         await stage.prompt()
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
         told = [name for event in stage.events if (name := _name(event))]
         assert told == [
             "message user", "text", "busy",

@@ -458,6 +458,22 @@ async def test_old_sessions_can_be_deleted_with_their_subagents(tmp_path: Path) 
     await storage.close()
 
 
+async def test_the_room_of_deleted_sessions_is_given_back(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "sessions.db")
+    for number in range(50):
+        title = f"{number} " + "x" * 20_000
+        info = SessionInfo(
+            id=f"ses_{number}", project_id="p", directory="/", title=title, version="1", time=Moment(created=1)
+        )
+        storage.put_session(info)
+    await storage.settled()
+    full = storage.size()
+    assert full > 1_000_000
+    await storage.delete_older_than(100)
+    assert storage.size() < 100_000
+    await storage.close()
+
+
 async def test_the_todo_list_of_a_session_is_there_after_a_restart(project: Path) -> None:
     todo = call("todowrite", todos=[{"id": "1", "content": "x", "status": "pending", "priority": "low"}])
     async with opened(project, calls(todo), says("One.")) as stage:

@@ -36,12 +36,17 @@ class _Waiter:
     action: Callable[[sqlite3.Connection], Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Shrink:
+    """An order that cannot be carried out inside a transaction."""
+
+
 @dataclass(slots=True)
 class Database:
     """A file that any number of processes may have open. Only the writer's thread changes it."""
 
     path: Path
-    _queue: "SimpleQueue[_Write | _Waiter | None]" = field(default_factory=SimpleQueue)
+    _queue: "SimpleQueue[_Write | _Waiter | _Shrink | None]" = field(default_factory=SimpleQueue)
     _writer: threading.Thread | None = None
     _reader: sqlite3.Connection | None = None
     _unread: bool = False
@@ -96,6 +101,11 @@ class Database:
         self._queue.put(_Waiter(tell, action))
         return await done
 
+    def shrink(self) -> None:
+        """Give the room of deleted rows back to the disk, when nobody else is in the way."""
+        self._queue.put(_Shrink())
+        self._unread = True
+
     async def close(self) -> None:
         writer, self._writer = self._writer, None
         if writer is not None:
@@ -131,6 +141,8 @@ class Database:
             # Only trouble that may pass is worth another try; a statement that can never work must not block the rest.
             if not isinstance(problem, sqlite3.OperationalError):
                 backlog.clear()
+            if any(isinstance(entry, _Shrink) for entry in batch):
+                _shrink(connection)
             for entry in batch:
                 if isinstance(entry, _Waiter):
                     _answer(connection, entry, problem)
@@ -183,6 +195,13 @@ def _commit(connection: sqlite3.Connection, writes: list[_Write]) -> sqlite3.Err
         _roll_back(connection)
         return error
     return None
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    # Another process that reads or writes just now keeps us from it; there will be a next time.
+    with suppress(sqlite3.OperationalError):
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _answer(connection: sqlite3.Connection, waiter: _Waiter, problem: sqlite3.Error | None) -> None:

@@ -216,6 +216,8 @@ class Storage:
         gone = [name for name in parents if _root(name, parents) not in kept]
         for name in gone:
             self.delete_session(name)
+        if gone:
+            self.database.shrink()
         await self.settled()
         return gone
 
