@@ -100,6 +100,8 @@ class Registry:
     """All tools of a workspace. A tool is loaded when it is first needed."""
 
     switches: Switches = field(default_factory=Switches)
+    version: int = 0
+    """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
@@ -107,7 +109,7 @@ class Registry:
 
     def add(self, sources: Iterable[Source]) -> None:
         """Join more tools. The earlier of two with one name stays, and the other is reported."""
-        self._by_model.clear()
+        self._changed()
         for source in sources:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
@@ -119,7 +121,11 @@ class Registry:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
         self._sources[tool.id] = ready(tool)
         self._loaded.pop(tool.id, None)
+        self._changed()
+
+    def _changed(self) -> None:
         self._by_model.clear()
+        self.version += 1
 
     def ids(self) -> list[str]:
         return list(self._sources)

@@ -48,10 +48,14 @@ def json_text(value: Any) -> str:
 
 
 def _one_level(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        entries = ((wire, getattr(value, name)) for name, wire in _names(type(value)))
-        return {wire: entry for wire, entry in entries if entry is not None}
-    return _other_to_json(value)
+    kind: Any = type(value)
+    if not hasattr(kind, "__dataclass_fields__"):
+        return _other_to_json(value)
+    found = {}
+    for name, wire in _names(kind):
+        if (entry := getattr(value, name)) is not None:
+            found[wire] = entry
+    return found
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_one_level)

@@ -41,12 +41,18 @@ class _Shrink:
     """An order that cannot be carried out inside a transaction."""
 
 
+_Order = _Write | _Waiter | _Shrink | None
+"""None is the last."""
+
+
 @dataclass(slots=True)
 class Database:
     """A file that any number of processes may have open. Only the writer's thread changes it."""
 
     path: Path
-    _queue: "SimpleQueue[_Write | _Waiter | _Shrink | None]" = field(default_factory=SimpleQueue)
+    _queue: "SimpleQueue[list[_Order]]" = field(default_factory=SimpleQueue)
+    _gathered: "list[_Order]" = field(default_factory=list)
+    """Orders of this turn of the event loop. They go to the writer together, so that they are one commit."""
     _writer: threading.Thread | None = None
     _reader: sqlite3.Connection | None = None
     _unread: bool = False
@@ -65,8 +71,23 @@ class Database:
         return database
 
     def write(self, statement: str, *values: Any) -> None:
-        self._queue.put(_Write(statement, values))
+        self._order(_Write(statement, values))
         self._unread = True
+
+    def _order(self, order: _Order) -> None:
+        """Hand an order over when this turn of the loop is over; at once where no loop runs."""
+        self._gathered.append(order)
+        if len(self._gathered) > 1:
+            return
+        try:
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        except RuntimeError:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self._gathered:
+            orders, self._gathered = self._gathered, []
+            self._queue.put(orders)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """What a query finds. It sees everything that was written before it."""
@@ -98,18 +119,20 @@ class Database:
 
         if self._writer is None:
             raise StorageError(f"{self.path} was closed.")
-        self._queue.put(_Waiter(tell, action))
+        self._order(_Waiter(tell, action))
+        self._hand_over()
         return await done
 
     def shrink(self) -> None:
         """Give the room of deleted rows back to the disk, when nobody else is in the way."""
-        self._queue.put(_Shrink())
+        self._order(_Shrink())
         self._unread = True
 
     async def close(self) -> None:
         writer, self._writer = self._writer, None
         if writer is not None:
-            self._queue.put(None)
+            self._order(None)
+            self._hand_over()
             await asyncio.to_thread(writer.join)
         if self._reader is not None:
             self._reader.close()
@@ -119,7 +142,8 @@ class Database:
         self._unread = False
         if self._writer is not None:
             done = threading.Event()
-            self._queue.put(_Waiter(lambda *_: done.set()))
+            self._order(_Waiter(lambda *_: done.set()))
+            self._hand_over()
             done.wait()
 
     def _failure(self, problem: sqlite3.Error | None) -> StorageError | None:
@@ -132,9 +156,9 @@ class Database:
         backlog: list[_Write] = []
         running = True
         while running:
-            batch = [self._queue.get()]
+            batch = self._queue.get()
             while not self._queue.empty():
-                batch.append(self._queue.get())
+                batch += self._queue.get()
             running = None not in batch
             backlog += [entry for entry in batch if isinstance(entry, _Write)]
             problem = _commit(connection, backlog)

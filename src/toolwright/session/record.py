@@ -23,7 +23,7 @@ class CallRecord:
     def begin(
         cls, call: Call, *, session_id: str, message_id: str, store: PartStore, bus: Bus, parent: str | None = None
     ) -> "CallRecord":
-        """A call that nobody has announced yet."""
+        """A call that nobody has announced yet. It is told, but not stored: that it runs follows in the same breath."""
         part = ToolPart(
             id=new_id("prt"),
             session_id=session_id,
@@ -33,9 +33,8 @@ class CallRecord:
             state=Pending(),
             parent_call_id=parent,
         )
-        record = cls(part, store, bus)
-        record._write(part.tool, Pending())
-        return record
+        bus.publish(PartUpdated(part=part))
+        return cls(part, store, bus)
 
     def running(self, call: Call) -> None:
         self.started = now()

@@ -44,6 +44,7 @@ class Session:
     """Tools that the prompt being answered has switched off."""
     stand: Callable[[str], Standing] | None = None
     """How to find the standing of another agent in this session, for sessions that change theirs."""
+    _offered: tuple[Any, tuple[str, ...]] = (None, ())
 
     async def run_call(
         self,
@@ -117,9 +118,13 @@ class Session:
         return (self.id, *self.callers)
 
     def offered(self) -> tuple[str, ...]:
-        """The ids of the tools this session's agent has on its model."""
-        offered = self.caller.registry.offered(self.provider, self.model, self.standing)
-        return tuple(tool_id for tool_id in offered if tool_id not in self.withheld)
+        """The ids of the tools this session's agent has on its model; remembered, because every call wants to know."""
+        registry = self.caller.registry
+        circumstances = (registry.version, self.provider, self.model, self.withheld, self.standing)
+        if self._offered[0] != circumstances:
+            offered = registry.offered(self.provider, self.model, self.standing)
+            self._offered = (circumstances, tuple(one for one in offered if one not in self.withheld))
+        return self._offered[1]
 
     def _asker(self, call: Call, message_id: str, log: list[Entry] | None) -> Asker:
         return Asker(
