@@ -11,6 +11,7 @@ from toolwright.files.journal import Journal
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.model import Model
+from toolwright.process.jobs import Jobs
 from toolwright.session.budget import Budget
 from toolwright.session.changes import Changes
 from toolwright.session.conversation import Conversation
@@ -57,7 +58,16 @@ def questions(workspace: Workspace) -> AskedQuestions:
 
 def subagents(workspace: Workspace) -> ChildSessions:
     primary = tuple(workspace.config.get("experimental", "primary_tools", default=()))
-    return ChildSessions(workspace.agents, lambda: workspace.sessions, workspace.bus, primary)
+    return ChildSessions(
+        workspace.agents, lambda: workspace.sessions, workspace.bus, partial(_end_jobs, workspace), primary
+    )
+
+
+async def _end_jobs(workspace: Workspace, session_id: str) -> None:
+    """Commands that a session left in the background end with it."""
+    jobs: Jobs | None = workspace.services.made.get("toolwright.process.jobs.Jobs")
+    if jobs is not None:
+        await jobs.end_session(session_id)
 
 
 def modes(workspace: Workspace) -> AgentModes:

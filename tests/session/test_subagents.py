@@ -296,3 +296,13 @@ async def test_a_crowd_that_is_stopped_leaves_nothing_running_waiting_or_listed(
         assert stage.workspace.broker.pending() == []
         assert stage.workspace.sessions.storage.owners() == []
         assert [task for task in asyncio.all_tasks() if "Turns" in repr(task)] == []
+
+
+async def test_what_a_subagent_left_running_ends_with_its_task(project: Path) -> None:
+    leave = call("bash", command="sleep 3217 & echo started")
+    script = (calls(task()), calls(leave, match=CHILD), says("Left it.", match=CHILD), says("Done."))
+    async with opened(project, *script, config={"agent": HELPER}) as stage:
+        await stage.prompt()
+        found = await asyncio.create_subprocess_exec("pgrep", "-f", "sleep 3217", stdout=asyncio.subprocess.PIPE)
+        output, _ = await found.communicate()
+        assert output == b""

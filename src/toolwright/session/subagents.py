@@ -1,9 +1,10 @@
 """Subagents: work handed to another agent in a session below the caller's, never with more rights than the caller."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolwright.agents import Agents
 from toolwright.errors import ToolError, UsageError
@@ -28,6 +29,8 @@ class ChildSessions:
     agents: Agents
     sessions: Callable[[], Sessions]
     bus: Bus
+    end_work: Callable[[str], Coroutine[Any, Any, None]]
+    """Ends what a session has left running."""
     primary_tools: tuple[str, ...] = ()
     """Tools that are kept from subagents."""
 
@@ -36,10 +39,17 @@ class ChildSessions:
             parent, child = self._sessions(ctx, task)
             progress = Progress(ctx, task.description, child.session.id)
             with progress.following(self.bus):
-                message = await child.prompt(self._prompt(parent, task))
+                message = await self._answered(child, self._prompt(parent, task))
         except UsageError as error:
             raise ToolError(str(error), "not_found") from error
         return _report(child, message, tuple(progress.calls.values()))
+
+    async def _answered(self, child: Turns, prompt: Prompt) -> Message:
+        """The subagent's answer. Whatever it left running ends with its task."""
+        try:
+            return await child.prompt(prompt)
+        finally:
+            await asyncio.shield(self.end_work(child.session.id))
 
     def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Turns, Turns]:
         """The session that hands the work down, and the one that takes it."""
