@@ -29,6 +29,14 @@ class _Write:
 
 
 @dataclass(frozen=True, slots=True)
+class _Row:
+    """A row that is not made ready yet, because another may take its place before it goes."""
+
+    statement: str
+    values: Callable[[], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class _Waiter:
     """Somebody who wants to know when all that was put before is written, and may want more done then."""
 
@@ -51,8 +59,10 @@ class Database:
 
     path: Path
     _queue: "SimpleQueue[list[_Order]]" = field(default_factory=SimpleQueue)
-    _gathered: "list[_Order]" = field(default_factory=list)
+    _gathered: "list[_Order | _Row]" = field(default_factory=list)
     """Orders of this turn of the event loop. They go to the writer together, so that they are one commit."""
+    _rows: dict[str, int] = field(default_factory=dict[str, int])
+    """Where in these a row stands that may still be replaced."""
     _writer: threading.Thread | None = None
     _reader: sqlite3.Connection | None = None
     _unread: bool = False
@@ -71,10 +81,20 @@ class Database:
         return database
 
     def write(self, statement: str, *values: Any) -> None:
+        self._rows.clear()
         self._order(_Write(statement, values))
         self._unread = True
 
-    def _order(self, order: _Order) -> None:
+    def put(self, key: str, statement: str, values: Callable[[], tuple[Any, ...]]) -> None:
+        """Write a row, in the place of what was put under the same key in this turn of the loop."""
+        self._unread = True
+        if (position := self._rows.get(key)) is not None:
+            self._gathered[position] = _Row(statement, values)
+            return
+        self._rows[key] = len(self._gathered)
+        self._order(_Row(statement, values))
+
+    def _order(self, order: "_Order | _Row") -> None:
         """Hand an order over when this turn of the loop is over; at once where no loop runs."""
         self._gathered.append(order)
         if len(self._gathered) > 1:
@@ -86,8 +106,9 @@ class Database:
 
     def _hand_over(self) -> None:
         if self._gathered:
-            orders, self._gathered = self._gathered, []
-            self._queue.put(orders)
+            gathered, self._gathered = self._gathered, []
+            self._rows.clear()
+            self._queue.put([_Write(one.statement, one.values()) if isinstance(one, _Row) else one for one in gathered])
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """What a query finds. It sees everything that was written before it."""

@@ -83,10 +83,10 @@ class Storage:
         self.database.write(_PUT_SESSION, info.id, info.project_id, info.parent_id, updated, _text(info))
 
     def put_message(self, info: Info) -> None:
-        self.database.write(_PUT_MESSAGE, info.id, info.session_id, _text(info))
+        self.database.put(info.id, _PUT_MESSAGE, lambda: (info.id, info.session_id, _text(info)))
 
     def put_part(self, part: Part) -> None:
-        self.database.write(_PUT_PART, part.id, part.message_id, part.session_id, _text(part))
+        self.database.put(part.id, _PUT_PART, lambda: (part.id, part.message_id, part.session_id, _text(part)))
 
     def put_todos(self, session_id: str, todos: Sequence[Json]) -> None:
         self.database.write(_PUT_TODO, session_id, _text(list(todos)))
