@@ -3,8 +3,7 @@
 python bench/loop.py [--steps 100,300] [--rounds 2]
 
 Both programs run headless against one model on loopback that costs next to nothing, with one configuration file.
-The step is what lies between the last byte of a reply and the next request. The reference is run beside if `opencode`
-is on the PATH or named by OPENCODE.
+The step is what lies between the last byte of a reply and the next request. For the reference see reference.py.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import itertools
 import json
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reference import Reference, references
+
 Json = dict[str, Any]
 FILES = 40
 SUBAGENTS, READS = 20, 10
@@ -36,19 +36,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", default="100,300")
     parser.add_argument("--rounds", type=int, default=2, help="the best of so many")
+    parser.add_argument("--no-reference", action="store_true", help="only ours")
     options = parser.parse_args()
+    others = [] if options.no_reference else references()
     with served_model() as port:
         print(f"{'':28} {'wall less model':>15} {'CPU':>7} {'step':>8} {'first → last quarter':>24} {'peak':>8}")
         for steps in map(int, options.steps.split(",")):
-            compare(f"{steps} steps", f"@@steps-{steps}@@ go", port, options.rounds)
-        compare(f"{SUBAGENTS} subagents × {READS} reads", f"@@crowd-{SUBAGENTS}@@ go", port, options.rounds)
+            compare(f"{steps} steps", f"@@steps-{steps}@@ go", port, options.rounds, others)
+        compare(f"{SUBAGENTS} subagents × {READS} reads", f"@@crowd-{SUBAGENTS}@@ go", port, options.rounds, others)
     print("targets: 100 steps 1.5 s, step 10 ms, last ≤ 1.5 × first quarter of 300, 100 MB; subagents 2 s")
-    if reference() is None:
-        print("the reference is not installed here: set OPENCODE to its program to measure it beside")
     asyncio.run(measure_storage())
 
 
 # The two programs.
+
+
+class RunFailed(Exception):
+    """A program did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,33 +75,32 @@ class Run:
         )
 
 
-def compare(name: str, prompt: str, port: int, rounds: int) -> None:
+def compare(name: str, prompt: str, port: int, rounds: int, others: list[Reference]) -> None:
     ours = min(
         (run([sys.executable, "-m", "toolwright", "run", "--yes"], prompt, port) for _ in range(rounds)), key=_net
     )
-    print(f"{name:28} {ours.shown()}")
-    program = reference()
-    if program is not None:
-        theirs = run([program, "run"], prompt, port)
-        print(f"{'  the reference':28} {theirs.shown()}")
+    print(f"{name:28} {ours.shown()}", flush=True)
+    for one in others:
+        try:
+            shown = run([str(one.binary), "run"], prompt, port, one).shown()
+        except RunFailed as problem:
+            shown = f"did not run here: {problem}"
+        print(f"{'  ' + one.name:28} {shown}", flush=True)
 
 
 def _net(one: Run) -> float:
     return one.net
 
 
-def reference() -> str | None:
-    return os.environ.get("OPENCODE") or shutil.which("opencode")
-
-
-def run(command: list[str], prompt: str, port: int) -> Run:
+def run(command: list[str], prompt: str, port: int, other: Reference | None = None) -> Run:
     """One run in a project and a home of its own."""
     with tempfile.TemporaryDirectory() as folder:
         project = make_project(Path(folder) / "project", port)
         told(port)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.monotonic()
-        environment = {**os.environ, "HOME": folder, "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+        environment = {**os.environ, **(other.environment(Path(folder), port) if other else {}), "HOME": folder}
+        environment.pop("OPENCODE_CONFIG_CONTENT", None)
         process = subprocess.Popen(
             [*command, prompt, "--model", "local/m"],
             cwd=project,
@@ -111,7 +114,7 @@ def run(command: list[str], prompt: str, port: int) -> Run:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         requests = told(port)
     if process.returncode != 0 or not requests:
-        raise SystemExit(f"{command[0]} ended with {process.returncode}:\n{errors}")
+        raise RunFailed(f"exit code {process.returncode}, {' '.join(errors.split())[:200]}")
     inside = time_inside(requests)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     gaps = [(begin - end) * 1000 for (_, end), (begin, _) in itertools.pairwise(requests)]
