@@ -83,6 +83,8 @@ def configuration(port: int) -> Json:
         "small_model": "fake/m",
         "share": "disabled",
         "snapshot": False,
+        "lsp": False,
+        "formatter": False,
         "permission": {"doom_loop": "allow", "external_directory": "allow"},
     }
 
