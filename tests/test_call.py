@@ -15,10 +15,11 @@ from toolwright.call import call_from_text
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.hooks import Proceed, pair
+from toolwright.permission.broker import Entry
 from toolwright.permission.rules import Rule
 from toolwright.registry import ready
 from toolwright.session.session import Session
-from toolwright.testing import ScriptedUser, make_session
+from toolwright.testing import ScriptedUser, make_session, make_workspace
 from toolwright.tool import Call, Json, Result, Tool, ToolContext, tool
 
 
@@ -366,3 +367,14 @@ async def test_an_endless_error_is_cut_like_an_output(project: Path) -> None:
 
 def _refuse_to_load() -> Tool:
     raise ImportError("no such library")
+
+
+async def test_a_tool_that_was_not_offered_is_refused_by_the_rule_that_hides_it(project: Path) -> None:
+    workspace = make_workspace(project, config={"permission": {"skill": "deny"}})
+    session = workspace.session()
+    log: list[Entry] = []
+    result = await session.run_call(Call(id="c", tool="skill", arguments={"name": "none"}), log=log)
+    await workspace.close()
+    assert result.error is not None
+    assert result.error.kind == "denied"
+    assert [(entry.judgement.request.permission, entry.judgement.action) for entry in log] == [("skill", "deny")]

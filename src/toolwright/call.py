@@ -10,6 +10,7 @@ from toolwright.errors import ToolError
 from toolwright.hooks import Hook, wrap
 from toolwright.jsontext import read_json
 from toolwright.registry import Registry, shown_name
+from toolwright.request import Request
 from toolwright.tool import Call, Json, Result, ToolContext
 from toolwright.truncate import Truncator
 
@@ -65,6 +66,9 @@ class Caller:
 
     async def _run(self, call: Call, ctx: ToolContext) -> Result:
         tool = self.registry[call.tool]
+        if ctx.hides(tool.permission):
+            # A model may call what it was not offered; whatever the tool asks for itself, this much is settled.
+            ctx.check(Request(permission=tool.permission, patterns=("*",)))
         arguments = tool.parse(call.arguments)
         if not tool.asks:
             await ctx.ask(tool.id, "*")

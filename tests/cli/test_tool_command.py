@@ -121,7 +121,7 @@ def test_a_call_needs_a_tool(tw: Tw) -> None:
 def test_a_dry_run_lists_the_requests_and_does_nothing(
     tw: Tw, project: Path, home: Path, configure: Configure, action: str, decision: str
 ) -> None:
-    configure({"permission": {"edit": action}})
+    configure({"permission": {"edit": {"n.*": action}}})
     before = sorted(project.rglob("*"))
     outcome = tw("tool", "call", "write", '{"filePath": "n.txt", "content": "x"}', "--dry-run", "--yes", "--trust")
     [request] = outcome.json["requests"]

@@ -67,6 +67,9 @@ class Desk:
                 found = action
         return found
 
+    def hides(self, permission: str) -> bool:
+        return False
+
     def progress(self, title: str | None, metadata: Json) -> None: ...
 
     async def call(self, tool: str, arguments: Json) -> Result:

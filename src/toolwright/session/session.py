@@ -166,6 +166,9 @@ class CallHost:
     def decide(self, permission: str, pattern: str) -> Action:
         return self.session.standing.decide(permission, pattern)
 
+    def hides(self, permission: str) -> bool:
+        return self.session.standing.hides(permission)
+
     def progress(self, title: str | None, metadata: Json) -> None:
         self.record.progress(title, metadata)
 
