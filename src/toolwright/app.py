@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.agents import Agents, Standing, as_child, load_agents
 from toolwright.call import Caller
-from toolwright.config.load import Config, load_config
+from toolwright.config.load import Config, find_root, load_config
 from toolwright.config.trust import Trust
 from toolwright.errors import UsageError
 from toolwright.events import Bus
@@ -178,8 +178,8 @@ def build_workspace(
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder. Name the folder of the project with --directory.")
     folders = Folders.of(environment)
-    config = load_config(directory, folders, environment)
-    trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or Trust(folders.trust).includes(config.root)
+    trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or _is_trusted(directory, folders)
+    config = load_config(directory, folders, environment, trusted=trusted)
     bus = Bus()
     services = Services()
     registry = Registry(_switches(config, client, environment))
@@ -221,6 +221,10 @@ def _switches(config: Config, client: Client, environment: Mapping[str, str]) ->
         batch=bool(config.get("experimental", "batch_tool")),
         plan_mode=flag("plan_mode", "EXPERIMENTAL_PLAN_MODE"),
     )
+
+
+def _is_trusted(directory: Path, folders: Folders) -> bool:
+    return Trust(folders.trust).includes(find_root(directory.resolve()))
 
 
 def _is_true(text: str | None) -> bool:

@@ -4,6 +4,7 @@ import os
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from toolwright.app import Workspace
 from toolwright.auth import AuthFile
@@ -25,6 +26,8 @@ from toolwright.session.title import Titles, small_sibling
 from toolwright.session.todo import StoredTodos
 from toolwright.session.turn import CompactionSettings
 from toolwright.session.turns import Turns
+
+Json = dict[str, Any]
 
 
 def open_sessions(workspace: Workspace) -> Sessions:
@@ -79,8 +82,34 @@ def titles(workspace: Workspace) -> Titles:
 
 
 def connections(workspace: Workspace) -> Connections:
-    catalog = Catalog(workspace.config.get("provider", default={}))
-    return Connections(catalog, env=workspace.environment, auth=AuthFile(workspace.folders.auth).records())
+    """The models there are, and the user's keys for those the user knows."""
+    own, added = _providers(workspace)
+    keys = {name: key for name, key in AuthFile(workspace.folders.auth).records().items() if name not in added}
+    return Connections(Catalog(own | added), env=workspace.environment, auth=keys)
+
+
+def _providers(workspace: Workspace) -> tuple[Json, Json]:
+    """What the user says of providers, and what an untrusted project adds.
+
+    Such a project may bring a provider of its own, but no key of the user's goes there, and it changes none that the
+    user has or that everybody knows: an address is where prompts and keys are sent.
+    """
+    config = workspace.config
+    if workspace.trusted:
+        return config.get("provider", default={}), {}
+    own = config.said_by("user", "override").get("provider", {})
+    known = {provider.id for provider in Catalog(own).providers()}
+    theirs = config.said_by("project").get("provider", {})
+    return own, {name: {**record, "env": []} for name, record in theirs.items() if name not in known}
+
+
+def _default_model(workspace: Workspace) -> str:
+    """The model of the settings; but to a provider that an untrusted project brings, nothing is sent unasked."""
+    name: str = workspace.config.get("model", default="")
+    _, added = _providers(workspace)
+    if name.partition("/")[0] in added:
+        name = workspace.config.said_by("user", "override").get("model", "")
+    return name
 
 
 def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | None) -> Turns:
@@ -101,7 +130,7 @@ def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | Non
         instructions=_instructions(workspace),
         changes=Changes(Journal(workspace.folders.data / "undo")),
         default_agent=workspace.agents.default().name,
-        default_model=config.get("model", default=""),
+        default_model=_default_model(workspace),
         colleagues=tuple(agent.name for agent in workspace.agents.visible() if agent.mode != "primary"),
         rules=rules,
         budget=Budget(**config.get("budget", default={})),

@@ -77,6 +77,10 @@ class Config:
     warnings: tuple[str, ...] = ()
     data: Json = field(default_factory=dict[str, Any])
 
+    def said_by(self, *levels: Level) -> Json:
+        """The settings of some levels alone, merged."""
+        return _merged([source.value for source in self.sources if source.level in levels])
+
     def get(self, *path: str, default: Any = None) -> Any:
         """A setting by its path of keys."""
         value: Any = self.data
@@ -87,11 +91,14 @@ class Config:
         return value
 
 
-def load_config(directory: Path, folders: Folders, environment: Mapping[str, str]) -> Config:
-    """The configuration for a folder. A mistake in any file is a ConfigError; an unknown key only a warning."""
+def load_config(directory: Path, folders: Folders, environment: Mapping[str, str], *, trusted: bool = True) -> Config:
+    """The configuration for a folder. A mistake in any file is a ConfigError; an unknown key only a warning.
+
+    A project that is not trusted cannot fill in variables of the environment, or files that lie outside of it.
+    """
     directory = directory.resolve()
     root = find_root(directory)
-    reader = _Reader(folders, environment)
+    reader = _Reader(folders, environment, None if trusted else root)
     places = list(_config_folders(root, directory, folders, environment))
     sources = tuple(reader.sources(root, directory))
     agents = tuple(_agents(sources)) + tuple(reader.markdown_agents(places))
@@ -147,6 +154,7 @@ class _Reader:
 
     folders: Folders
     environment: Mapping[str, str]
+    untrusted: Path | None = None
     warnings: list[str] = field(default_factory=list[str])
 
     def sources(self, root: Path, directory: Path) -> Iterator[Source]:
@@ -184,8 +192,13 @@ class _Reader:
         if not isinstance(raw, dict):
             raise ConfigError(f"{name}:1: expected an object in braces, got {type(raw).__name__}.")
         unfilled = Source(name, level, raw, text)
+        confined = self.untrusted if level == "project" else None
         substitution = Substitution(
-            folder=folder, home=self.folders.home, environment=self.environment, where=unfilled.where
+            folder=folder,
+            home=self.folders.home,
+            environment={} if confined else self.environment,
+            where=unfilled.where,
+            confined_to=confined,
         )
         source = Source(name, level, substitution.apply(raw), text)
         self._check(source, CONFIG)

@@ -23,6 +23,8 @@ class Substitution:
     home: Path
     environment: Mapping[str, str]
     where: Callable[[KeyPath], str]
+    confined_to: Path | None = None
+    """For a project that is not trusted: no file outside of it may be filled in."""
 
     def apply(self, value: Any, path: KeyPath = ()) -> Any:
         if isinstance(value, dict):
@@ -47,6 +49,7 @@ class Substitution:
         token = f"{{file:{name[:200]}}}"
         try:
             file = named.resolve()
+            self._require_within(file, token, path)
             content = file.read_text("utf-8").strip()
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self.where(path)}: {token} cannot be read: {_reason(error)}.") from error
@@ -54,6 +57,13 @@ class Substitution:
             chain = " → ".join(str(one) for one in (*reading, file))
             raise ConfigError(f"{self.where(path)}: {token} includes itself: {chain}. Break the circle.")
         return self._fill(content, file.parent, path, (*reading, file))
+
+    def _require_within(self, file: Path, token: str, path: KeyPath) -> None:
+        if self.confined_to is not None and not file.is_relative_to(self.confined_to):
+            raise ConfigError(
+                f"{self.where(path)}: {token} lies outside of {self.confined_to}, which is not trusted."
+                " Look at its settings, then run tw trust."
+            )
 
 
 def _reason(error: OSError | ValueError) -> str:
