@@ -166,6 +166,11 @@ def test_names_every_provider_takes(name: str, good: bool) -> None:
     assert is_tool_name(name) is good
 
 
+def test_a_tool_whose_name_a_provider_would_refuse_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="'my tool' is no name for a tool"):
+        tool(id="my tool")(lambda ctx: "x")
+
+
 def test_the_public_names_are_the_things_themselves() -> None:
     from toolwright import tool as public
 

@@ -26,8 +26,3 @@ def new_id(prefix: str) -> str:
 def is_id(text: str, prefix: str) -> bool:
     """Whether this can be an id of that kind; nothing else is ever used as a name on disk."""
     return text.startswith(f"{prefix}_") and _FORM.fullmatch(text) is not None
-
-
-def made_at(identifier: str) -> float:
-    """When an id was made, in seconds since the epoch."""
-    return int(identifier.partition("_")[2][:12], 16) / 1000

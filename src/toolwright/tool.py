@@ -183,6 +183,8 @@ class Tool:
     """The plain function behind the tool, if it was made from one."""
 
     def __post_init__(self) -> None:
+        if not is_tool_name(self.id):
+            raise ValueError(f"{self.id!r} is no name for a tool: {MAX_NAME} letters, digits, _ or -, a letter first")
         if not self.permission:
             object.__setattr__(self, "permission", self.id)
 
