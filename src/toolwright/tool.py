@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Template
@@ -86,9 +86,34 @@ class Abort:
             raise ToolError(f"The call was stopped: {self._reason}.", "aborted")
 
 
+Client = Literal["cli", "app", "desktop", "acp", "api"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Where a tool is going to be offered: by which client, to which model, and what the user has turned on."""
+
+    client: Client = "cli"
+    provider: str = ""
+    model: str = ""
+    attended: bool = True
+    """Whether somebody is there to answer questions."""
+    web_search: bool = False
+    lsp: bool = False
+    batch: bool = False
+    plan_mode: bool = False
+
+    @property
+    def wants_patches(self) -> bool:
+        """Some models were taught to change files by patch."""
+        return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
+
+
 class Host(Protocol):
     """What a running session offers one call. Sessions implement it; tests fake it."""
 
+    @property
+    def offered(self) -> Sequence[str]: ...
     def check(self, requests: Sequence[Request]) -> None: ...
     async def ask(self, requests: Sequence[Request]) -> None: ...
     def decide(self, permission: str, pattern: str) -> Action: ...
@@ -110,9 +135,15 @@ class ToolContext:
     """The folder that was opened; relative paths start here."""
     host: Host
     abort: Abort = field(default_factory=Abort)
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    offered: tuple[str, ...] = ()
-    """The tools this agent has, so that advice names no others."""
+    mentioned: tuple[str, ...] = ()
+    """The agents that the user has named in the prompt."""
+    parent: str = ""
+    """The call that makes this one, if one does."""
+
+    @property
+    def offered(self) -> Sequence[str]:
+        """The tools this agent has, so that advice names no others."""
+        return self.host.offered
 
     def check(self, *requests: Request) -> None:
         """Raise PermissionDenied if a rule forbids any of these; ask nobody.
@@ -159,6 +190,7 @@ class AgentLike(Protocol):
     def use(self, kind: type[T]) -> T: ...
 
 
+ANY = "*"
 Run = Callable[[ToolContext, Json], Awaitable[Result]]
 FormatProblems = Callable[[Sequence[Problem]], str]
 
@@ -178,6 +210,18 @@ class Tool:
     """Whether the body asks for its own permissions. If not, the door asks for the tool by its id."""
     init: "Callable[[Tool, AgentLike], Awaitable[Tool]] | None" = None
     """Makes the form of the tool that one agent is offered, where text or schema depend on the agent."""
+    offered: Callable[[Offer], bool] | None = None
+    """When the tool is offered to a model; always, if nothing is said."""
+    writes: str = ""
+    """The argument that names the file it writes, or ANY for one that may write any file."""
+    reads: str = ""
+    """The argument that names the file it reads, or ANY for one that may look at any file."""
+    keep: Literal["head", "tail", "both"] = "head"
+    """Which end of a long output is kept."""
+    alone: str = ""
+    """Why it cannot be called in a batch; empty if it can."""
+    pinned: bool = False
+    """Whether its results stay in the conversation when old ones are cleared."""
     format_problems: FormatProblems | None = None
     function: Callable[..., Any] | None = None
     """The plain function behind the tool, if it was made from one."""
@@ -218,6 +262,12 @@ def tool(
     permission: str = "",
     asks: bool = False,
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
+    offered: Callable[[Offer], bool] | None = None,
+    writes: str = "",
+    reads: str = "",
+    keep: Literal["head", "tail", "both"] = "head",
+    alone: str = "",
+    pinned: bool = False,
     format_problems: FormatProblems | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
@@ -230,6 +280,12 @@ def tool(
     permission: str = "",
     asks: bool = False,
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
+    offered: Callable[[Offer], bool] | None = None,
+    writes: str = "",
+    reads: str = "",
+    keep: Literal["head", "tail", "both"] = "head",
+    alone: str = "",
+    pinned: bool = False,
     format_problems: FormatProblems | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function: its signature is the schema, its docstring (or `text`) is for the model.
@@ -249,6 +305,12 @@ def tool(
             permission=permission,
             asks=asks,
             init=init,
+            offered=offered,
+            writes=writes,
+            reads=reads,
+            keep=keep,
+            alone=alone,
+            pinned=pinned,
             format_problems=format_problems,
             function=function,
         )

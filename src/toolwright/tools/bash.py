@@ -4,14 +4,14 @@ from typing import Annotated
 
 from toolwright.errors import ToolError
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 
 TIMEOUT = 120_000
 LONGEST = 24 * 3600 * 1000
 BACKGROUND_WAIT = 1000
 
 
-@tool(text="bash.md", asks=True)
+@tool(text="bash.md", asks=True, reads=ANY, keep="both")
 async def bash(
     ctx: ToolContext,
     command: str = "",
