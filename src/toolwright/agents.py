@@ -27,6 +27,8 @@ class Agent:
     description: str = ""
     native: bool = False
     hidden: bool = False
+    disabled: bool = False
+    """Said by one source; if a later one enables the agent again, its rules are still in force."""
     prompt: str = ""
     """What the model is told to be; empty for the general prompt."""
     model: str = ""
@@ -135,17 +137,14 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Se
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
     by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
-        if source.value.get("disable"):
-            by_name.pop(source.name, None)
-            continue
         before = by_name.get(source.name) or Agent(name=source.name)
         by_name[source.name] = _overlaid(before, source, folders.home)
     return Agents(
-        by_name=by_name,
+        by_name={name: agent for name, agent in by_name.items() if not agent.disabled},
         defaults=Layer("defaults", default_rules(folders)),
         general=tuple(_general_layers(config, folders.home, trusted)),
         output=Layer("output folder", output_rules(folders)),
-        default_name=config.get("default_agent", default=""),
+        default_name=config.settings.default_agent,
         trusted=trusted,
         services=services,
     )
@@ -180,9 +179,9 @@ _COPIED = {
     "maxSteps": "steps",
     "hidden": "hidden",
     "color": "color",
-    "name": "name",
+    "disable": "disabled",
 }
-_OTHER = {"permission", "tools", "options", "disable"}
+_OTHER = {"permission", "tools", "options", "name"}
 
 
 def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:

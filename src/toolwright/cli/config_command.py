@@ -8,9 +8,9 @@ from toolwright.cli.options import open_from, parser, print_json
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     if options.schema:
-        from toolwright.config.schema import CONFIG
+        from toolwright.config.schema import config_schema
 
-        print_json(CONFIG)
+        print_json(config_schema())
         return 0
     workspace = open_from(options)
     if options.json:
