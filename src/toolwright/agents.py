@@ -10,8 +10,7 @@ from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.permission.forms import rules_from, with_legacy_tools
 from toolwright.permission.rules import Layer, Policy, Rule
-from toolwright.shelf import Services
-from toolwright.tool import Action
+from toolwright.tool import Action, Use, nothing_to_use
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -52,7 +51,7 @@ class Standing:
 
     agent: Agent
     policy: Policy
-    services: Services = field(default_factory=Services)
+    services: Use = nothing_to_use
 
     @property
     def name(self) -> str:
@@ -65,7 +64,7 @@ class Standing:
         return self.policy.hides(permission)
 
     def use(self, kind: type[T]) -> T:
-        return self.services.use(kind)
+        return self.services(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ class Agents:
     output: Layer
     default_name: str = ""
     trusted: bool = False
-    services: Services = field(default_factory=Services)
+    use: Use = nothing_to_use
 
     def __getitem__(self, name: str) -> Agent:
         if name in self.by_name:
@@ -122,7 +121,7 @@ class Agents:
             Layer("session", tuple(session)),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
-        return Standing(agent, policy, self.services)
+        return Standing(agent, policy, self.use)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
@@ -133,7 +132,7 @@ class Agents:
         return self.output
 
 
-def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Services) -> Agents:
+def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = nothing_to_use) -> Agents:
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
     by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
@@ -146,7 +145,7 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Se
         output=Layer("output folder", output_rules(folders)),
         default_name=config.settings.default_agent,
         trusted=trusted,
-        services=services,
+        use=use,
     )
 
 

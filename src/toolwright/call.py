@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -34,7 +34,7 @@ class Caller:
 
     registry: Registry
     truncator: Truncator
-    hooks: Sequence[CallHook] = field(default_factory=list[CallHook])
+    hooks: list[CallHook] = field(default_factory=list[CallHook])
 
     async def call_tool(self, call: Call, ctx: ToolContext, journal: CallJournal, order: CallOrder) -> Result:
         """Run the call and record how it went. A failure comes back as a result, never as an exception.

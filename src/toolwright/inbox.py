@@ -129,7 +129,7 @@ class Inbox:
         finally:
             self._open.pop(question.id, None)
             # Also when the call is stopped: whoever shows the question must hear that it is gone.
-            self.bus.publish(gone(reply.kind if reply else "reject", reply))
+            self.bus.publish(gone("reject" if reply is None else reply.kind, reply))
         return reply
 
     def reply(self, question_id: str, said: Reply | str) -> None:
@@ -172,9 +172,10 @@ class Inbox:
     async def _first(self, answering: Awaitable[Said], question_id: str) -> Said:
         """What an answerer comes to, unless the question is answered in another way before."""
         _, answered = self._open[question_id]
-        asking = asyncio.ensure_future(answering)
+        asking: asyncio.Future[Said] = asyncio.ensure_future(answering)
+        either: list[asyncio.Future[Any]] = [asking, answered]
         try:
-            await asyncio.wait([asking, answered], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             return asking.result() if asking.done() else None
         finally:
             asking.cancel()

@@ -86,6 +86,17 @@ class Abort:
             raise ToolError(f"The call was stopped: {self._reason}.", "aborted")
 
 
+class Use(Protocol):
+    """Finds the one instance of a service by its type."""
+
+    def __call__(self, kind: type[T]) -> T: ...
+
+
+def nothing_to_use(kind: type[T]) -> T:
+    """For who has no workspace."""
+    raise ToolError(f"There is no {kind.__name__} here.")
+
+
 Client = Literal["cli", "app", "desktop", "acp", "api"]
 
 

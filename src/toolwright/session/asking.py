@@ -71,25 +71,38 @@ async def _asked(session: "Session", prompt: Prompt) -> TurnResult:
 
 
 async def _asked_for_output(session: "Session", prompt: Prompt, wanted: Any) -> TurnResult:
-    from toolwright.structured import Structure
+    from toolwright.structured import output_of
 
-    structure = Structure.of(wanted)
-    told = f"{prompt.system}\n\n{structure.instructions}".strip()
+    try:
+        form = output_of(wanted)
+    except TypeError as error:
+        raise UsageError(f"output= cannot be {wanted!r}: {error}.") from error
+    told = f"{prompt.system}\n\n{form.describe()}".strip()
     first = await _asked(session, replace(prompt, system=told))
     if first.error is not None:
         return first
-    value, problems = structure.parse(first.text)
-    if not problems:
-        return replace(first, output=value)
-    repair = Prompt(
-        text=structure.repair(problems), system=told, agent=prompt.agent, model=prompt.model, message_id=new_id("msg")
+    parsed = form.parse(first.text)
+    if not parsed.problems:
+        return replace(first, output=parsed.value)
+    again = Prompt(
+        text=form.repair(parsed.problems),
+        system=told,
+        agent=prompt.agent,
+        model=prompt.model,
+        budget=prompt.budget,
+        only_tools=(),
+        mentions=False,
+        message_id=new_id("msg"),
     )
-    second = await _asked(session, replace(repair, only_tools=(), mentions=False))
-    value, problems = structure.parse(second.text)
+    second = await _asked(session, again)
     both = _joined(first, second)
-    if second.error is None and problems:
-        return replace(both, error=TurnError(structure.failed(problems), "OutputError"))
-    return both if second.error is not None else replace(both, output=value)
+    if second.error is not None:
+        return both
+    parsed = form.parse(second.text)
+    if not parsed.problems:
+        return replace(both, output=parsed.value)
+    listed = "; ".join(map(str, parsed.problems[:5]))
+    return replace(both, text="", error=TurnError(f"The answer has not the form that was asked for: {listed}.", "OutputError"))
 
 
 def _joined(first: TurnResult, second: TurnResult) -> TurnResult:
@@ -146,5 +159,3 @@ def _belongs(event: Event, session_id: str) -> bool:
     record = getattr(event, "part", None) or getattr(event, "info", None) or event
     owner = getattr(record, "session_id", None) or getattr(record, "id", None)
     return owner == session_id or session_id in (getattr(event, "callers", None) or ())
-
-

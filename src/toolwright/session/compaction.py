@@ -1,6 +1,6 @@
 """Compaction: when a conversation no longer fits, old results go first, then a summary takes the place of the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -12,10 +12,10 @@ from toolwright.messages import Assistant, CompactionPart, Message, Moment, Text
 from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart, new_part
+from toolwright.session.answering import Answering
 from toolwright.session.events import SessionCompacted
 from toolwright.session.history import kept_from, since_summary
 from toolwright.session.reply import ReplyWriter
-from toolwright.session.answering import Answering
 
 OUTPUT_RESERVE = 32_000
 """Tokens kept free for a reply whose limit nobody knows."""
@@ -49,7 +49,7 @@ async def compact_if_full(turn: Answering) -> None:
 
 async def make_room(turn: Answering, *, auto: bool = True) -> None:
     """Put a summary in the place of what came before, inside the hooks around compaction."""
-    proceed = partial(_make_room, turn, auto=auto)
+    proceed: Callable[[], Awaitable[None]] = partial(_make_room, turn, auto=auto)
     for hook in reversed(turn.compaction_hooks):
         proceed = partial(hook, proceed, turn.conversation.id)
     await proceed()

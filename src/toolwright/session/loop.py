@@ -5,13 +5,13 @@ from contextlib import aclosing
 from toolwright.messages import Message
 from toolwright.models.model import ModelError, ModelMessage, ToolSpec, UserMessage
 from toolwright.models.retry import stream_with_retries
+from toolwright.session.answering import Answering
 from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.history import since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
-from toolwright.session.answering import Answering
 
 
 async def answer(turn: Answering) -> Message:

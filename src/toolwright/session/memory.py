@@ -96,6 +96,13 @@ class MemoryStore:
     def owners(self) -> list[tuple[str, Owner]]:
         return []
 
+    def size(self) -> int:
+        return 0
+
+    async def delete_older_than(self, milliseconds: int) -> list[str]:
+        """They all go with the process."""
+        return []
+
     async def settled(self) -> None:
         """It is as safe as it can be."""
 

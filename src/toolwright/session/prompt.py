@@ -12,10 +12,10 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, TextPart
-from toolwright.parts import FilePart, Part, PartKeys, new_part
-from toolwright.session.download import download
 from toolwright.models.model import Model
+from toolwright.parts import FilePart, Part, PartKeys, new_part
 from toolwright.session.budget import Budget
+from toolwright.session.download import download
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
 from toolwright.session.store import Nowhere

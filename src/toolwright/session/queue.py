@@ -30,7 +30,8 @@ class Work(Generic[T]):
 
     async def carry_out(self, steps: Callable[[], Awaitable[S]]) -> S:
         """What the steps come to, or Stopped."""
-        begun = self._steps = asyncio.ensure_future(steps())
+        begun: asyncio.Future[S] = asyncio.ensure_future(steps())
+        self._steps = begun
         if self.reason:
             begun.cancel()
         await asyncio.wait([begun])

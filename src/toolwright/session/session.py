@@ -52,7 +52,7 @@ class Home(Protocol):
 
 
 class Session:
-    """One conversation with its rules, its records and its calls. Use it as `async with`: leaving ends what it started."""
+    """One conversation with its rules, records and calls. Use it as `async with`: leaving ends what it started."""
 
     def __init__(
         self,
@@ -62,7 +62,6 @@ class Session:
         agent: str = "",
         rules: Sequence[Rule] = (),
         parent: "Session | None" = None,
-        gate: Gate | None = None,
         provider: str = "",
         model: str = "",
     ) -> None:
@@ -74,7 +73,7 @@ class Session:
         """The agent that works unless a prompt names another."""
         self.rules = tuple(rules)
         self.parent = parent
-        self.gate = gate or home.gate
+        self.gate = home.gate
         self.provider = provider
         self.model = model
         self.order = CallOrder()
@@ -219,11 +218,12 @@ class Session:
         parent: str = "",
         log: list[Asked] | None = None,
         journal: CallRecord | None = None,
+        gate: Gate | None = None,
     ) -> Result:
         """Run one call through the door. Its requests are written to `log`, if one is given.
 
         `part` is the record of a call that was announced before; a new one is made without it. `parent` is the call
-        that makes this one, if one does. `journal` takes the place of the session's records.
+        that makes this one, if one does. `journal` takes the place of the session's records, `gate` that of its gate.
         """
         self._require_open()
         turn = turn or self.outside()
@@ -243,7 +243,7 @@ class Session:
             call_id=call.id,
             agent=turn.agent.name,
             directory=self.home.directory,
-            host=CallHost(self, turn, standing, asker, record),
+            host=CallHost(self, turn, standing, gate or self.gate, asker, record),
             abort=turn.abort,
             mentioned=turn.mentioned,
             parent=parent,
@@ -253,9 +253,7 @@ class Session:
             return await refuse(call, record, error)
         return await self.home.caller.call_tool(call, ctx, record, self.order)
 
-    def record_of(
-        self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str = ""
-    ) -> CallRecord:
+    def record_of(self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str = "") -> CallRecord:
         store = self._turns.conversation if self._turns is not None else self.home.parts
         if part is not None:
             return CallRecord(part, store, self.home.bus)
@@ -315,6 +313,7 @@ class CallHost:
     session: Session
     turn: Turn
     standing: Standing
+    gate: Gate
     asker: Asker
     record: CallRecord
 
@@ -323,10 +322,10 @@ class CallHost:
         return self.session.offered(self.turn)
 
     def check(self, requests: Sequence[Request]) -> None:
-        self.session.gate.check(self.asker, requests)
+        self.gate.check(self.asker, requests)
 
     async def ask(self, requests: Sequence[Request]) -> None:
-        await self.session.gate.ask(self.asker, requests)
+        await self.gate.ask(self.asker, requests)
 
     def decide(self, permission: str, pattern: str) -> Action:
         return self.standing.policy.decide(permission, pattern).action
@@ -341,7 +340,7 @@ class CallHost:
         inner = Call(id=new_id("call"), tool=tool, arguments=arguments)
         asker = self.asker
         return await self.session.run_call(
-            inner, self.turn, message_id=asker.message_id, parent=asker.call.id, log=asker.log
+            inner, self.turn, message_id=asker.message_id, parent=asker.call.id, log=asker.log, gate=self.gate
         )
 
     def use(self, kind: type[T]) -> T:

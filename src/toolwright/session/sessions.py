@@ -17,8 +17,8 @@ from toolwright.session.events import SessionCreated, SessionDeleted
 from toolwright.session.memory import MemoryStore
 from toolwright.session.owner import Owner
 from toolwright.session.repair import repair
-from toolwright.session.slug import new_slug
 from toolwright.session.session import Home, Session
+from toolwright.session.slug import new_slug
 from toolwright.session.store import Store
 from toolwright.version import VERSION
 from toolwright.wire import to_json
@@ -32,7 +32,12 @@ class SessionHome(Home, Protocol):
     sessions_open: dict[str, Session]
 
     def session(
-        self, agent: str = "", id: str = "", *, rules: Sequence[Rule] = (), parent: Session | None = None
+        self,
+        agent: str = "",
+        id: str = "",  # noqa: A002 - the word the whole program uses
+        *,
+        rules: Sequence[Rule] = (),
+        parent: Session | None = None,
     ) -> Session: ...
     def forget_changes(self, session_id: str) -> None: ...
 

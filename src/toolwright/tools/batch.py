@@ -10,6 +10,7 @@ from toolwright.schema import Problem
 from toolwright.signature import Field
 from toolwright.tool import ANY, AgentLike, Json, Result, Tool, ToolContext, described, tool
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
     """What a batch may hold."""
