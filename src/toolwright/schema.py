@@ -69,15 +69,24 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _equal(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     """JSON equality: 1 equals 1.0, but true does not equal 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
+        return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
+
+
+def _key(value: Any) -> object:
+    """The same for two values exactly if they are equal."""
+    if isinstance(value, dict):
+        return ("object", frozenset((name, _key(entry)) for name, entry in value.items()))
+    if isinstance(value, list):
+        return ("array", *map(_key, value))
+    return (isinstance(value, bool), value)
 
 
 class _Checker:
@@ -105,18 +114,18 @@ class _Checker:
         return next(self.check(value, schema, ()), None) is None
 
     def _type(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        kinds = _kinds(schema)
+        kinds = kinds_of(schema)
         if kinds and not any(_TYPES[kind](value) for kind in kinds):
             expected = " or ".join(_WORDS[kind] for kind in kinds)
             yield Problem(path, f"expected {expected}, got {shown_value(value)}")
 
     def _enum(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        if not any(_equal(value, choice) for choice in schema["enum"]):
+        if not any(equal(value, choice) for choice in schema["enum"]):
             choices = ", ".join(map(shown_value, schema["enum"]))
             yield Problem(path, f"expected one of {choices}, got {shown_value(value)}")
 
     def _const(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        if not _equal(value, schema["const"]):
+        if not equal(value, schema["const"]):
             yield Problem(path, f"expected {shown_value(schema['const'])}, got {shown_value(value)}")
 
     def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -139,8 +148,11 @@ class _Checker:
     def _unique(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         if not schema["uniqueItems"] or not isinstance(value, list):
             return
+        seen: set[object] = set()
         for index, entry in enumerate(value):
-            if any(_equal(entry, earlier) for earlier in value[:index]):
+            before = len(seen)
+            seen.add(_key(entry))
+            if len(seen) == before:
                 yield Problem((*path, index), f"{shown_value(entry)} is there twice; keep one")
 
     def _items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -258,10 +270,10 @@ class _Checker:
             return shown_value(schema["const"])
         if forms := schema.get("anyOf") or schema.get("oneOf"):
             return " or ".join(dict.fromkeys(map(self._phrase, forms)))
-        return " or ".join(_WORDS[kind] for kind in _kinds(schema)) or "a value"
+        return " or ".join(_WORDS[kind] for kind in kinds_of(schema)) or "a value"
 
 
-def _kinds(schema: Json) -> list[str]:
+def kinds_of(schema: Json) -> list[str]:
     """The types a schema names; none if one of them is not a type of JSON, for then anything may be meant."""
     wanted = schema.get("type")
     kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
