@@ -295,7 +295,8 @@ def _record(members: list[Typed]) -> Typed:
 
 def _typed_dict(members: list[Typed]) -> Typed:
     hints = {f"m{index}": one[0] for index, one in enumerate(members)}
-    made: Any = TypedDict("made", hints)  # type: ignore[misc]
+    make: Any = TypedDict
+    made = make("made", hints)
     return made, st.fixed_dictionaries({f"m{index}": one[1] for index, one in enumerate(members)})
 
 

@@ -26,9 +26,12 @@ class Problem:
         return f"{shown_path(self.path)}: {self.message}" if self.path else self.message
 
 
-def problems_with(value: Any, schema: Json | bool) -> list[Problem]:
-    """Everything in the value that does not fit the schema; an empty list if it fits."""
-    return list(_Checker(schema if isinstance(schema, Mapping) else {}).check(value, schema, ()))
+def problems_with(value: Any, schema: Json | bool, *, closed: bool = False) -> list[Problem]:
+    """Everything in the value that does not fit the schema; an empty list if it fits.
+
+    `additionalProperties: false` is what providers want to see; only if `closed` is it a problem to have more.
+    """
+    return list(_Checker(schema if isinstance(schema, Mapping) else {}, closed).check(value, schema, ()))
 
 
 def shown_path(path: Path) -> str:
@@ -92,8 +95,9 @@ def _key(value: Any) -> object:
 class _Checker:
     """One walk over a value, with the root schema at hand for references."""
 
-    def __init__(self, root: Json) -> None:
+    def __init__(self, root: Json, closed: bool) -> None:
         self.root = root
+        self.closed = closed
         self._following: set[tuple[str, int]] = set()
 
     def check(self, value: Any, schema: Json | bool, path: Path) -> Iterator[Problem]:
@@ -188,13 +192,16 @@ class _Checker:
                         yield from self.check(value[name], wanted, (*path, name))
 
     def _additional(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        # `false` is what providers want to see; a model's superfluous argument is ignored, not refused.
-        wanted = schema["additionalProperties"]
-        if not isinstance(value, dict):
+        wanted, known = schema["additionalProperties"], schema.get("properties", {})
+        if not isinstance(value, dict) or (wanted is False and not self.closed):
             return
         patterns = schema.get("patternProperties", {})
         for name, entry in value.items():
-            if name not in schema.get("properties", {}) and not any(_fits_pattern(name, one) for one in patterns):
+            if name in known or any(_fits_pattern(name, one) for one in patterns):
+                continue
+            if wanted is False:
+                yield Problem((*path, name), f"is unknown; expected {', '.join(known) or 'nothing'}")
+            else:
                 yield from self.check(entry, wanted, (*path, name))
 
     def _all_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -355,7 +362,7 @@ _KEYWORDS: Mapping[str, _Keyword] = {
     "required": _Keyword(list, _Checker._required),
     "properties": _Keyword(dict, _Checker._properties),
     "patternProperties": _Keyword(dict, _Checker._pattern_properties),
-    "additionalProperties": _Keyword(dict, _Checker._additional),
+    "additionalProperties": _Keyword(_SCHEMA, _Checker._additional),
     "allOf": _Keyword(list, _Checker._all_of),
     "anyOf": _Keyword(list, _Checker._any_of),
     "oneOf": _Keyword(list, _Checker._one_of),

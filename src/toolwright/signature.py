@@ -169,7 +169,7 @@ def written(function: Any) -> Any:
 
 def _annotated(function: Any) -> Any:
     found = written(function)
-    return found.__init__ if isinstance(found, type) else found
+    return getattr(found, "__init__", found) if isinstance(found, type) else found
 
 
 def _surroundings() -> Mapping[str, Any]:
@@ -214,8 +214,8 @@ def _is_context(
 
 
 def _docstring(function: Any, names: Sequence[str]) -> tuple[str, Mapping[str, str]]:
-    text = inspect.getdoc(written(function)) or _text_of_object(function)
-    if ":" not in text and "---" not in text:
+    text = inspect.cleandoc(written(function).__doc__ or _text_of_object(function))
+    if not any(mark in f"\n{text}" for mark in (":\n", "\n:", "---")):
         return text, {}
     from toolwright.docstrings import read_docstring
 
@@ -283,14 +283,14 @@ def _pydantic_default(hint: Any, default: Any) -> tuple[Any, Any, Callable[[], A
 
 
 def _refuse_unnamed(parameter: inspect.Parameter, function: Callable[..., Any]) -> None:
-    advice = {
+    unnamed: Mapping[object, tuple[str, str, str]] = {
         inspect.Parameter.VAR_POSITIONAL: ("*", "any number of values", "use a list"),
         inspect.Parameter.VAR_KEYWORD: ("**", "any names", "use a dict"),
         inspect.Parameter.POSITIONAL_ONLY: ("", "only by position", "leave out the / after it"),
-    }.get(parameter.kind)
-    if advice is None:
+    }
+    if parameter.kind not in unnamed:
         return
-    mark, what, instead = advice
+    mark, what, instead = unnamed[parameter.kind]
     hint = "" if parameter.annotation is parameter.empty else f" ({inspect.formatannotation(parameter.annotation)})"
     raise TypeError(
         f"The parameter '{mark}{parameter.name}'{hint} of {_name(function)} takes {what}, "
