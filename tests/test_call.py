@@ -109,14 +109,14 @@ async def test_a_tool_that_cannot_be_loaded_fails_alone(project: Path) -> None:
     assert (await run(session, "echo", {"text": "still here"})).output == "still here"
 
 
-async def test_something_else_than_text_or_a_result_is_the_tools_fault(project: Path) -> None:
+async def test_a_result_that_json_cannot_say_is_the_tools_fault(project: Path) -> None:
     @tool
     async def number(ctx: ToolContext) -> Any:
-        """Answers with a number."""
-        return 7
+        """Answers with what is no number."""
+        return 7j
 
     result = await run(make_session(project, tools=[number]), "number")
-    assert result.output == "number returned int; a tool returns a string or a Result."
+    assert result.output == ("number returned complex, which is no text, Result or JSON: complex has no form in JSON.")
 
 
 async def test_a_plain_function_is_a_tool_as_well(project: Path) -> None:

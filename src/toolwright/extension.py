@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from toolwright.errors import UsageError
 from toolwright.hooks import CallHook
 from toolwright.registry import Source, ready
-from toolwright.tool import Tool, tool
+from toolwright.tool import Tool, as_tool
 
 if TYPE_CHECKING:
     from toolwright.files.store import Commit
@@ -78,7 +78,7 @@ def hooks_of(extension: Extension) -> list[Hook]:
 def _source(one: "Tool | Source | Callable[..., Any]", origin: str) -> Source:
     if isinstance(one, Source):
         return one
-    return ready(one if isinstance(one, Tool) else tool(one), origin)
+    return ready(as_tool(one), origin)
 
 
 def _hook(one: object) -> Hook:

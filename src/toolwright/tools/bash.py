@@ -17,7 +17,7 @@ async def bash(
     command: str = "",
     timeout: Annotated[  # noqa: ASYNC109 - it ends the command, not this function
         int | None,
-        Field("Milliseconds", schema={"minimum": 1, "maximum": LONGEST}),
+        Field("Milliseconds", schema={"minimum": 1, "maximum": LONGEST}, exact=True),
     ] = None,
     workdir: str | None = None,
     description: Annotated[str | None, "What it is for, in 5 to 10 words"] = None,
