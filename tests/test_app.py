@@ -126,7 +126,7 @@ async def test_a_service_with_a_close_is_closed_with_the_workspace(project: Path
     workspace = make_workspace(project)
     for kind in (Plain, Awaited):
         workspace.services.makers[f"{kind.__module__}.{kind.__qualname__}"] = kind
-        assert workspace.services.use(kind) is workspace.services.use(kind)
+        assert workspace.use(kind) is workspace.use(kind)
     await workspace.close()
     assert closed == ["plain", "awaited"]
 

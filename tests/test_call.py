@@ -15,7 +15,7 @@ from toolwright.call import call_from_text
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.hooks import Proceed, pair
-from toolwright.permission.broker import Entry
+from toolwright.permission.gate import Asked
 from toolwright.permission.rules import Rule
 from toolwright.registry import ready
 from toolwright.session.session import Session
@@ -52,7 +52,7 @@ def listen(session: Session) -> list[Any]:
         if isinstance(event, PartUpdated):
             parts.append(event.part)
 
-    session.bus.subscribe(note)
+    session.home.bus.subscribe(note)
     return parts
 
 
@@ -102,7 +102,7 @@ async def test_a_bug_in_a_tool_is_a_result_too_and_goes_to_the_log(
 
 async def test_a_tool_that_cannot_be_loaded_fails_alone(project: Path) -> None:
     session = make_session(project, tools=TOOLS)
-    registry = session.caller.registry
+    registry = session.home.caller.registry
     registry.add([replace(ready(echo), id="lame", load=_refuse_to_load)])
     result = await run(session, "lame")
     assert result.output == "lame broke: ImportError: no such library"
@@ -372,7 +372,7 @@ def _refuse_to_load() -> Tool:
 async def test_a_tool_that_was_not_offered_is_refused_by_the_rule_that_hides_it(project: Path) -> None:
     workspace = make_workspace(project, config={"permission": {"skill": "deny"}})
     session = workspace.session()
-    log: list[Entry] = []
+    log: list[Asked] = []
     result = await session.run_call(Call(id="c", tool="skill", arguments={"name": "none"}), log=log)
     await workspace.close()
     assert result.error is not None

@@ -145,7 +145,7 @@ def test_the_earlier_of_two_with_one_name_stays_and_the_other_is_reported(caplog
 
 async def test_a_tool_replaced_while_a_session_runs_is_the_new_one_from_the_next_call(project: Path) -> None:
     session = make_session(project, tools=[named("weather", "rain"), named("other")])
-    registry = session.caller.registry
+    registry = session.home.caller.registry
     before = registry.ids()
     assert (await session.run_call(Call(id="call_1", tool="weather", arguments={}))).output == "rain"
     registry.register(named("weather", "sun"))

@@ -124,7 +124,7 @@ async def test_attachments_get_their_ids_and_owners_when_they_are_recorded(proje
 
     session = make_session(project, tools=[picture])
     events: list[Any] = []
-    session.bus.subscribe(events.append)
+    session.home.bus.subscribe(events.append)
     result = await session.run_call(Call(id="call_1", tool="picture", arguments={}), message_id="msg_1")
     [file] = events[-1].to_json()["properties"]["part"]["state"]["attachments"]
     assert file.pop("id").startswith("prt_")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
+from toolwright.inbox import Question, Reply, always_say
 from toolwright.permission.approvals import Approvals
-from toolwright.permission.broker import Asker, Broker, Question, Reply, headless
-from toolwright.permission.gate import Gate
+from toolwright.permission.gate import Asker, Gate
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.request import Request
 from toolwright.testing import ScriptedUser
@@ -171,7 +171,7 @@ async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(hous
     uncertain = house.start(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
     good = house.start(house.asker(ASK), bash("git push", always=("git push *",)))
     await settle()
-    assert [question.offered for question in house.user.questions] == [(), (), ("git push *",)]
+    assert [question.always for question in house.user.questions] == [(), (), ("git push *",)]
     asked = [event for event in house.events if isinstance(event, PermissionAsked)]
     assert [event.always for event in asked] == [(), (), ("git push *",)]
     for task in (useless, uncertain, good):
@@ -230,7 +230,7 @@ async def test_stopping_a_session_settles_every_question_of_it(house: House) -> 
     with pytest.raises(ToolError, match="you pressed escape") as raised:
         await task
     assert raised.value.kind == "aborted"
-    assert [question.asker.session_id for question in house.broker.pending()] == ["ses_2"]
+    assert [question.session_id for question in house.broker.pending()] == ["ses_2"]
     assert [event.reply for event in house.events if isinstance(event, PermissionReplied)] == ["reject"]
     stranger.cancel()
 
@@ -256,10 +256,10 @@ async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path)
 
 
 async def test_without_a_person_every_question_gets_the_declared_answer_at_once(tmp_path: Path) -> None:
-    refusing = House(tmp_path, headless(Reply(kind="reject")))
+    refusing = House(tmp_path, always_say(Reply(kind="reject")))
     with pytest.raises(PermissionRejected):
         await asyncio.wait_for(refusing.ask(refusing.asker(ASK), bash("ls")), timeout=1)
-    granting = House(tmp_path, headless(Reply(kind="once")))
+    granting = House(tmp_path, always_say(Reply(kind="once")))
     await granting.ask(granting.asker(ASK), bash("ls"))
     with pytest.raises(PermissionDenied):
         await granting.ask(granting.asker(Rule("*", "*", "deny")), bash("ls"))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.permission.approvals import Approval
-from toolwright.permission.broker import judged
 from toolwright.permission.explain import explain, lines
+from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule
 from toolwright.request import Request
 

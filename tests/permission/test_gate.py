@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import PermissionDenied, PermissionRejected
-from toolwright.permission.broker import Entry
-from toolwright.permission.gate import DryGate, DryRunOver
+from toolwright.permission.gate import Asked, DryRunOver
 from toolwright.permission.rules import Rule
 from toolwright.request import Request
 from toolwright.session.session import Session
@@ -36,7 +35,7 @@ def request(permission: str, *patterns: str, always: tuple[str, ...] = ("*",)) -
 
 
 async def run(session: Session) -> tuple[Result, list[tuple[str, str, str | None]]]:
-    log: list[Entry] = []
+    log: list[Asked] = []
     result = await session.run_call(Call(id="call_1", tool="act", arguments={}), log=log)
     return result, [(one.judgement.request.permission, one.judgement.action, one.reply) for one in log]
 
@@ -91,7 +90,7 @@ async def test_a_dry_run_tells_what_would_be_asked_and_does_nothing(project: Pat
         for rule in (Rule("one", "*", "allow"), Rule("one", "*", "ask"), Rule("one", "*", "deny"))
         if rule.action == action
     ]
-    session = workspace.session(rules=rules, gate=DryGate(workspace.broker))
+    session = workspace.session(rules=rules, gate=workspace.dry_gate())
     result, log = await run(session)
     assert isinstance(result.error, DryRunOver)
     assert log == [("one", action, None)]

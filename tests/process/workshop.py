@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace
 from toolwright.ids import new_id
 from toolwright.permission.rules import Rule
 from toolwright.process.jobs import Jobs, ShellSettings
@@ -17,6 +16,7 @@ from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Call, Result
 from toolwright.tools.bash import bash
+from toolwright.workspace import Workspace
 
 EVERYTHING_ALLOWED = (Rule("*", "*", "allow"),)
 

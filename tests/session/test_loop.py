@@ -257,9 +257,9 @@ async def test_the_same_call_a_third_time_is_asked_about_before_it_runs(project:
     user = ScriptedUser.saying("once", "reject")
     async with opened(project, calls(read(), repeat=True), user=user) as stage:
         message = await stage.prompt()
-        assert [question.request.permission for question in user.questions] == ["doom_loop", "doom_loop"]
+        assert [question.permission for question in user.questions] == ["doom_loop", "doom_loop"]
         asked = user.questions[0]
-        assert asked.request.patterns == ("read",)
+        assert asked.patterns == ("read",)
         assert asked.asker.message_id == stage.replies[2].info.id
         assert len(stage.requests) == 6, "after a yes it is counted anew"
         assert error_of(message) == ""
@@ -271,7 +271,7 @@ async def test_a_circle_of_calls_is_noticed_too(project: Path) -> None:
     script = [calls(read("a.txt")), calls(read("b.txt"))] * 3
     async with opened(project, *script, says("Done.")) as stage:
         await stage.prompt()
-        assert [question.request.permission for question in stage.user.questions] == ["doom_loop"]
+        assert [question.permission for question in stage.user.questions] == ["doom_loop"]
         assert len(stage.requests) == 6
 
 

@@ -13,12 +13,11 @@ from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, Format
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server, serving
 from tests.session.stage import AT_ONCE, error_of, info_of, kinds, nothing_open, outcome
-from toolwright.app import Workspace
 from toolwright.messages import Message
 from toolwright.session.prompt import Prompt
-from toolwright.session.title import Titles
 from toolwright.session.turns import Turns
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 READ = ("call_1", "read", '{"filePath": "a.txt"}')
 TITLE = "You are a title generator"
@@ -40,7 +39,7 @@ class Desk:
         self.server.stream(*self.form.write(Reply(**said)))
 
     async def prompt(self, text: str = "Go.") -> Message:
-        return await self.turns.prompt(Prompt(text=text))
+        return (await self.turns.turns.answer(Prompt(text=text))).message
 
     @property
     def requests(self) -> list[str]:
@@ -214,7 +213,7 @@ async def test_titles_go_to_the_provider_the_user_chose_and_only_once(project: P
         desk.reply(text="An answer or a title")
         await desk.prompt("First.")
         await desk.prompt("Second.")
-        await desk.workspace.services.use(Titles).settled()
+        await desk.workspace.titles.settled()
         assert sum(TITLE in request for request in desk.requests) == 1
         assert len(desk.requests) == 3
         assert desk.turns.conversation.info.title == "An answer or a title"

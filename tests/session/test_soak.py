@@ -49,7 +49,7 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
 
     workspace.bus.subscribe(watch)
     turns = workspace.sessions.create(title="Long")
-    message = await turns.prompt(Prompt(text="Go on and on."))
+    message = (await turns.turns.answer(Prompt(text="Go on and on."))).message
     assert message.text == "Done."
     stored = workspace.sessions.messages(turns.session.id)
     assert sum(len(one.calls) for one in stored) == STEPS * CALLS

@@ -130,7 +130,7 @@ async def test_one_damaged_row_hides_no_other(project: Path) -> None:
     )
     connection.commit()
     connection.close()
-    storage = workspace.sessions.storage
+    storage = workspace.sessions.store
     assert [info.id for info in storage.sessions(storage.session(session_id).project_id)] == [session_id]
     await workspace.close()
 

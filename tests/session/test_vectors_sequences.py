@@ -8,10 +8,10 @@ import pytest
 
 from tests.session.stage import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
+from toolwright.inbox import Reply
 from toolwright.messages import Message
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Failed
-from toolwright.permission.broker import Broker, Reply
 from toolwright.session.prompt import Prompt
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Json
@@ -39,13 +39,13 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
     workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})
     try:
         turns = workspace.sessions.create()
-        turn = asyncio.create_task(turns.prompt(Prompt(text="Go.", agent=row["agent"])))
-        await _answer(turn, workspace.broker, user, [_reply(one) for one in row["replies"]])
+        turn = asyncio.create_task(turns.turns.answer(Prompt(text="Go.", agent=row["agent"])))
+        await _answer(turn, workspace.inbox, user, [_reply(one) for one in row["replies"]])
         await turn
         made = [part for message in turns.conversation.messages for part in message.calls]
         main = [request for request in model.requests if request.settings.purpose == "main"]
         assert len(main) == row["model_turns"]
-        assert [question.request.permission for question in user.questions] == row["asked_in_order"]
+        assert [question.permission for question in user.questions] == row["asked_in_order"]
         if row["id"] in KEPT:
             assert [part.state.status for part in made] == ["completed", "completed", "error"]
             return

@@ -7,9 +7,9 @@ import pytest
 
 from tests.session.stage import call, calls, opened, says
 from tests.vectors.layout import Places, make_places, rows
+from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, SeenRequest, Turn
 from toolwright.parts import Completed, Failed, ToolPart
-from toolwright.permission.broker import Question, Reply
 from toolwright.session.prompt import Prompt
 from toolwright.session.turns import Turns
 from toolwright.testing import ScriptedUser, make_workspace
@@ -68,7 +68,7 @@ async def test_recorded_tasks(places: Places, row: Json) -> None:
     workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})
     try:
         turns = workspace.sessions.create()
-        await turns.prompt(Prompt(text="Go."))
+        (await turns.turns.answer(Prompt(text="Go."))).message
         _check(row, places, turns, model, user)
         children = workspace.sessions.children(turns.session.id)
         assert bool(children) == ("child_tools" in row)
@@ -115,7 +115,7 @@ def _is_childs(request: SeenRequest) -> bool:
 
 
 def _asked(question: Question) -> tuple[str, list[str]]:
-    return question.request.permission, list(question.request.patterns)
+    return question.permission, list(question.patterns)
 
 
 async def test_a_primary_agent_is_not_handed_work(project: Path) -> None:

@@ -10,8 +10,7 @@ import pytest
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import Parlour, make_parlour
 from toolwright.errors import ToolError
-from toolwright.permission.broker import Entry
-from toolwright.permission.gate import DryGate
+from toolwright.permission.gate import Asked, DryGate
 from toolwright.permission.rules import Rule
 from toolwright.tool import Attachment, Call, Json, Result, ToolContext, tool
 from toolwright.tools.batch import BatchLimits, batch
@@ -184,7 +183,7 @@ async def test_each_call_answers_for_its_own_permission(project: Path) -> None:
     result = await parlour.run("batch", tool_calls=_calls("hello", "fail"))
     assert result.error is None
     assert [one["kind"] for one in result.metadata["details"]] == ["rejected", "denied"]
-    assert [question.request.permission for question in parlour.permissions.questions] == ["hello"]
+    assert [question.permission for question in parlour.permissions.questions] == ["hello"]
 
 
 async def test_a_denied_batch_runs_nothing(project: Path) -> None:
@@ -198,7 +197,7 @@ async def test_a_denied_batch_runs_nothing(project: Path) -> None:
 async def test_a_dry_run_shows_what_every_call_would_ask_for(project: Path) -> None:
     parlour = make_parlour(project, batch, hello, fail)
     parlour.session.gate = DryGate(parlour.session.gate.broker)
-    log: list[Entry] = []
+    log: list[Asked] = []
     call = Call(id="c", tool="batch", arguments={"tool_calls": _calls("hello", "fail")})
     await parlour.session.run_call(call, log=log)
     assert [entry.judgement.request.permission for entry in log] == ["hello", "fail"]

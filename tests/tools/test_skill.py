@@ -82,4 +82,4 @@ async def test_a_name_that_would_approve_others_too_is_never_approved_for_good(p
     parlour = make_parlour(project, skill, rules=[Rule("skill", "*", "ask")], replies=["once"])
     result = await parlour.run("skill", name="a*")
     assert result.error is None
-    assert parlour.permissions.questions[0].offered == ()
+    assert parlour.permissions.questions[0].always == ()

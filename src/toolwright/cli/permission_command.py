@@ -69,9 +69,7 @@ async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     if result.error is not None and not isinstance(result.error, DryRunOver):
         raise result.error
     approvals = workspace.gate.approvals.of((session.id,))
-    explained = [
-        explain(session.standing_of(session.agent).policy, entry.judgement.request, approvals) for entry in log
-    ]
+    explained = [explain(session.standing.policy, entry.judgement.request, approvals) for entry in log]
     if options.json:
         print_json([_as_json(one) for one in explained])
         return 0
@@ -143,7 +141,7 @@ def _told(one: Expectation, got: str, why: str) -> str:
 async def _outcome(workspace: Workspace, one: Expectation) -> tuple[str, str]:
     """What really happens, and the rule behind it."""
     session = workspace.session(one.agent)
-    standing = session.standing_of(session.agent)
+    standing = session.standing
     if one.tool in workspace.registry and standing.hides(workspace.registry[one.tool].permission):
         return "hidden", f"{one.tool} is not offered to {standing.name}"
     if one.tool not in workspace.registry:

@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 async def _list(options: argparse.Namespace) -> int:
     workspace = open_from(options)
     session = workspace.session(options.agent)
-    tools = await workspace.registry.tools(*split_model(options.model), session.standing_of(session.agent))
+    tools = await workspace.registry.tools(*split_model(options.model), session.standing)
     if options.json:
         print_json([_described(workspace, tool) for tool in tools])
     else:
@@ -95,7 +95,7 @@ async def _show(options: argparse.Namespace) -> int:
     workspace = open_from(options)
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
-    form = await tool.for_agent(session.standing_of(session.agent))
+    form = await tool.for_agent(session.standing)
     if options.json:
         print_json(_described(workspace, form))
         return 0

@@ -102,7 +102,9 @@ async def _asked_for_output(session: "Session", prompt: Prompt, wanted: Any) -> 
     if not parsed.problems:
         return replace(both, output=parsed.value)
     listed = "; ".join(map(str, parsed.problems[:5]))
-    return replace(both, text="", error=TurnError(f"The answer has not the form that was asked for: {listed}.", "OutputError"))
+    return replace(
+        both, text="", error=TurnError(f"The answer has not the form that was asked for: {listed}.", "OutputError")
+    )
 
 
 def _joined(first: TurnResult, second: TurnResult) -> TurnResult:

@@ -193,6 +193,11 @@ class Session:
         return standing
 
     @property
+    def standing(self) -> Standing:
+        """The session's own agent under the rules that hold for it."""
+        return self.standing_of(self.agent)
+
+    @property
     def callers(self) -> tuple[str, ...]:
         """The sessions above this one, the nearest first."""
         return (self.parent.id, *self.parent.callers) if self.parent else ()
