@@ -137,9 +137,10 @@ async def test_a_cancelled_call_is_recorded_as_aborted_and_stays_cancelled(proje
 
     session = make_session(project, tools=[wait])
     parts = listen(session)
-    task = asyncio.create_task(run(session, "wait"))
+    turn = session.outside()
+    task = asyncio.create_task(session.run_call(Call(id="call_1", tool="wait", arguments={}), turn))
     await asyncio.sleep(0.01)
-    session.abort.set("you pressed escape")
+    turn.abort.set("you pressed escape")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -230,7 +231,7 @@ async def test_a_tool_that_does_not_ask_is_asked_for_by_its_name(project: Path) 
     refused = await run(session, "echo", {"text": "x"})
     assert refused.error is not None
     assert refused.error.kind == "rejected"
-    assert [(one.request.permission, one.request.patterns) for one in user.questions] == [("echo", ("*",))] * 2
+    assert [(one.permission, one.patterns) for one in user.questions] == [("echo", ("*",))] * 2
 
 
 async def test_progress_replaces_title_and_metadata_and_keeps_the_start(project: Path) -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.session.stage import call, calls, error_of, opened, read, says, words
+from toolwright.inbox import Reply
 from toolwright.models.model import AssistantMessage, ModelCall
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
+from toolwright.session.answering import CompactionSettings
 from toolwright.session.modes import AgentModes
 from toolwright.session.prompt import Prompt
-from toolwright.session.questions import AskedQuestions
-from toolwright.session.turn import CompactionSettings
 from toolwright.testing import make_workspace
 
 
@@ -24,7 +24,7 @@ async def test_a_workspace_answers_a_prompt_in_a_session_of_its_own(project: Pat
 async def test_budgets_and_compaction_come_from_the_configuration(project: Path) -> None:
     config = {"budget": {"steps": 1}, "compaction": {"prune": False, "reserved": 500}}
     async with opened(project, calls(read()), config=config) as stage:
-        assert stage.session.turns.compaction == CompactionSettings(auto=True, prune=False, reserved=500)
+        assert stage.session.turns.settings.compaction == CompactionSettings(auto=True, prune=False, reserved=500)
         assert error_of(await stage.prompt()) == "LimitReachedError"
 
 
@@ -86,9 +86,7 @@ async def test_planning_and_back_by_the_users_word(project: Path) -> None:
         says("Done."),
     )
     async with opened(project, *script, config={"experimental": {"plan_mode": True}}) as stage:
-        asked = stage.workspace.questions
-        assert isinstance(asked, AskedQuestions)
-        asked.respond = lambda _: [["Yes"]]
+        stage.workspace.inbox.answer = lambda _: Reply(kind="once", answers=(("Yes",),))
         assert (await stage.prompt("Plan it first.")).text == "Done."
         assert [one.info.agent for one in stage.replies] == ["build", "plan", "plan", "build", "build"]
         offered = [{spec.name for spec in request.tools} for request in stage.requests]

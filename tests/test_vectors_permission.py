@@ -146,14 +146,14 @@ async def _answer(
     session: Session, user: ScriptedUser, tasks: list["asyncio.Task[Result]"], replies: list[Reply | None]
 ) -> None:
     """Give each answer once every call that is not over waits for one, as a person would who sees them all."""
-    broker = session.gate.broker
+    inbox = session.gate.inbox
     while unfinished := [task for task in tasks if not task.done()]:
-        waiting = broker.pending()
+        waiting = inbox.pending
         if waiting and len(waiting) == len(unfinished):
             first = next(one for one in waiting if replies[user.questions.index(one)] is not None)
             reply = replies[user.questions.index(first)]
             assert reply is not None
-            broker.reply(first.id, reply)
+            inbox.reply(first.id, reply)
         await asyncio.sleep(0.001)
 
 
@@ -184,7 +184,7 @@ def _check(places: Places, expected: Json, result: Result, log: list[Asked]) -> 
         assert ("rejected" if rejected else "ran") == expected["then"]
 
 
-def _request(entry: Entry) -> tuple[str, list[str], list[str]]:
+def _request(entry: Asked) -> tuple[str, list[str], list[str]]:
     request = entry.judgement.request
     return request.permission, list(request.patterns), [_joined(pattern) for pattern in request.always]
 

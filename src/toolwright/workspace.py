@@ -283,7 +283,7 @@ class Workspace:
             return MemoryStore()
         from toolwright.session.storage import Storage
 
-        return self._closing(Storage.open(self.folders.database))
+        return self.closing(Storage.open(self.folders.database))
 
     @property
     def parts(self) -> PartStore:
@@ -313,7 +313,7 @@ class Workspace:
     def scopes(self) -> "Scopes":
         from toolwright.process.scope import Scopes
 
-        return self._closing(Scopes())
+        return self.closing(Scopes())
 
     @cached_property
     def sandbox(self) -> "Sandbox":
@@ -343,7 +343,7 @@ class Workspace:
 
         said = self.settings.environment
         withheld = Withholding(names=(*SECRETS, *said.deny), except_for=said.allow)
-        return self._closing(
+        return self.closing(
             Jobs(
                 self.scopes,
                 self.sandbox,
@@ -411,14 +411,14 @@ class Workspace:
         """The models there are, and the user's keys for them."""
         from toolwright.session.models import open_connections
 
-        return self._closing(open_connections(self.config, self.folders, self.environment, self.model))
+        return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
 
     @cached_property
     def titles(self) -> "Titles":
         from toolwright.session.models import small_model
         from toolwright.session.title import Titles
 
-        return self._closing(Titles(lambda model: small_model(self.connections, self.settings.small_model, model)))
+        return self.closing(Titles(lambda model: small_model(self.connections, self.settings.small_model, model)))
 
     @cached_property
     def sessions(self) -> "Sessions":
@@ -528,7 +528,7 @@ class Workspace:
 
     # Closing.
 
-    def _closing(self, service: T) -> T:
+    def closing(self, service: T) -> T:
         """Have a service closed with the workspace, the last made first."""
         name, close = type(service).__name__, getattr(service, "close")  # noqa: B009 - services are not all of one type
         self._stack.push_async_callback(self._quietly, name, close)

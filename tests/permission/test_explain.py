@@ -34,7 +34,7 @@ REQUESTS = st.builds(
     permission=st.just("bash"),
     patterns=st.lists(st.sampled_from(["a", "ab", "b", "c"]), min_size=1, max_size=2).map(tuple),
     implied=st.lists(st.sampled_from(["a", "b"]), max_size=1).map(tuple),
-    metadata=st.sampled_from([{}, {"must_ask": True}]),
+    must_ask=st.booleans(),
 )
 APPROVALS = st.lists(st.builds(Approval, st.just("bash"), st.sampled_from(["*", "a", "a*"])), max_size=2)
 

@@ -106,10 +106,10 @@ NO_COMMAND = [
 @pytest.mark.parametrize("command", NO_COMMAND)
 async def test_nothing_that_has_an_effect_gets_by_with_nothing_to_be_judged(project: Path, command: str) -> None:
     async with opened(project, {}, ScriptedUser()) as workspace:
-        session = workspace.session(gate=workspace.dry_gate())
+        session = workspace.session()
         log: list[Asked] = []
         call = Call(id="call_1", tool="bash", arguments={"command": command, "description": "test"})
-        await session.run_call(call, log=log)
+        await session.run_call(call, log=log, gate=workspace.dry_gate())
     assert [entry for entry in log if entry.judgement.request.patterns]
 
 

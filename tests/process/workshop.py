@@ -72,8 +72,8 @@ async def open_workshop(
         home=workspace.folders.home,
     )
     jobs = Jobs(scopes, box, shell, environment=environment, new_file=workspace.truncator.new_file)
-    offered = {Scopes: scopes, Sandbox: box, Jobs: jobs}
-    workspace.services.made |= {f"{kind.__module__}.{kind.__qualname__}": one for kind, one in offered.items()}
+    for name, service in {"scopes": scopes, "sandbox": box, "jobs": jobs}.items():
+        setattr(workspace, name, service)
     session = workspace.session(agent, rules=rules)
     try:
         yield Workshop(workspace=workspace, session=session, user=user, scopes=scopes, sandbox=box, jobs=jobs)

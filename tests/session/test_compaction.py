@@ -164,7 +164,7 @@ async def test_old_results_are_cleared_after_a_turn_but_stay_stored(project: Pat
 
 async def test_nothing_is_summarised_if_that_is_off(project: Path) -> None:
     async with opened(project, full(says("One.")), says("Two."), **SMALL) as stage:
-        stage.session.turns.compaction = CompactionSettings(auto=False)
+        stage.session.turns.settings = replace(stage.session.turns.settings, compaction=CompactionSettings(auto=False))
         await stage.prompt("First.")
         assert (await stage.prompt("Second.")).text == "Two."
         assert [request.settings.purpose for request in stage.requests] == ["main", "main"]
@@ -210,10 +210,10 @@ async def test_after_a_restart_the_model_is_sent_the_same(project: Path) -> None
         session_id = stage.session.id
         await stage.workspace.close()
         async with opened(project, says("Next."), **SMALL) as again:
-            turns = again.workspace.sessions.open(session_id)
-            assert turns.history.of(since_summary(turns.conversation)) == before
+            session = again.workspace.sessions.open(session_id)
+            assert session.turns.history.of(since_summary(session.conversation)) == before
             fork = again.workspace.sessions.open(again.workspace.sessions.fork(session_id).id)
-            assert fork.history.of(since_summary(fork.conversation)) == before
+            assert fork.turns.history.of(since_summary(fork.conversation)) == before
 
 
 async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(project: Path) -> None:

@@ -36,8 +36,8 @@ async def test_a_session_goes_on_in_another_process_where_it_stood(project: Path
         await stage.prompt("First.")
         session_id = stage.session.id
     async with opened(project, says("Two.")) as again:
-        turns = again.workspace.sessions.open(session_id)
-        assert ((await turns.turns.answer(Prompt(text="Second."))).message).text == "Two."
+        session = again.workspace.sessions.open(session_id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "hello" in words(again.requests[0])
         assert again.workspace.sessions.latest().id == session_id
 
@@ -74,8 +74,8 @@ async def test_a_session_can_be_taken_elsewhere_and_back(project: Path, tmp_path
         info = await other.workspace.sessions.imported(value)
         assert other.workspace.sessions.exported(info.id)["messages"] == value["messages"]
         assert info.directory == str(elsewhere)
-        turns = other.workspace.sessions.open(info.id)
-        assert ((await turns.turns.answer(Prompt(text="Second."))).message).text == "Two."
+        session = other.workspace.sessions.open(info.id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
 
 
 async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(project: Path) -> None:
@@ -113,7 +113,6 @@ async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Pa
         assert journal.entries(child.id)
         await sessions.delete(session_id)
         assert sessions.listed() == []
-        assert sessions.store.sizes() == []
         assert sessions.store.todos(session_id) == []
         assert journal.entries(child.id) == []
         for one in (session_id, child.id):
@@ -153,9 +152,6 @@ async def test_a_session_without_a_store_lives_as_long_as_its_workspace(project:
     async with opened(project, calls(read()), says("One."), keep=False) as stage:
         await stage.prompt("First.")
         assert len(stage.stored()) == 3
-        folder = stage.workspace.sessions.store.database.path.parent
-        assert folder.exists()
-    assert not folder.exists()
     assert not (project.parent / "project.home" / ".local" / "share" / "toolwright" / "toolwright.db").exists()
 
 
@@ -233,9 +229,9 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
         session_id = stage.session.id
     more = call("write", filePath="d.txt", content="d\n")
     async with opened(project, calls(more), says("Three.")) as again:
-        turns = again.workspace.sessions.open(session_id)
-        (await turns.turns.answer(Prompt(text="Third."))).message
-        assert turns.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
+        session = again.workspace.sessions.open(session_id)
+        (await session.turns.answer(Prompt(text="Third."))).message
+        assert session.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
 
 
 # Budgets.
@@ -249,8 +245,7 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
     script = calls(nap, repeat=True)
     config = {"sandbox": "off", "permission": {"doom_loop": "allow"}}
     async with opened(project, script, config=config, prices=Prices(input=1, output=1)) as stage:
-        stage.session.turns.budget = budget
-        message = await stage.prompt()
+        message = await stage.prompt(budget=budget)
         assert error_of(message) == "LimitReachedError"
         assert len(stage.requests) <= 2
         assert nothing_open(*stage.stored())
@@ -259,9 +254,8 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
 async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
     slow = call("bash", command="sleep 20", description="Wait")
     async with opened(project, calls(slow), config={"sandbox": "off"}) as stage:
-        stage.session.turns.budget = Budget(seconds=0.3)
         async with asyncio.timeout(5):
-            message = await stage.prompt()
+            message = await stage.prompt(budget=Budget(seconds=0.3))
         assert error_of(message) == "LimitReachedError"
         assert [part.state.status for part in message.calls] == ["error"]
 
@@ -291,12 +285,12 @@ async def test_two_workspaces_of_one_process_take_turns_on_a_session_and_see_eac
         await stage.prompt("First.")
         model = ScriptedModel(says("Two.", delay=0.3))
         other = make_workspace(project, model=model, keep=True)
-        turns = other.sessions.open(stage.session.id)
-        working = asyncio.create_task(turns.turns.answer(Prompt(text="Second.")))
+        session = other.sessions.open(stage.session.id)
+        working = asyncio.create_task(session.turns.answer(Prompt(text="Second.")))
         await until(lambda: model.requests)
         with pytest.raises(UsageError, match="working on"):
             await stage.prompt("Meanwhile.")
-        assert (await working).text == "Two."
+        assert (await working).message.text == "Two."
         assert (await stage.prompt("Third.")).text == "Three."
         assert words(stage.requests[-1]) == "First.\nSecond.\nThird."
         await other.close()
@@ -354,8 +348,8 @@ async def test_what_a_dead_process_left_open_is_closed_at_the_next_start(project
     async with opened(project, says("Two."), config=config) as again:
         assert nothing_open(*again.workspace.sessions.messages(session_id)), "without being opened"
         assert again.workspace.sessions.store.owners() == []
-        turns = again.workspace.sessions.open(session_id)
-        assert ((await turns.turns.answer(Prompt(text="Second."))).message).text == "Two."
+        session = again.workspace.sessions.open(session_id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "ended in the middle" in words(again.requests[0])
 
 
@@ -375,12 +369,12 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
     async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
         await stage.prompt("Second.")
-        database = stage.workspace.sessions.store.database
+        database = Storage.open(stage.workspace.folders.database).database
         another = stage.workspace.sessions.create()
         damage = (
             ("UPDATE part SET data = substr(data, 1, 40) WHERE id = ?", next(iter(stage.messages[2].parts))),
             ("UPDATE message SET data = '[]' WHERE id = ?", stage.messages[1].info.id),
-            ("UPDATE session SET data = CAST(x'ff00fe' AS TEXT) WHERE id = ?", another.session.id),
+            ("UPDATE session SET data = CAST(x'ff00fe' AS TEXT) WHERE id = ?", another.id),
         )
         for statement, value in damage:
             database.write(statement, value)
@@ -395,7 +389,7 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
     async with opened(project, calls(read()), says("Not reached."), says("Two.")) as stage:
-        database = stage.workspace.sessions.store.database
+        database = Storage.open(stage.workspace.folders.database).database
         await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 20"))
         other = sqlite3.connect(database.path, isolation_level=None)
 

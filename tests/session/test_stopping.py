@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.session.stage import (
-    Stage,
     call,
     calls,
     error_of,
@@ -25,7 +24,6 @@ from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.inbox import Reply
 from toolwright.session.events import PartDelta, QuestionAsked, QuestionRejected, SessionIdle
 from toolwright.session.prompt import Prompt
-from toolwright.session.questions import AskedQuestions
 from toolwright.session.turns import SessionBusy
 from toolwright.testing import ScriptedUser
 
@@ -39,12 +37,6 @@ QUESTION = call(
         {"question": "Which?", "header": "Choice", "options": [{"label": one, "description": one} for one in "AB"]}
     ],
 )
-
-
-def _asked(stage: Stage) -> AskedQuestions:
-    asked = stage.workspace.questions
-    assert isinstance(asked, AskedQuestions)
-    return asked
 
 
 async def test_a_question_names_the_call_and_what_would_be_stored(project: Path) -> None:
@@ -100,7 +92,7 @@ async def test_always_settles_the_other_question_too(project: Path) -> None:
 async def test_the_answers_to_a_question_come_back(project: Path) -> None:
     """43"""
     async with opened(project, calls(QUESTION), says("Done.")) as stage:
-        _asked(stage).respond = lambda _: [["B", "custom"]]
+        stage.workspace.inbox.answer = lambda _: Reply(kind="once", answers=(("B", "custom"),))
         assert (await stage.prompt()).text == "Done."
         [told] = results(stage.replies[0])
         assert "Which?" in told
@@ -113,17 +105,17 @@ async def test_a_question_that_is_declined_stops_the_turn(project: Path) -> None
         message = await stage.prompt()
         assert message.calls[0].state.status == "error"
         assert len(stage.requests) == 1
-        assert _asked(stage).pending() == []
+        assert stage.workspace.inbox.pending == []
 
 
 async def test_stopping_while_a_question_waits_withdraws_it(project: Path) -> None:
     """45, weakness 4"""
     async with opened(project, calls(QUESTION)) as stage:
-        _asked(stage).respond = lambda _: None
+        stage.workspace.inbox.answer = lambda _: None
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.told(QuestionAsked))
         await stage.session.abort()
-        assert _asked(stage).pending() == []
+        assert stage.workspace.inbox.pending == []
         assert len(stage.told(QuestionRejected)) == 1
         message = await turn
         assert error_of(message) == "MessageAbortedError"
@@ -134,7 +126,7 @@ async def test_an_answer_that_comes_after_stopping_does_nothing(project: Path) -
     """46, weakness 4"""
     async with opened(project, calls(WRITE), user=ScriptedUser([None]), config=ASK_EDIT) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await until(stage.workspace.inbox.pending)
+        await until(lambda: stage.workspace.inbox.pending)
         [question] = stage.workspace.inbox.pending
         await stage.session.abort()
         assert stage.workspace.inbox.pending == []
@@ -289,7 +281,7 @@ async def test_a_prompt_that_cannot_be_answered_leaves_nothing_behind(project: P
             (Prompt(text="Hi", message_id="ses_1"), "msg_"),
         ):
             with pytest.raises(Exception, match=words_of_it):
-                await stage.session.turns.prompt(prompt)
+                await stage.session.turns.answer(prompt)
         assert stage.stored() == []
         assert stage.events[before:] == []
         assert not stage.session.turns.busy

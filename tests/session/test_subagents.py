@@ -230,8 +230,7 @@ async def test_what_subagents_spend_counts_for_the_turn(project: Path) -> None:
         says("Not reached.", match=CHILD),
     )
     async with opened(project, *script, config={"agent": HELPER}) as stage:
-        stage.session.turns.budget = Budget(tokens=1500)
-        message = await stage.prompt()
+        message = await stage.prompt(budget=Budget(tokens=1500))
         assert error_of(message) == "LimitReachedError"
         assert "tokens" in results(stage.replies[0])[0]
 

@@ -1,6 +1,7 @@
 """Trouble with the model: what passes is waited for, what does not is told, and nothing is left half done."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,9 @@ async def test_a_wait_that_the_provider_asks_for_is_kept_and_shown(project: Path
 async def test_waits_double(project: Path) -> None:
     """26"""
     async with opened(project, says("", error=BUSY), says("", error=BUSY), says("Here.")) as stage:
-        stage.session.turns.retry = RetryPolicy(first_wait=0.1, jitter=0)
+        stage.session.turns.settings = replace(
+            stage.session.turns.settings, retry=RetryPolicy(first_wait=0.1, jitter=0)
+        )
         started = time.monotonic()
         assert (await stage.prompt()).text == "Here."
         assert 0.3 <= time.monotonic() - started < 0.7

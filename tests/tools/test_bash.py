@@ -142,7 +142,7 @@ async def test_progress_is_shown_while_a_command_runs(shop: Workshop) -> None:
         if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
             seen.append(str(event.part.state))
 
-    shop.session.bus.subscribe(note)
+    shop.workspace.bus.subscribe(note)
     await shop.bash("for i in 1 2 3; do echo line $i; sleep 0.15; done")
     assert any("line 1" in state and "line 3" not in state for state in seen)
     assert len(seen) < 12
