@@ -369,7 +369,9 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
     async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
         await stage.prompt("Second.")
-        database = Storage.open(stage.workspace.folders.database).database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         another = stage.workspace.sessions.create()
         damage = (
             ("UPDATE part SET data = substr(data, 1, 40) WHERE id = ?", next(iter(stage.messages[2].parts))),
@@ -389,7 +391,9 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
     async with opened(project, calls(read()), says("Not reached."), says("Two.")) as stage:
-        database = Storage.open(stage.workspace.folders.database).database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 20"))
         other = sqlite3.connect(database.path, isolation_level=None)
 
