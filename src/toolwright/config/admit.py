@@ -41,18 +41,19 @@ _RULES = frozenset({"permission", "tools"})
 MOST_NAMES = 12
 
 
-def without_scripts(value: Mapping[str, Any], left_out: list[str], path: tuple[str, ...] = ()) -> Json:
-    """A project's settings, trusted or not, without scripts in the place of models: only the user names those."""
-    found: Json = {}
-    for key, entry in value.items():
-        script = key in ("model", "small_model") and isinstance(entry, str) and entry.startswith(SCRIPT)
-        if script:
-            left_out.append(".".join((*path, key)))
-        else:
-            below = key in ("agent", "command") or (path and path[0] in ("agent", "command"))
-            deeper = below and isinstance(entry, Mapping) and len(path) < 2
-            found[key] = without_scripts(entry, left_out, (*path, key)) if deeper else entry
-    return found
+def without_scripts(value: Json, found: list[tuple[str, ...]]) -> Json:
+    """A project's settings, trusted or not, without scripts in the place of models. Their paths go to `found`."""
+    kept = _without_scripts(value, (), found)
+    for group in ("agent", "command"):
+        if isinstance(entries := kept.get(group), Mapping):
+            kept[group] = {name: _without_scripts(entry, (group, name), found) for name, entry in entries.items()}
+    return kept
+
+
+def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], found: list[tuple[str, ...]]) -> Json:
+    scripts = [key for key in ("model", "small_model") if str(value.get(key) or "").strip().startswith(SCRIPT)]
+    found += ((*path, key) for key in scripts)
+    return {key: entry for key, entry in value.items() if key not in scripts}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -27,7 +27,14 @@ COUNT = {"minimum": 1}
 MORE_THAN_NOTHING = {"exclusiveMinimum": 0}
 ACTION = {"type": "string", "enum": ["allow", "ask", "deny"]}
 BY_PATTERN = {"anyOf": [ACTION, {"type": "object", "additionalProperties": ACTION}]}
-PERMISSION = {"anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}]}
+RULE = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}, "resource": {"type": "string"}, "effect": ACTION},
+    "required": ["action", "resource", "effect"],
+}
+PERMISSION = {
+    "anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}, {"type": "array", "items": RULE}]
+}
 TOOLS = {"type": "object", "additionalProperties": {"type": "boolean"}}
 
 
@@ -314,3 +321,18 @@ FOREIGN = (
     "attachment",
 )
 """Settings of the reference that mean nothing here; accepted in silence, so that a file carries over."""
+RESERVED_OPTIONS = frozenset(
+    {
+        "model",
+        "messages",
+        "tools",
+        "stream",
+        "input",
+        "contents",
+        "system",
+        "instructions",
+        "systemInstruction",
+        "system_instruction",
+    }
+)
+"""Parts of a request that are ours to write, which no option of a provider or an agent replaces."""
