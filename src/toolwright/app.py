@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwright.agents import Agents, Standing, as_child, load_agents
 from toolwright.call import Caller
-from toolwright.config.load import Config, find_root, load_config
-from toolwright.config.trust import Trust
+from toolwright.config.load import Config, load_config
+from toolwright.config.trust import is_trusted
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.folders import Folders
@@ -177,7 +177,7 @@ def build_workspace(
     """Everything, in reading order. Whoever calls this closes the workspace."""
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder. Name the folder of the project with --directory.")
-    folders = Folders.of(environment)
+    folders = Folders.of(environment).ready()
     trusted = trust or _is_true(environment.get("TOOLWRIGHT_TRUST")) or _is_trusted(directory, folders)
     config = load_config(directory, folders, environment, trusted=trusted)
     bus = Bus()
@@ -224,7 +224,7 @@ def _switches(config: Config, client: Client, environment: Mapping[str, str]) ->
 
 
 def _is_trusted(directory: Path, folders: Folders) -> bool:
-    return Trust(folders.trust).includes(find_root(directory.resolve()))
+    return is_trusted(directory, folders)
 
 
 def _is_true(text: str | None) -> bool:

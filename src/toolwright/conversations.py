@@ -141,14 +141,7 @@ def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | Non
 
 
 def _instructions(workspace: Workspace) -> Instructions:
-    config = workspace.config
-    return Instructions(
-        root=config.root,
-        directory=config.directory,
-        home=workspace.folders.home,
-        config=workspace.folders.config,
-        wanted=tuple(config.get("instructions", default=())),
-    )
+    return Instructions.of(workspace.config, workspace.folders)
 
 
 def _small_model(workspace: Workspace, model: Model) -> Model:

@@ -7,17 +7,19 @@ from typing import Any
 
 from toolwright.auth import AuthFile
 from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS, Admission, left_out_line
+from toolwright.config.content import content_of
 from toolwright.config.merge import bounded, merged
 from toolwright.config.places import config_folders, find_root
 from toolwright.config.reader import Reader
 from toolwright.config.rules import layers_of, reading_rules
 from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
+from toolwright.config.trust import Trust
 from toolwright.folders import Folders
 from toolwright.permission.rules import Layer
 from toolwright.settings import Settings
 from toolwright.settings.derive import read
 
-__all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "find_root", "load_config"]
+__all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_managed", "find_root", "load_config"]
 
 Json = dict[str, Any]
 
@@ -82,6 +84,7 @@ def load_config(
     sources = [*user, *reader.files("project"), *override, *managed]
     agents = [*_agents(sources), *reader.markdown_agents(places)]
     if not trusted:
+        reader.warnings += _changed_since_trusted(directory, folders)
         sources, agents = _admitted(reader, sources, agents)
     layers = layers_of(sources, folders.home, trusted=trusted)
     bounds = merged(source.value for source in managed)
@@ -103,10 +106,27 @@ def load_config(
     )
 
 
+def check_managed(environment: Mapping[str, str]) -> None:
+    """Stop a command that needs no configuration where the administrator's is broken."""
+    here = Path.cwd()
+    reader = Reader(folders=Folders.of(environment), environment=environment, root=here, directory=here, trusted=False)
+    list(reader.managed())
+
+
 def _agents(sources: Sequence[Source]) -> Iterator[AgentSource]:
     for source in sources:
         for name, value in source.value.get("agent", {}).items():
             yield AgentSource(name, value, source, ("agent", name))
+
+
+def _changed_since_trusted(directory: Path, folders: Folders) -> Iterator[str]:
+    """The line for a project that was trusted once, but not as it is now."""
+    trust = Trust(folders.trust)
+    if trust.knows(find_root(directory)):
+        names = [change.name for change in trust.changes(content_of(directory, folders))] or ["its origin"]
+        shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:5])
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        yield f"changed since you trusted the project: {shown}{more}; tw trust shows how and asks anew"
 
 
 def _admitted(

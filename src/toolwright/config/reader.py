@@ -159,7 +159,7 @@ class Reader:
         """The source without what must not take effect whoever trusts it."""
         self.warnings += warnings.lines
         value = _without(source.value, warnings.slips)
-        if source.level == "project":
+        if source.level == "project" and self.trusted:
             scripts: list[tuple[str, ...]] = []
             value = without_scripts(value, scripts)
             self.warnings += (

@@ -1,6 +1,7 @@
 """The permission rules that sources of settings hold, as layers, and which files those let be read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,13 @@ def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[
 
 
 def reading_rules(layers: Iterable[Layer], folders: Folders, root: Path) -> Callable[[Path], bool]:
-    """Whether every agent may read a file of the project: allowed by the rules, not asked about and not denied."""
+    """Whether a file may be read that a project names: allowed from the start, not asked about, and not denied since.
+
+    A general allow of the user's is meant for what they see an agent do, not for what a project has filled in.
+    """
+    tightening = (replace(layer, tightens_only=True) for layer in layers)
     protected = Layer("protected", protected_rules(folders), tightens_only=True)
-    policy = Policy("", (Layer("defaults", default_rules(folders)), *layers, protected))
+    policy = Policy("", (Layer("defaults", default_rules(folders)), *tightening, protected))
 
     def may_read(file: Path) -> bool:
         inside = (str(file.relative_to(root)),) if file.is_relative_to(root) else ()

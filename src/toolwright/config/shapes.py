@@ -10,6 +10,8 @@ from typing import Any
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.merge import merged
 from toolwright.errors import ConfigError
+from toolwright.settings import Settings
+from toolwright.settings.derive import notes_of
 
 Json = dict[str, Any]
 
@@ -41,7 +43,7 @@ class Shapes:
         if _is_server_map(found.get("mcp")):
             found["mcp"] = found["mcp"]["servers"]
             self._rename(("mcp",), ("mcp", "servers"))
-        return self._policies(found)
+        return self._short(self._policies(found))
 
     def agent(self, value: Any, path: KeyPath = ()) -> Any:
         """The settings of one agent, in a file or in the head of a Markdown file."""
@@ -52,6 +54,16 @@ class Shapes:
             if theirs in found and ours not in found:
                 found[ours] = found.pop(theirs)
                 self._rename((*path, ours), (*path, theirs))
+        return found
+
+    def _short(self, value: Json) -> Json:
+        """A plain value in the place of a section stands for one field of it."""
+        found = dict(value)
+        for key, note in notes_of(Settings).items():
+            short = note.setting.short if note.setting else ""
+            if short and key in found and not isinstance(found[key], Mapping):
+                found[key] = {short: found[key]}
+                self._rename((key, short), (key,))
         return found
 
     def _permissions(self, value: Json, path: KeyPath) -> Json:

@@ -255,7 +255,7 @@ class Settings:
         Mapping[str, ProviderSettings],
         tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
     ] = field(default_factory=dict[str, ProviderSettings])
-    disabled_providers: Annotated[Names, user_only("providers that are not used", joined)] = ()
+    disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
     enabled_providers: Annotated[
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
