@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolwright.errors import ConfigError
-from toolwright.private import make_private
+from toolwright.private import keep_private
 
 NAME = "toolwright"
 
@@ -38,15 +38,12 @@ class Folders:
         )
 
     def ready(self) -> "Folders":
-        """The same with a data folder that is there and the user's alone; where none can be made, one that lasts as
-        long as this process."""
-        try:
-            make_private(self.data)
-        except OSError as error:
-            return replace(self, data=_passing(self.data, error.strerror or str(error)))
-        if os.access(self.data, os.W_OK | os.X_OK):
-            return self
-        return replace(self, data=_passing(self.data, "it cannot be written"))
+        """The same, with what is in the data folder corrected to be the user's alone. Nothing is made yet; but where
+        nothing could be, there is a data folder that lasts as long as this process."""
+        if problem := _problem(self.data):
+            return replace(self, data=_passing(self.data, problem))
+        keep_private(self.data)
+        return self
 
     @property
     def tool_output(self) -> Path:
@@ -88,6 +85,17 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:
         return Path("/nonexistent")
+
+
+def _problem(folder: Path) -> str:
+    """Why nothing can be kept in a folder, which may still have to be made; empty if it can."""
+    try:
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+    except OSError as error:
+        return error.strerror or str(error)
+    if not there.is_dir():
+        return f"{there} is not a folder"
+    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} cannot be written"
 
 
 @functools.cache

@@ -6,21 +6,30 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from toolwright.errors import ConfigError
 
 MOST_BYTES = 16_000_000
+MOST_CORRECTED = 5000
+"""Files looked at when a folder is corrected; those beyond are out of reach all the same."""
 
 
-def make_private(folder: Path) -> None:
-    """Make the folder, or correct it and what lies in it, so that nobody but its owner can enter. May raise OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if stat.S_IMODE(folder.stat().st_mode) != 0o700:
-        folder.chmod(0o700)
-        for path in folder.rglob("*"):
-            _correct(path)
-    for path in folder.iterdir():
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone. May raise OSError."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def keep_private(folder: Path) -> None:
+    """Correct a folder, if it is there, and what lies in it, so that nobody but its owner gets in."""
+    if not folder.is_dir():
+        return
+    _correct(folder)
+    for path in islice(folder.rglob("*"), MOST_CORRECTED):
         _correct(path)
 
 
@@ -52,7 +61,7 @@ def update(file: Path, change: Callable[[str], str]) -> None:
 @contextmanager
 def _held(file: Path) -> Iterator[None]:
     """The lock lies beside the file, because the file itself is replaced by every change."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(file.parent)
     handle = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
