@@ -26,6 +26,7 @@ from toolwright.session.title import Titles, small_sibling
 from toolwright.session.todo import StoredTodos
 from toolwright.session.turn import CompactionSettings
 from toolwright.session.turns import Turns
+from toolwright.settings import BudgetSection, CompactionSection
 
 Json = dict[str, Any]
 
@@ -60,7 +61,7 @@ def questions(workspace: Workspace) -> AskedQuestions:
 
 
 def subagents(workspace: Workspace) -> ChildSessions:
-    primary = tuple(workspace.config.get("experimental", "primary_tools", default=()))
+    primary = workspace.config.settings.experimental.primary_tools
     return ChildSessions(
         workspace.agents, lambda: workspace.sessions, workspace.bus, partial(_end_jobs, workspace), primary
     )
@@ -82,34 +83,14 @@ def titles(workspace: Workspace) -> Titles:
 
 
 def connections(workspace: Workspace) -> Connections:
-    """The models there are, and the user's keys for those the user knows."""
-    own, added = _providers(workspace)
-    keys = {name: key for name, key in AuthFile(workspace.folders.auth).records().items() if name not in added}
-    return Connections(Catalog(own | added), env=workspace.environment, auth=keys)
-
-
-def _providers(workspace: Workspace) -> tuple[Json, Json]:
-    """What the user says of providers, and what an untrusted project adds.
-
-    Such a project may bring a provider of its own, but no key of the user's goes there, and it changes none that the
-    user has or that everybody knows: an address is where prompts and keys are sent.
-    """
-    config = workspace.config
-    if workspace.trusted:
-        return config.get("provider", default={}), {}
-    own = config.said_by("user", "override").get("provider", {})
-    known = {provider.id for provider in Catalog(own).providers()}
-    theirs = config.said_by("project").get("provider", {})
-    return own, {name: {**record, "env": []} for name, record in theirs.items() if name not in known}
-
-
-def _default_model(workspace: Workspace) -> str:
-    """The model of the settings; but to a provider that an untrusted project brings, nothing is sent unasked."""
-    name: str = workspace.config.get("model", default="")
-    _, added = _providers(workspace)
-    if name.partition("/")[0] in added:
-        name = workspace.config.said_by("user", "override").get("model", "")
-    return name
+    """The models there are, and the user's keys for them."""
+    settings = workspace.config.settings
+    catalog = Catalog(
+        {name: provider.said for name, provider in settings.provider.items()},
+        disabled=settings.disabled_providers,
+        enabled=settings.enabled_providers,
+    )
+    return Connections(catalog, env=workspace.environment, auth=AuthFile(workspace.folders.auth).records())
 
 
 def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | None) -> Turns:
@@ -130,14 +111,22 @@ def _begin(workspace: Workspace, conversation: Conversation, parent: Turns | Non
         instructions=_instructions(workspace),
         changes=Changes(Journal(workspace.folders.data / "undo")),
         default_agent=workspace.agents.default().name,
-        default_model=_default_model(workspace),
+        default_model=config.settings.model,
         colleagues=tuple(agent.name for agent in workspace.agents.visible() if agent.mode != "primary"),
         rules=rules,
-        budget=Budget(**config.get("budget", default={})),
-        compaction=CompactionSettings(**config.get("compaction", default={})),
-        go_on_after_reject=bool(config.get("experimental", "continue_loop_on_deny")),
+        budget=_budget(config.settings.budget),
+        compaction=_compaction(config.settings.compaction),
+        go_on_after_reject=config.settings.experimental.continue_loop_on_deny,
         on_prompt=[workspace.services.use(Titles)],
     )
+
+
+def _budget(said: BudgetSection) -> Budget:
+    return Budget(steps=said.steps, tokens=said.tokens, cost=said.cost, seconds=said.seconds)
+
+
+def _compaction(said: CompactionSection) -> CompactionSettings:
+    return CompactionSettings(auto=said.auto, prune=said.prune, reserved=said.reserved)
 
 
 def _instructions(workspace: Workspace) -> Instructions:
@@ -147,7 +136,7 @@ def _instructions(workspace: Workspace) -> Instructions:
 def _small_model(workspace: Workspace, model: Model) -> Model:
     """The model for titles: the user's choice, or a small one of the same provider; never another provider's."""
     known = workspace.services.use(Connections)
-    chosen = workspace.config.get("small_model", default="")
+    chosen = workspace.config.settings.small_model
     if chosen:
         return known.open(chosen)
     small = small_sibling(model.info, known.catalog.models(model.info.provider))
