@@ -15,8 +15,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace, open_workspace
-from toolwright.permission.broker import Question, Reply
+from toolwright.workspace import Workspace, open_workspace
+from toolwright.inbox import Question, Reply
 from toolwright.tool import Result
 
 COMMANDS = 200

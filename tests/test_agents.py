@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolwright.app import Workspace
 from toolwright.errors import ConfigError, UsageError
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 
 def configured(project: Path, config: dict[str, Any]) -> Workspace:

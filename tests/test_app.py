@@ -115,30 +115,33 @@ async def test_sessions_are_kept_only_when_asked_to_and_every_thread_ends(projec
     assert not forgetful.folders.database.exists()
 
 
-async def test_a_service_with_a_close_is_closed_with_the_workspace(project: Path) -> None:
+async def test_one_service_that_cannot_be_closed_keeps_no_other_from_it(project: Path) -> None:
     closed: list[str] = []
 
     class Plain:
         def close(self) -> None:
             closed.append("plain")
 
+    class Broken:
+        def close(self) -> None:
+            raise RuntimeError("no")
+
     class Awaited:
         async def close(self) -> None:
             closed.append("awaited")
 
     workspace = make_workspace(project)
-    for kind in (Plain, Awaited):
-        workspace.services.makers[f"{kind.__module__}.{kind.__qualname__}"] = kind
-        assert workspace.services.use(kind) is workspace.services.use(kind)
+    for service in (Plain(), Broken(), Awaited()):
+        workspace.closing(service)
     await workspace.close()
-    assert closed == ["plain", "awaited"]
+    assert closed == ["awaited", "plain"], "in reverse, all of them"
 
 
 def test_a_service_nobody_offers_is_named_in_the_error(project: Path) -> None:
     class Missing: ...
 
     with pytest.raises(UsageError, match=r"offers no .*Missing"):
-        make_workspace(project).services.use(Missing)
+        make_workspace(project).use(Missing)
 
 
 async def test_old_overflow_files_go_when_a_workspace_closes(project: Path) -> None:

@@ -13,8 +13,7 @@ from toolwright.folders import Folders
 from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.settings.record import RESERVED_OPTIONS
-from toolwright.shelf import Services
-from toolwright.tool import Action
+from toolwright.tool import Action, Use, nothing_to_use
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -56,7 +55,7 @@ class Standing:
 
     agent: Agent
     policy: Policy
-    services: Services = field(default_factory=Services)
+    services: Use = nothing_to_use
 
     @property
     def name(self) -> str:
@@ -69,7 +68,7 @@ class Standing:
         return self.policy.hides(permission)
 
     def use(self, kind: type[T]) -> T:
-        return self.services.use(kind)
+        return self.services(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,7 @@ class Agents:
     """The administrator's rules."""
     default_name: str = ""
     trusted: bool = False
-    services: Services = field(default_factory=Services)
+    use: Use = nothing_to_use
 
     def __getitem__(self, name: str) -> Agent:
         if name in self.by_name:
@@ -132,7 +131,7 @@ class Agents:
             Layer("managed", (*self.managed, *agent.managed_rules), tightens_only=True),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
-        return Standing(agent, policy, self.services)
+        return Standing(agent, policy, self.use)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
@@ -143,7 +142,7 @@ class Agents:
         return self.output
 
 
-def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Services) -> Agents:
+def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = nothing_to_use) -> Agents:
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
     by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
@@ -158,7 +157,7 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Se
         output=Layer("output folder", output_rules(folders)),
         default_name=config.settings.default_agent,
         trusted=trusted,
-        services=services,
+        use=use,
     )
 
 

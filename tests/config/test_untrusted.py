@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from toolwright.app import Workspace
 from toolwright.errors import UsageError
-from toolwright.models.connect import Connections
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 EVIL = "http://127.0.0.1:9/v1"
 
@@ -21,7 +20,7 @@ def opened(project: Path, settings: Any, *, trust: bool, **environment: str) -> 
 
 
 def address(workspace: Workspace, provider: str) -> str:
-    return workspace.services.use(Connections).catalog.provider(provider).base_url
+    return workspace.connections.catalog.provider(provider).base_url
 
 
 def test_a_known_provider_keeps_its_address(project: Path) -> None:
@@ -40,7 +39,7 @@ def test_a_provider_of_the_users_own_keeps_its_address(project: Path) -> None:
 def test_a_provider_the_project_brings_gets_no_key_of_the_users(project: Path) -> None:
     theirs = {"npm": "@ai-sdk/openai-compatible", "env": ["MY_KEY"], "options": {"baseURL": EVIL}}
     workspace = opened(project, {"provider": {"theirs": theirs}}, trust=False, MY_KEY="secret")
-    assert workspace.services.use(Connections).catalog.provider("theirs").env == ()
+    assert workspace.connections.catalog.provider("theirs").env == ()
 
 
 def prompt_of(workspace: Workspace, agent: str) -> str:
@@ -63,5 +62,5 @@ async def test_no_prompt_goes_to_a_provider_of_the_project_unasked(project: Path
     theirs = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": EVIL}}
     workspace = opened(project, {"model": "theirs/m", "provider": {"theirs": theirs}}, trust=False)
     with pytest.raises(UsageError, match="No model is chosen"):
-        await workspace.sessions.create().prompt(Prompt(text="hello"))
+        (await workspace.sessions.create().turns.answer(Prompt(text="hello"))).message
     await workspace.close()

@@ -6,19 +6,16 @@ import signal
 import sys
 from dataclasses import replace
 
-from toolwright.app import Workspace
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
 from toolwright.cli.options import note, open_from, parser
 from toolwright.cli.progress import JsonLines, Live, Quiet
-from toolwright.cli.questions import TerminalUser, answerer, terminal_responder
+from toolwright.cli.questions import answerer
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.messages import Assistant, Message
-from toolwright.services import Questions
 from toolwright.session.budget import Budget
 from toolwright.session.prompt import Attached, Prompt
-from toolwright.session.questions import AskedQuestions
-from toolwright.session.title import Titles
-from toolwright.session.turns import Turns
+from toolwright.session.session import Session
+from toolwright.workspace import Workspace
 
 
 def main(arguments: list[str]) -> int:
@@ -56,33 +53,22 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
-    workspace = open_from(options, answer=user, keep=True)
-    if isinstance(user, TerminalUser):
-        user.broker = workspace.broker
-    try:
-        turns = _session(workspace, options)
-        questions = workspace.services.use(Questions)
-        if isinstance(questions, AskedQuestions) and isinstance(user, TerminalUser):
-            questions.respond = terminal_responder(questions)
-        message = await _answered(workspace, turns, _prompt(options), options)
-        await workspace.services.use(Titles).settled()
-        return _told(turns, message, options)
-    finally:
-        await workspace.close()
+    async with open_from(options, answer=user, keep=True) as workspace:
+        session = _session(workspace, options)
+        message = await _answered(workspace, session, _prompt(workspace, options), options)
+        await workspace.titles.settled()
+        return _told(session, message, options)
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Turns:
+def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        turns = sessions.open(options.session)
-    elif options.go_on:
-        turns = sessions.open(sessions.latest().id)
-    else:
-        turns = sessions.create(title=options.title)
-    turns.budget = _budget(turns.budget, options)
-    return turns
+        return sessions.open(options.session)
+    if options.go_on:
+        return sessions.open(sessions.latest().id)
+    return sessions.create(title=options.title)
 
 
 def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
@@ -95,35 +81,39 @@ def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
     return replace(budget, **{name: value for name, value in given.items() if value is not None})
 
 
-def _prompt(options: argparse.Namespace) -> Prompt:
+def _prompt(workspace: Workspace, options: argparse.Namespace) -> Prompt:
     text = " ".join(options.prompt)
     if not sys.stdin.isatty() and not text:
         text = sys.stdin.read()
     return Prompt(
-        text=text, agent=options.agent, model=options.model, files=tuple(Attached(url=name) for name in options.file)
+        text=text,
+        agent=options.agent,
+        model=options.model,
+        files=tuple(Attached(url=name) for name in options.file),
+        budget=_budget(workspace.turn_settings.budget, options),
     )
 
 
-async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options: argparse.Namespace) -> Message:
-    session_id = turns.session.id
+async def _answered(workspace: Workspace, session: Session, prompt: Prompt, options: argparse.Namespace) -> Message:
+    session_id = session.id
     if options.format == "json":
         workspace.bus.subscribe(JsonLines(session_id))
     elif sys.stdout.isatty():
         workspace.bus.subscribe(Live(session_id, colour=sys.stderr.isatty()))
     else:
         workspace.bus.subscribe(Quiet(session_id))
-    task = asyncio.create_task(turns.prompt(prompt))
-    _stop_on_interrupt(turns)
+    task = asyncio.create_task(session.turns.answer(prompt))
+    _stop_on_interrupt(session)
     try:
-        return await task
+        return (await task).message
     except ToolwrightError:
         # A prompt that could not even be taken leaves no empty session behind.
-        if not turns.conversation.messages:
+        if not session.conversation.messages:
             await workspace.sessions.delete(session_id)
         raise
 
 
-def _stop_on_interrupt(turns: Turns) -> None:
+def _stop_on_interrupt(session: Session) -> None:
     """Ctrl-C once stops the turn and lets everything be put away; twice ends at once."""
     loop = asyncio.get_running_loop()
     stopping: list[asyncio.Task[None]] = []
@@ -132,7 +122,7 @@ def _stop_on_interrupt(turns: Turns) -> None:
         if stopping:
             raise KeyboardInterrupt
         note("stopping; once more to end at once")
-        stopping.append(loop.create_task(turns.abort()))
+        stopping.append(loop.create_task(session.abort()))
 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, interrupted)
@@ -141,7 +131,7 @@ def _stop_on_interrupt(turns: Turns) -> None:
 _EXIT_CODES = {"MessageAbortedError": STOPPED, "LimitReachedError": LIMIT}
 
 
-def _told(turns: Turns, message: Message, options: argparse.Namespace) -> int:
+def _told(session: Session, message: Message, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
     info = message.info
     assert isinstance(info, Assistant)
@@ -153,6 +143,6 @@ def _told(turns: Turns, message: Message, options: argparse.Namespace) -> int:
     if info.finish == "length":
         note("tw: the answer was cut off at the model's limit")
     if options.format == "text":
-        note(f"session {turns.session.id}")
+        note(f"session {session.id}")
     refused = any(getattr(part.state, "kind", "") == "rejected" for part in message.calls)
     return REFUSED if refused else DONE

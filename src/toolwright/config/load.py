@@ -46,19 +46,7 @@ class Config:
     secrets: frozenset[str] = field(default_factory=frozenset[str], repr=False)
     """What variables filled in; not to be shown."""
     data: Json = field(default_factory=dict[str, Any])
-
-    def said_by(self, *levels: Level) -> Json:
-        """The settings of some levels alone, merged."""
-        return merged(source.value for source in self.sources if source.level in levels)
-
-    def get(self, *path: str, default: Any = None) -> Any:
-        """A setting by its path of keys."""
-        value: Any = self.data
-        for key in path:
-            if not isinstance(value, Mapping) or key not in value:
-                return default
-            value = value[key]
-        return value
+    """The merged settings as JSON, to be shown."""
 
 
 def load_config(

@@ -72,6 +72,10 @@ class Approvals:
 
         update(self.file, added)
 
+    def forget(self, session: str) -> None:
+        """Let go of the approvals of a session that is over."""
+        self._by_session.pop(session, None)
+
     def listed(self) -> list[tuple[Scope, Approval]]:
         """The stored approvals that hold here, with their scope."""
         data = self._read()

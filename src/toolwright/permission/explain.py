@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolwright.permission.approvals import Approval
-from toolwright.permission.broker import judged
+from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
 from toolwright.request import Request
 from toolwright.tool import Action
@@ -92,7 +92,7 @@ def _advice(
                 f"Only a later rule would change it. `{deciding.decision.rule}` is from {where}, layer"
                 f" {deciding.decision.layer}; no answer and no approval overrules a deny."
             )
-        case "ask" if request.metadata.get("must_ask"):
+        case "ask" if request.must_ask:
             return "It is always asked, because not all of the command could be understood."
         case "ask" if _worth_storing(explanations[0].policy, request, approvals):
             return (

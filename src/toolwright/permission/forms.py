@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
 from toolwright.tool import Action
 from toolwright.wildcard import matches
@@ -35,6 +36,20 @@ def rules_from(permission: Any, home: Path, source: Source = lambda _: "") -> tu
         for pattern, action in value.items():
             found += _said(name, _with_home(pattern, home), _action(action), source((name, pattern)))
     return tuple(found)
+
+
+def given_rules(given: Any) -> tuple[Rule, ...]:
+    """Rules as a program gives them: Rule records, or the `permission` form of the configuration."""
+    if isinstance(given, str | Mapping):
+        try:
+            return rules_from(given, Path.home(), lambda below: "rules=")
+        except (AttributeError, TypeError, ValueError, KeyError) as error:
+            raise UsageError(f"{given!r} is no permission: {error}.") from error
+    rules = tuple(given)
+    for rule in rules:
+        if not isinstance(rule, Rule):
+            raise UsageError(f"{rule!r} is no rule: give Rule(permission, pattern, action), or the form of a setting.")
+    return rules
 
 
 def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | None) -> Any:
