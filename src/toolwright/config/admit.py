@@ -117,7 +117,7 @@ class Admission:
             return said
         stands = _standing(note, standing)
         kept = setting.tighten(stands, said) if setting.untrusted == "tightens" and setting.tighten else stands
-        if kept != said and said != stands:
+        if said != stands and not _is_whole(said, kept):
             self.left_out.append(path[0])
         return kept if kept != stands else None
 
@@ -153,6 +153,13 @@ def left_out_line(names: list[str]) -> str:
     shown = [name if name.isprintable() else ascii(name) for name in unique[:MOST_NAMES]]
     more = f" and {len(unique) - MOST_NAMES} more" if len(unique) > MOST_NAMES else ""
     return f"not trusted, left out: {', '.join(name[:60] for name in shown)}{more} (tw trust)"
+
+
+def _is_whole(said: Any, kept: Any) -> bool:
+    """Whether all that was said is kept; a list that withholds is kept with more beside it."""
+    if isinstance(said, list) and isinstance(kept, list):
+        return all(entry in kept for entry in said)
+    return bool(said == kept)
 
 
 def _standing(note: FieldNote, standing: Any) -> Any:
