@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from toolwright import open_workspace
+from toolwright.config.content import content_of
+from toolwright.config.trust import Trust
 from toolwright.errors import ConfigError, UsageError
+from toolwright.folders import Folders
 from toolwright.hooks import pair
 from toolwright.testing import make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
@@ -167,9 +170,8 @@ def test_trust_is_given_in_three_ways(project: Path, how: str) -> None:
     (project / "toolwright.json").write_text('{"permission": {"read": {"*.env": "allow"}}}')
     environment = {"TOOLWRIGHT_TRUST": "1"} if how == "variable" else {}
     if how == "file":
-        data = project.parent / "project.home" / ".local" / "share" / "toolwright"
-        data.mkdir(parents=True)
-        (data / "trust.json").write_text(json.dumps({"projects": [str(project.resolve())]}))
+        folders = Folders.of({"HOME": str(project.parent / "project.home")})
+        Trust(folders.trust).add(content_of(project, folders))
     workspace = make_workspace(project, trust=how == "argument", environment=environment)
     assert workspace.trusted
     assert workspace.session().standing.decide("read", ".env") == "allow"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolwright.ids import new_id
+from toolwright.private import make_folder
 from toolwright.tool import Result, Tool, ToolContext
 
 Direction = Literal["head", "tail", "both"]
@@ -171,7 +172,7 @@ class Truncator:
 
     def new_file(self) -> Path:
         """The name of an overflow file that does not exist yet; later ones sort after earlier ones."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         return self.folder / new_id(FILE_PREFIX.rstrip("_"))
 
     def remove_old(self) -> int:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller
-from toolwright.config.load import find_root, load_config
-from toolwright.config.trust import Trust
+from toolwright.config.load import load_config
+from toolwright.config.trust import is_trusted
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
@@ -136,14 +136,14 @@ class Workspace:
         if not directory.is_dir():
             raise UsageError(f"{directory} is not a folder. Name the folder of a project.")
         self.environment = os.environ if environment is None else environment
-        self.folders = Folders.of(self.environment)
+        self.folders = Folders.of(self.environment).ready()
         self.extensions = (
             Extension(name="toolwright", tools=builtin()),
             *extensions,
             Extension(name="registered", tools=tools, hooks=hooks),
         )
         self.trusted = (
-            trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST")) or _is_trusted(directory, self.folders)
+            trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST")) or is_trusted(directory, self.folders)
         )
         self.config = load_config(
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
@@ -459,13 +459,7 @@ class Workspace:
             store=self.store,
             owner=self._owner,
             connect=self.connections.open,
-            instructions=Instructions(
-                root=self.config.root,
-                directory=self.directory,
-                home=self.folders.home,
-                config=self.folders.config,
-                wanted=self.settings.instructions,
-            ),
+            instructions=Instructions.of(self.config, self.folders),
             changes=changes,
             settings=self.turn_settings,
             named=self.titles,
@@ -598,10 +592,6 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )
-
-
-def _is_trusted(directory: Path, folders: Folders) -> bool:
-    return Trust(folders.trust).includes(find_root(directory.resolve()))
 
 
 def _is_true(text: str | None) -> bool:

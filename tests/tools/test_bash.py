@@ -366,8 +366,8 @@ async def test_jobs_run_in_the_sandbox_too(project: Path) -> None:
         assert (await shop.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
 
 
-async def test_settings_that_appear_are_pointed_out(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shop:
+async def test_settings_that_appear_are_asked_about_and_pointed_out(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"], sandbox=SandboxSettings()) as shop:
         if not await has_sandbox(shop):
             pytest.skip("no sandbox works here")
         result = await shop.bash("echo '{}' > toolwright.json")

@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
         ("prod.env", True),
         ("deep/my.env.txt", True),
         (".env.example", False),
-        (".envrc", False),
+        (".envrc", True),
         ("environment.ts", False),
     ],
 )

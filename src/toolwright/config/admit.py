@@ -41,18 +41,19 @@ _RULES = frozenset({"permission", "tools"})
 MOST_NAMES = 12
 
 
-def without_scripts(value: Mapping[str, Any], left_out: list[str], path: tuple[str, ...] = ()) -> Json:
-    """A project's settings, trusted or not, without scripts in the place of models: only the user names those."""
-    found: Json = {}
-    for key, entry in value.items():
-        script = key in ("model", "small_model") and isinstance(entry, str) and entry.startswith(SCRIPT)
-        if script:
-            left_out.append(".".join((*path, key)))
-        else:
-            below = key in ("agent", "command") or (path and path[0] in ("agent", "command"))
-            deeper = below and isinstance(entry, Mapping) and len(path) < 2
-            found[key] = without_scripts(entry, left_out, (*path, key)) if deeper else entry
-    return found
+def without_scripts(value: Json, found: list[tuple[str, ...]]) -> Json:
+    """A project's settings, trusted or not, without scripts in the place of models. Their paths go to `found`."""
+    kept = _without_scripts(value, (), found)
+    for group in ("agent", "command"):
+        if isinstance(entries := kept.get(group), Mapping):
+            kept[group] = {name: _without_scripts(entry, (group, name), found) for name, entry in entries.items()}
+    return kept
+
+
+def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], found: list[tuple[str, ...]]) -> Json:
+    scripts = [key for key in ("model", "small_model") if str(value.get(key) or "").strip().startswith(SCRIPT)]
+    found += ((*path, key) for key in scripts)
+    return {key: entry for key, entry in value.items() if key not in scripts}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +117,7 @@ class Admission:
             return said
         stands = _standing(note, standing)
         kept = setting.tighten(stands, said) if setting.untrusted == "tightens" and setting.tighten else stands
-        if kept != said and said != stands:
+        if said != stands and not _is_whole(said, kept):
             self.left_out.append(path[0])
         return kept if kept != stands else None
 
@@ -152,6 +153,13 @@ def left_out_line(names: list[str]) -> str:
     shown = [name if name.isprintable() else ascii(name) for name in unique[:MOST_NAMES]]
     more = f" and {len(unique) - MOST_NAMES} more" if len(unique) > MOST_NAMES else ""
     return f"not trusted, left out: {', '.join(name[:60] for name in shown)}{more} (tw trust)"
+
+
+def _is_whole(said: Any, kept: Any) -> bool:
+    """Whether all that was said is kept; a list that withholds is kept with more beside it."""
+    if isinstance(said, list) and isinstance(kept, list):
+        return all(entry in kept for entry in said)
+    return bool(said == kept)
 
 
 def _standing(note: FieldNote, standing: Any) -> Any:

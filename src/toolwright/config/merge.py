@@ -51,6 +51,9 @@ def _bounded(record: Any, said: Json, managed: Json) -> Json:
             continue
         if note.section:
             found[key] = _bounded(note.section, said[key], value)
+        elif note.entries and isinstance(said[key], dict) and isinstance(value, dict):
+            both = {name: _bounded(note.entries, said[key][name], value[name]) for name in said[key].keys() & value}
+            found[key] |= both
         elif note.setting is not None and note.setting.tighten is not None:
             found[key] = note.setting.tighten(value, said[key])
     return found

@@ -15,15 +15,20 @@ class NotPlain(ValueError):
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file. A pipe or device is never waited for; OSError or NotPlain if it cannot be."""
+    """The content of a regular file; OSError or NotPlain if it cannot be had."""
+    content = read_head(path, most + 1)
+    if len(content) > most:
+        raise NotPlain(f"it is longer than {most} bytes")
+    return content
+
+
+def read_head(path: Path, most: int) -> bytes:
+    """The beginning of a regular file. A pipe or device is never waited for."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
     with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise NotPlain("it is not a regular file")
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise NotPlain(f"it is longer than {most} bytes")
-    return content
+        return stream.read(most)
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:

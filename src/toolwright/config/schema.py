@@ -6,6 +6,7 @@ Derived from the record of settings; to it come the names under which the refere
 import functools
 from typing import Any
 
+from toolwright.config.shapes import RENAMED
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import schema_of
 from toolwright.settings.record import FOREIGN
@@ -25,6 +26,11 @@ def config_schema() -> Json:
             "properties": limits,
             "description": "the reference's name for `truncate.max_lines` and `truncate.max_bytes`",
         },
+    }
+    other |= {
+        "permissions": own["permission"] | {"description": "OpenCode 2's name for `permission`"},
+        "policies": {"type": "array", "description": "OpenCode 2's policies; those that deny are followed"},
+        **{name: own[ours] | {"description": f"OpenCode 2's name for `{ours}`"} for name, ours in RENAMED.items()},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -94,7 +94,7 @@ def _advice(
             )
         case "ask" if request.must_ask:
             return "It is always asked, because not all of the command could be understood."
-        case "ask" if request.always:
+        case "ask" if _worth_storing(explanations[0].policy, request, approvals):
             return (
                 f"Answering `always` would store: {', '.join(f'{request.permission} {one}' for one in request.always)}."
             )
@@ -107,6 +107,12 @@ def _advice(
             return (
                 f'A rule such as "{request.permission}": {{"{request.patterns[0]}": "ask"}} would make it a question.'
             )
+
+
+def _worth_storing(policy: Policy, request: Request, approvals: Sequence[Approval]) -> bool:
+    """Whether a lasting approval would let this very request pass."""
+    wanted = (Approval(request.permission, pattern) for pattern in request.always)
+    return bool(request.always) and judged(policy, request, (*approvals, *wanted)).action == "allow"
 
 
 def lines(explanation: RequestExplanation) -> list[str]:

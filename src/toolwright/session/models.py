@@ -14,13 +14,14 @@ from toolwright.session.title import small_sibling
 def open_connections(
     config: Config, folders: Folders, environment: Mapping[str, str], brought: str | Model
 ) -> Connections:
-    """The models there are. To a provider that an untrusted project brings, no key of the user's goes."""
+    """The models there are, and the user's keys for them."""
     settings = config.settings
-    providers = {name: provider.said for name, provider in settings.provider.items()}
-    own = {name for source in config.sources if source.level != "project" for name in source.value.get("provider", {})}
-    added = set() if config.trusted else providers.keys() - own - {one.id for one in Catalog({}).providers()}
-    keys = {name: key for name, key in AuthFile(folders.auth).records().items() if name not in added}
-    connections = Connections(Catalog(providers), env=environment, auth=keys)
+    catalog = Catalog(
+        {name: provider.said for name, provider in settings.provider.items()},
+        disabled=settings.disabled_providers,
+        enabled=settings.enabled_providers,
+    )
+    connections = Connections(catalog, env=environment, auth=AuthFile(folders.auth).records())
     if not isinstance(brought, str):
         connections.add(brought.info.full_name, brought)
     return connections

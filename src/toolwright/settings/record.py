@@ -23,15 +23,24 @@ Json = Mapping[str, Any]
 Names = tuple[str, ...]
 Texts = Mapping[str, str]
 
+# The records are made without `eq`: nobody compares them, and every start of the program would pay for it.
+
 COUNT = {"minimum": 1}
 MORE_THAN_NOTHING = {"exclusiveMinimum": 0}
 ACTION = {"type": "string", "enum": ["allow", "ask", "deny"]}
 BY_PATTERN = {"anyOf": [ACTION, {"type": "object", "additionalProperties": ACTION}]}
-PERMISSION = {"anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}]}
+RULE = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}, "resource": {"type": "string"}, "effect": ACTION},
+    "required": ["action", "resource", "effect"],
+}
+PERMISSION = {
+    "anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}, {"type": "array", "items": RULE}]
+}
 TOOLS = {"type": "object", "additionalProperties": {"type": "boolean"}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SandboxSection:
     """The box around commands."""
 
@@ -47,7 +56,7 @@ class SandboxSection:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EnvironmentSection:
     """Which variables commands get."""
 
@@ -55,7 +64,7 @@ class EnvironmentSection:
     deny: Annotated[Names, tightens("further names of variables to keep from commands", joined)] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EditSection:
     """How the tools change files."""
 
@@ -65,7 +74,7 @@ class EditSection:
     ] = "merge"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LimitsSection:
     """How much of an output a model sees, for one agent or tool; what is None is as in general."""
 
@@ -74,7 +83,7 @@ class LimitsSection:
     direction: Annotated[Literal["head", "tail", "both"] | None, free("which end is kept")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TruncateSection:
     """How much of an output a model sees."""
 
@@ -92,14 +101,14 @@ class TruncateSection:
     ] = field(default_factory=dict[str, LimitsSection])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BatchSection:
     """The `batch` tool."""
 
     max_calls: Annotated[int, tightens("calls in one batch", lowest, schema=COUNT)] = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CompactionSection:
     """What happens when a conversation grows too long."""
 
@@ -113,7 +122,7 @@ class CompactionSection:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BudgetSection:
     """When a turn is stopped; None is no limit. See [sessions.md](sessions.md#limits)."""
 
@@ -123,7 +132,7 @@ class BudgetSection:
     seconds: Annotated[float | None, tightens("seconds a turn may take", lowest, schema=MORE_THAN_NOTHING)] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ExperimentalSection:
     """What may still change."""
 
@@ -145,7 +154,7 @@ class ExperimentalSection:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ProviderSettings:
     """A provider: where it is and which models it has. An untrusted project may only add one, without your keys."""
 
@@ -163,7 +172,7 @@ class ProviderSettings:
     """The record as JSON, with what it says and nothing else; for the catalogue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CommandSettings:
     """A prompt with a name."""
 
@@ -174,7 +183,7 @@ class CommandSettings:
     subtask: Annotated[bool | None, user_only("whether as a subagent")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class McpSettings:
     """An MCP server."""
 
@@ -189,7 +198,7 @@ class McpSettings:
     timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ProgramSettings:
     """A formatter or a language server."""
 
@@ -203,7 +212,7 @@ class ProgramSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AgentSettings:
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
@@ -225,7 +234,7 @@ class AgentSettings:
     options: Annotated[Json, user_only("handed on to the provider")] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Settings:
     """Everything that can be set. Read it with `load_config`, which has weighed who said what."""
 
@@ -248,7 +257,7 @@ class Settings:
         Mapping[str, ProviderSettings],
         tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
     ] = field(default_factory=dict[str, ProviderSettings])
-    disabled_providers: Annotated[Names, user_only("providers that are not used", joined)] = ()
+    disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
     enabled_providers: Annotated[
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
@@ -314,3 +323,18 @@ FOREIGN = (
     "attachment",
 )
 """Settings of the reference that mean nothing here; accepted in silence, so that a file carries over."""
+RESERVED_OPTIONS = frozenset(
+    {
+        "model",
+        "messages",
+        "tools",
+        "stream",
+        "input",
+        "contents",
+        "system",
+        "instructions",
+        "systemInstruction",
+        "system_instruction",
+    }
+)
+"""Parts of a request that are ours to write, which no option of a provider or an agent replaces."""
