@@ -39,7 +39,7 @@ class Caller:
     async def call_tool(self, call: Call, ctx: ToolContext, journal: CallJournal, order: CallOrder) -> Result:
         """Run the call and record how it went. A failure comes back as a result, never as an exception.
 
-        What is raised all the same: that the call was cancelled, and that an answerer of the caller's own gave no answer.
+        What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
         tool, call = self.found(call)
         with order.place(tool, call, ctx.parent) as place:

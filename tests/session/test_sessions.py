@@ -230,7 +230,7 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
     more = call("write", filePath="d.txt", content="d\n")
     async with opened(project, calls(more), says("Three.")) as again:
         session = again.workspace.sessions.open(session_id)
-        (await session.turns.answer(Prompt(text="Third."))).message
+        await session.turns.answer(Prompt(text="Third."))
         assert session.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
 
 
@@ -384,9 +384,7 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
         assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
         session_id = stage.session.id
     async with opened(project, says("Three.")) as again:
-        assert (
-            (await again.workspace.sessions.open(session_id).turns.answer(Prompt(text="Third."))).message
-        ).text == "Three."
+        assert (await again.workspace.sessions.open(session_id).turns.answer(Prompt(text="Third."))).text == "Three."
 
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
