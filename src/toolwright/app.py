@@ -182,7 +182,7 @@ def build_workspace(
     config = load_config(directory, folders, environment, trusted=trusted)
     bus = Bus()
     services = Services()
-    registry = Registry(_switches(config, client, environment))
+    registry = Registry(_switches(config, client, environment, trusted=trusted))
     registry.add(builtin())
     for tool in tools:
         registry.register(tool)
@@ -208,15 +208,25 @@ def build_workspace(
     return workspace
 
 
-def _switches(config: Config, client: Client, environment: Mapping[str, str]) -> Switches:
+def search_settings(config: Config, environment: Mapping[str, str], *, trusted: bool) -> dict[str, Any]:
+    """Whom searches are sent to: not where a project wants them, unless it is trusted."""
+    if url := environment.get("TOOLWRIGHT_SEARCH_URL"):
+        return {"url": url}
+    said: dict[str, Any] = (config.data if trusted else config.said_by("user", "override")).get("search", {})
+    return said
+
+
+def _switches(config: Config, client: Client, environment: Mapping[str, str], *, trusted: bool) -> Switches:
     def flag(setting: str, *variables: str) -> bool:
         names = (*variables, "EXPERIMENTAL")
         named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
         return bool(config.get("experimental", setting)) or any(map(_is_true, named))
 
+    search = search_settings(config, environment, trusted=trusted)
     return Switches(
         client=client,
-        web_search=flag("web_search", "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        web_search=bool(search) or flag("web_search", "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        code_search=search.get("backend") != "searxng",
         lsp=flag("lsp_tool", "EXPERIMENTAL_LSP_TOOL"),
         batch=bool(config.get("experimental", "batch_tool")),
         plan_mode=flag("plan_mode", "EXPERIMENTAL_PLAN_MODE"),
@@ -263,6 +273,8 @@ def _makers(workspace: Workspace) -> dict[str, Callable[[], Any]]:
         "toolwright.process.jobs.Jobs": late("toolwright.rooms.shell", "jobs"),
         "toolwright.skills.Skills": late("toolwright.rooms.skills", "skills"),
         "toolwright.tools.batch.BatchLimits": late("toolwright.rooms.batch", "batch_limits"),
+        "toolwright.web.fetch.Fetcher": late("toolwright.rooms.web", "fetcher"),
+        "toolwright.web.search.Searcher": late("toolwright.rooms.web", "searcher"),
         "toolwright.services.Colleagues": late("toolwright.rooms.agents", "colleagues"),
         "toolwright.services.Todos": late("toolwright.conversations", "todos"),
         "toolwright.services.Questions": late("toolwright.conversations", "questions"),

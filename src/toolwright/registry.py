@@ -29,6 +29,8 @@ class Switches:
 
     client: Client = "cli"
     web_search: bool = False
+    code_search: bool = True
+    """Whether the search service knows code as well."""
     lsp: bool = False
     batch: bool = False
     plan_mode: bool = False
@@ -52,8 +54,8 @@ class Offer:
 _CONDITIONS: dict[str, Callable[[Offer], bool]] = {
     "invalid": lambda _: False,
     "question": lambda offer: offer.switches.client in _INTERACTIVE,
-    "websearch": lambda offer: offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS,
-    "codesearch": lambda offer: offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS,
+    "websearch": lambda offer: _searches(offer),
+    "codesearch": lambda offer: _searches(offer) and offer.switches.code_search,
     "lsp": lambda offer: offer.switches.lsp,
     "batch": lambda offer: offer.switches.batch,
     "plan_enter": lambda offer: offer.switches.plan_mode and offer.switches.client == "cli",
@@ -67,6 +69,10 @@ _CONDITIONS: dict[str, Callable[[Offer], bool]] = {
 
 def _always(_: Offer) -> bool:
     return True
+
+
+def _searches(offer: Offer) -> bool:
+    return offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What a call asks leave for: one permission, the things it would touch, and what "always" would allow."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,22 @@ class PathPattern(str):
         self = super().__new__(cls, shown)
         self.spellings = tuple(dict.fromkeys((shown, *also)))
         return self
+
+
+class HostPattern(str):
+    """A web address as a permission pattern that only a rule which spells its host may allow."""
+
+    __slots__ = ("hosts",)
+    hosts: tuple[str, ...]
+
+    def __new__(cls, shown: str, hosts: Iterable[str]) -> "HostPattern":
+        self = super().__new__(cls, shown)
+        self.hosts = tuple(hosts)
+        return self
+
+    def is_spelled_by(self, rule: str) -> bool:
+        """Whether the rule has the whole host in it, not a wildcard that fits it among others."""
+        return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

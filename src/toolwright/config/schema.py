@@ -137,6 +137,16 @@ CONFIG: Json = {
         "environment": {"type": "object", "properties": {"allow": _STRINGS, "deny": _STRINGS}},
         "edit": {"type": "object", "properties": {"drift": {"enum": ["merge", "replace", "refuse"]}}},
         "encoding": {"type": "string"},
+        "search": {
+            "type": "object",
+            "properties": {
+                "url": {"type": "string", "pattern": "^https?://"},
+                "headers": _TEXTS,
+                "timeout": _COUNT,
+                "backend": {"enum": ["mcp", "searxng"]},
+            },
+            "required": ["url"],
+        },
         "truncate": {
             "type": "object",
             "properties": _LIMITS
