@@ -131,7 +131,7 @@ async def test_links_start_where_the_page_says(reader: Reader, site: Site) -> No
         ("<p>é€</p>".encode("utf-16-le"), "text/html; charset=utf-16le"),
         ("\ufeff<p>é€</p>".encode(), "text/html; charset=utf-16"),
         ('<meta charset="utf-16"><p>é€</p>'.encode(), "text/html"),
-        ("<p>é€</p>".encode("utf-8"), "text/html; charset=unicode_escape"),
+        ("<p>é€</p>".encode(), "text/html; charset=unicode_escape"),
     ],
 )
 async def test_letters_come_out_right(reader: Reader, site: Site, data: bytes, kind: str) -> None:
@@ -239,9 +239,9 @@ def _pdf(*pages: str) -> bytes:
     ]
     for number, text in enumerate(pages):
         stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
+        fonts = "/Resources << /Font << /F1 3 0 R >> >>"
         objects += [
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
-            f"/Contents {5 + 2 * number} 0 R >>",
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] {fonts} /Contents {5 + 2 * number} 0 R >>",
             f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
         ]
     out, places = BytesIO(), list[int]()

@@ -326,9 +326,9 @@ async def test_a_call_stopped_in_the_middle_of_a_body_closes_the_connection(read
         await site.gone.wait()
 
 
-@pytest.mark.parametrize("timeout", [0, -1])
-async def test_a_time_of_nothing_is_refused(reader: Reader, site: Site, timeout: int) -> None:
-    assert kind(await reader.fetch(site.page("/", "x"), timeout=timeout)) == "schema"
+@pytest.mark.parametrize("seconds", [0, -1])
+async def test_a_time_of_nothing_is_refused(reader: Reader, site: Site, seconds: int) -> None:
+    assert kind(await reader.fetch(site.page("/", "x"), timeout=seconds)) == "schema"
     assert (await reader.fetch(site.page("/", "x", "text/plain"), timeout=9999)).output == "x"
 
 
