@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 
 class PathPattern(str):
@@ -16,20 +16,20 @@ class PathPattern(str):
     __slots__ = ("spellings",)
     spellings: tuple[str, ...]
 
-    def __new__(cls, shown: str, also: Iterable[str] = ()) -> "PathPattern":
+    def __new__(cls, shown: str, also: Iterable[str] = ()) -> Self:
         self = super().__new__(cls, shown)
         self.spellings = tuple(dict.fromkeys((shown, *also)))
         return self
 
 
-class HostPattern(str):
+class HostPattern(PathPattern):
     """A web address as a permission pattern that only a rule which spells its host may allow."""
 
     __slots__ = ("hosts",)
     hosts: tuple[str, ...]
 
-    def __new__(cls, shown: str, hosts: Iterable[str]) -> "HostPattern":
-        self = super().__new__(cls, shown)
+    def __new__(cls, shown: str, also: Iterable[str] = (), hosts: Iterable[str] = ()) -> Self:
+        self = super().__new__(cls, shown, also)
         self.hosts = tuple(hosts)
         return self
 

@@ -64,6 +64,13 @@ async def test_a_rule_that_spells_the_host_opens_it(project: Path, site: Site) -
         await reader.workspace.close()
 
 
+async def test_a_rule_opens_every_spelling_of_the_host(project: Path, site: Site) -> None:
+    site.page("/", "here", "text/plain")
+    reader = make_reader(project, opened(site))
+    assert (await reader.fetch(f"http://0x7f.1:{site.port}")).output == "here"
+    await reader.workspace.close()
+
+
 @pytest.mark.parametrize("spelled", ["http://127.0.0.*", "http://127.0.0.10*", "*1*", "http://1127.0.0.1/*", "*"])
 async def test_a_rule_that_spells_a_part_of_it_does_not(project: Path, site: Site, spelled: str) -> None:
     site.page("/", "here")

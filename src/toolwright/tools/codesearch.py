@@ -5,7 +5,6 @@ from typing import Annotated
 from toolwright.errors import ToolError
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
-from toolwright.web.search import Searcher
 
 SECONDS = 30
 TOKENS = 5000
@@ -19,6 +18,8 @@ async def codesearch(
     tokens_num: Annotated[int, Field("Length of the answer", schema={"minimum": 1000, "maximum": 50000})] = TOKENS,
 ) -> Result:
     """Search for code."""
+    from toolwright.web.search import Searcher
+
     await ctx.ask("codesearch", query, query=query)
     searcher = ctx.use(Searcher)
     if searcher.is_plain:

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
-from toolwright.web.search import Searcher
 
 SECONDS = 25
 RESULTS = 8
@@ -21,6 +20,8 @@ async def websearch(
     context_max_characters: Annotated[int | None, Field("Length of the answer", schema={"minimum": 1})] = None,
 ) -> Result:
     """Search the web."""
+    from toolwright.web.search import Searcher
+
     await ctx.ask("websearch", query, query=query)
     searcher = ctx.use(Searcher)
     if searcher.is_plain:
