@@ -113,9 +113,16 @@ class Offer:
     attended: bool = True
     """Whether somebody is there to answer questions."""
     web_search: bool = False
+    code_search: bool = True
+    """Whether the search service knows code as well."""
     lsp: bool = False
     batch: bool = False
     plan_mode: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is a service to send searches to."""
+        return self.web_search or self.provider in ("toolwright", "opencode")
 
     @property
     def wants_patches(self) -> bool:

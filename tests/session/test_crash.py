@@ -106,9 +106,7 @@ async def test_killed_at_any_moment(project: Path, number: int) -> None:
     _nothing_is_lost(_shown(home), workspace)
     if sessions.listed():
         turns = sessions.open(sessions.latest().id)
-        assert (
-            (await turns.turns.answer(Prompt(text="Go on.", model=model.info.full_name))).message
-        ).text == "Here I am again."
+        assert (await turns.turns.answer(Prompt(text="Go on.", model=model.info.full_name))).text == "Here I am again."
         assert words(model.requests[0]).endswith("Go on.")
     await workspace.close()
 
