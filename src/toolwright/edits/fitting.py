@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolwright.diff import Changed, split_lines
-from toolwright.edits.blanks import strip, words
+from toolwright.diff import Changed, changed_lines, split_lines
+from toolwright.edits.blanks import BLANKS, strip, words
 from toolwright.edits.indents import reindented
-from toolwright.edits.merge import merge, pairs_of
+from toolwright.edits.merge import merge
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
 
@@ -31,8 +31,8 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def fitted(text: str, place: Span, old: str, new: str) -> list[Splice]:
-    """The new text for a place that has the old one but for blanks."""
+def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
+    """The new text for a place that has the old one but for blanks; None where blank lines make it a guess."""
     if _is_whole_lines(text, place):
         return _fitted_lines(text, place, old, new)
     new = _without_padding(old, new, text[place.start : place.end])
@@ -41,14 +41,16 @@ def fitted(text: str, place: Span, old: str, new: str) -> list[Splice]:
 
 def merged(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     """The change from old to new, carried over to lines that differ from the old ones; None where that would guess."""
-    here = lines_of(text[place.start : place.end])
+    found = merge(*asked_and_given(old, new), lines_of(text[place.start : place.end]))
+    return None if found is None else _line_splices(text, place, found.changes, found.lines, ended=False)
+
+
+def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
+    """The lines of both texts; a final line break that both have does not make an empty line after it."""
     asked, given = lines_of(old), lines_of(new)
     if not asked[-1] and len(asked) > 1:
         asked, given = asked[:-1], given[:-1] if not given[-1] else given
-    changes = merge(asked, given, here)
-    if changes is None:
-        return None
-    return _line_splices(text, place, changes, reindented(given, pairs_of(asked, here)), ended=False)
+    return asked, given
 
 
 def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
@@ -79,7 +81,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
+def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     """Whole lines replaced: lines that old and new share stay the file's, the others get its indentation."""
     here = lines_of(text[place.start : place.end])
     asked, given = lines_of("\n".join(wanted_lines(old))), lines_of(new)
@@ -95,8 +97,13 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
         asked, given = _without_head(asked, given)
     core = here[lead : len(here) - tail]
     if len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True)):
-        changes = merge(asked, given, asked) or []
+        changes = changed_lines([line.rstrip(BLANKS) for line in asked], [line.rstrip(BLANKS) for line in given])
         given = reindented(given, list(zip(asked, core, strict=True)), changes)
+    elif [words(line) for line in asked if strip(line)] == [words(line) for line in core if strip(line)]:
+        found = merge(asked, given, core)
+        if found is None:
+            return None
+        changes, given = found.changes, found.lines
     else:
         changes = [Changed(0, len(core), 0, len(given))]
         given = reindented(given, [(_first_filled(asked), _first_filled(core))])

@@ -6,10 +6,12 @@ from itertools import islice
 from typing import Literal
 
 from toolwright.edits.blanks import strip
-from toolwright.edits.fitting import Splice, fitted, follow_line_ends, merged, spliced
+from toolwright.edits.elisions import is_elision
+from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
-from toolwright.edits.places import drifted_blocks, find_places
-from toolwright.edits.strategies import STRATEGIES, wanted_lines
+from toolwright.edits.places import find_places
+from toolwright.edits.regions import Region, find_regions, is_sure, widened
+from toolwright.edits.strategies import STRATEGIES
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
 
@@ -56,25 +58,39 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
         return _done(text, splices, strategy, len(places))
     if strategy == "escape":
         old, new = unescape(old), unescape(new, only=escapes_in(old))
-    splices = [splice for place in places for splice in fitted(text, place, old, new)]
+    splices = []
+    for place in places:
+        pieces = fitted(text, place, old, new)
+        if pieces is None:
+            raise ToolError(describe_collision(view, old, view.line_of(place.start), view.line_of(place.end)), "not_found")
+        splices += pieces
     return _done(text, splices, strategy, len(places))
 
 
 def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift) -> Replacement:
-    """The change made in the one block that has drifted from the old text, where it does not touch what drifted."""
+    """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
-    blocks = drifted_blocks(view, old)
-    if len(blocks) > 1 and blocks[0].score == blocks[1].score:
-        raise _ambiguous([block.first for block in blocks if block.score == blocks[0].score])
-    if not blocks or drift == "refuse":
+    asked, given = asked_and_given(old, new)
+    regions = find_regions(view, asked, given)
+    if not regions or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
-    first, last, _ = blocks[0]
+    if not is_sure(regions):
+        raise _ambiguous(sorted(region.first for region in regions))
+    first, last = widened(view, regions[0], asked, given)
     splices = merged(view.text, view.span(first, last), old, new)
     if splices is None:
         raise ToolError(describe_collision(view, old, first, last), "not_found")
-    same_size = last - first + 1 == len(wanted_lines(old))
-    return _done(view.text, splices, "context" if same_size else "block_anchor", 1)
+    return _done(view.text, splices, _name(asked, regions[0]), 1)
+
+
+def _name(asked: Sequence[str], region: Region) -> str:
+    """What a region was found by."""
+    if any(map(is_elision, asked)):
+        return "elision"
+    if {0, len(asked) - 1} <= region.exact:
+        return "context" if region.last - region.first + 1 == len(asked) else "block_anchor"
+    return "alignment"
 
 
 def _blank_replaced(view: View, new: str, *, everywhere: bool) -> Replacement:
