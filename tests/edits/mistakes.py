@@ -124,7 +124,7 @@ def _finished(draft: Draft, mistake: str, change: str, source: str, identity: st
     after = end.join([*draft.above, *(row.new for row in draft.truth if row.new is not None), *draft.below])
     if old == new or not old or before == after:
         return None
-    if mistake != "none" and draft.joint.join(old) in before and mistake not in ("line ends", "twin"):
+    if mistake != "none" and draft.joint.join(old) in before and mistake not in ("line ends", "first indentation"):
         return None
     return Case(
         id=identity,
@@ -199,7 +199,7 @@ def _line_replaced(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows
 
 def _lines_inserted(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
     number = rng.randrange(len(rows) + 1)
-    indent = _indent(rows[min(number, len(rows) - 1)].old or "")
+    indent = _indent(next(filter(str.strip, (row.old or "" for row in rows[min(number, len(rows) - 1) :])), ""))
     fresh = [Row(old=None, new=indent + text) for text in _fresh(rng, rng.choice([1, 1, 2, 3]))]
     return [*rows[:number], *fresh, *rows[number:]]
 
@@ -215,7 +215,7 @@ def _lines_deleted(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows
 
 def _rewritten(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
     """The first and the last line stay, all between them is new."""
-    indent = _indent(rows[1].old or "")
+    indent = _indent(next(filter(str.strip, (row.old or "" for row in rows[1:])), ""))
     gone = [Row(old=row.old, new=None) for row in rows[1:-1]]
     return [rows[0], *gone, *(Row(old=None, new=indent + text) for text in _fresh(rng, 2)), rows[-1]]
 
@@ -224,13 +224,15 @@ def _nested(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None
     """Some lines moved under a new one."""
     number = rng.randrange(len(rows) - 1)
     last = rng.randrange(number + 1, len(rows))
-    depth = min((len(_indent(row.old or "")) for row in rows[number : last + 1] if (row.old or "").strip()), default=0)
-    head = Row(old=None, new=(rows[number].old or "")[:depth] + "if enabled:")
+    if not (rows[number].old or "").strip() or "\t" in str(rows):
+        return None
+    depth = min(len(_indent(row.old or "")) for row in rows[number : last + 1] if (row.old or "").strip())
+    head = Row(old=None, new=" " * depth + "if enabled:")
     moved = [
         Row(old=row.old, new=f"    {row.old}" if row.old and row.old.strip() else row.old)
         for row in rows[number : last + 1]
     ]
-    return None if "\t" in str(rows) else [*rows[:number], head, *moved, *rows[last + 1 :]]
+    return [*rows[:number], head, *moved, *rows[last + 1 :]]
 
 
 Change = Callable[[random.Random, Rows, Sequence[str]], Rows | None]
@@ -362,6 +364,8 @@ def _line_invented(draft: Draft) -> bool:
     if not text:
         return False
     line = _indent(draft.rows[number].old or draft.rows[number].new or "") + text
+    if draft.carried and not (draft.rows[number - 1].kept and draft.rows[number].kept):
+        return False
     draft.rows.insert(number, Row(old=line, new=line if draft.carried else None))
     return True
 
@@ -411,7 +415,10 @@ def _blank_line_wrong(draft: Draft) -> bool:
     blank = [n for n, row in enumerate(draft.rows) if row.kept and row.old == ""]
     if blank and draft.rng.random() < 0.5:
         return _forget(draft, draft.rng.choice(blank))
-    draft.rows.insert(draft.rng.randrange(1, len(draft.rows)), Row(old="", new="" if draft.carried else None))
+    number = draft.rng.randrange(1, len(draft.rows))
+    if draft.carried and not (draft.rows[number - 1].kept and draft.rows[number].kept):
+        return False
+    draft.rows.insert(number, Row(old="", new="" if draft.carried else None))
     return True
 
 
@@ -446,7 +453,6 @@ def _first_indent_lost(draft: Draft) -> bool:
     row = draft.rows[number]
     new = row.new or ""
     draft.rows[number] = Row(old=(row.old or "").lstrip(), new=new.lstrip() if draft.carried else new)
-    draft.below.append((row.old or "").lstrip() + "\n" + (draft.rows[1].old or "") if False else "")
     return True
 
 

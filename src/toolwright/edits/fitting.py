@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from toolwright.diff import Changed, changed_lines, split_lines
-from toolwright.edits.blanks import BLANKS, strip, words
+from toolwright.edits.blanks import BLANKS, indent_of, strip, words
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import merge
 from toolwright.edits.strategies import wanted_lines
@@ -51,6 +51,18 @@ def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
     if not asked[-1] and len(asked) > 1:
         asked, given = asked[:-1], given[:-1] if not given[-1] else given
     return asked, given
+
+
+def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
+    """The new text without the indentation of its first line, where the old text begins behind that.
+
+    So it is if other lines stand in both texts alike: only the start of the first one was not copied.
+    """
+    indent = text[text.rfind("\n", 0, place.start) + 1 : place.start]
+    (head, *asked), (first, *given) = old.split("\n"), new.split("\n")
+    if not indent or strip(indent) or indent_of(head) or indent_of(first) != indent or not strip(first):
+        return new
+    return new[len(indent) :] if set(filter(strip, asked)) & set(given) else new
 
 
 def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:

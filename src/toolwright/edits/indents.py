@@ -61,8 +61,16 @@ def _stand_right(lines: Sequence[str], pairs: Pairs) -> bool:
             as_old += indent_of(line) == old
             as_file += indent_of(line) == here
     if as_old or as_file:
-        return as_file >= as_old
+        return as_file >= as_old and not _stands_out(lines, pairs)
     return _starts_right(lines, pairs)
+
+
+def _stands_out(lines: Sequence[str], pairs: Pairs) -> bool:
+    """Whether a new line begins left of all the file's lines, as far left as the old text does."""
+    indents = _indents(pairs)
+    margin = min((here for _, here in indents), key=len)
+    leftmost = min((indent_of(line) for line in lines if strip(line)), key=len)
+    return len(leftmost) < len(margin) and len(min((old for old, _ in indents), key=len)) <= len(leftmost)
 
 
 def _starts_right(lines: Sequence[str], pairs: Pairs) -> bool:

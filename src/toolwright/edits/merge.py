@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from toolwright.diff import Changed
-from toolwright.edits.alignment import ALMOST, Pair, align
+from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.indents import reindented
@@ -65,11 +65,26 @@ class _Merge:
     def __init__(self, old: Sequence[str], new: Sequence[str], here: Sequence[str], *, late: bool) -> None:
         self.old, self.new, self.here = old, new, here
         self.twins = twins(old, here, late=late)
-        self.heirs = {pair.one: pair.other for pair in align(old, new, late=late)}
+        self.heirs = self._find_heirs(late=late)
         known = [(old[i], here[twin.start]) for i, twin in sorted(self.twins.items()) if twin.kind == "same"]
         self.fitted = reindented(new, known)
+        self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
         self.lines: list[str] = []
         self.changes: list[Changed] = []
+
+    def _find_heirs(self, *, late: bool) -> dict[int, int]:
+        """The line of the new text that each line of the old one became.
+
+        A new line that is in the file, where the old text forgot it, is that line, however like another it may be.
+        """
+        taken = {number for twin in self.twins.values() for number in range(twin.start, twin.end)}
+        forgotten = {strip(line) for number, line in enumerate(self.here) if number not in taken and weight(line) == 1}
+        pairs = align(self.old, self.new, late=late)
+        return {
+            pair.one: pair.other
+            for pair in pairs
+            if strip(self.new[pair.other]) not in forgotten or strip(self.old[pair.one]) in forgotten
+        }
 
     def merged(self) -> Merged | None:
         """From one line that all three texts have to the next: first what lies between, then the line itself."""
@@ -77,9 +92,13 @@ class _Merge:
         both = [number for number in sorted(self.twins) if number in self.heirs]
         for number in both:
             twin, heir = self.twins[number], self.heirs[number]
+            if number == both[0] and twin.kind == "place" and heir > 0:
+                return None
             if not self._between((i, number), (j, twin.start), (k, heir)) or not self._line(number, twin, heir):
                 return None
             i, j, k = number + 1, twin.end, heir + 1
+        if both and self.twins[both[-1]].kind == "place" and k < len(self.new):
+            return None
         if not self._between((i, len(self.old)), (j, len(self.here)), (k, len(self.new))):
             return None
         return Merged(self.changes, self.lines)
@@ -106,9 +125,11 @@ class _Merge:
     def _between(self, old: tuple[int, int], here: tuple[int, int], new: tuple[int, int]) -> bool:
         """Lines that not all three have: whether it is known what becomes of them."""
         mine, its = self.new[slice(*new)], self.here[slice(*here)]
-        if _stripped(mine) == _stripped(self.old[slice(*old)]) or _stripped(mine) == _stripped(its):
+        if _stripped(mine) == _stripped(its):
+            return self._change(*here, list(map(self._kept, range(*here), range(*new))))
+        if _stripped(mine) == _stripped(self.old[slice(*old)]):
             return True
-        invented = set(self.heirs[number] for number in range(*old) if number in self.heirs)
+        invented = {self.heirs[number] for number in range(*old) if number in self.heirs}
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False
         given = [number for number in range(*new) if number not in invented]
@@ -122,7 +143,12 @@ class _Merge:
                 at += 1
         if at < len(unknown):
             return False
-        return self._change(*here, [self.here[kept[n]] if n in kept else self.fitted[n] for n in given])
+        return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in given])
+
+    def _kept(self, here: int, new: int) -> str:
+        """A line of the file that the new text has: as the file has it, unless it is moved sideways."""
+        line, moved = self.here[here], self.fitted[new]
+        return moved if self.level and strip(line) and indent_of(line) != indent_of(moved) else line
 
     def _change(self, start: int, end: int, lines: Sequence[str]) -> bool:
         if list(self.here[start:end]) != list(lines):

@@ -1,6 +1,7 @@
 """Where the lines stand that an old text remembers wrongly: the one region of the file most of its lines are in."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -32,11 +33,22 @@ class Region(NamedTuple):
 
 def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
     """Regions that have more than half of the old lines as they are, the best first."""
+    hits = sorted(_hits(view, old))
+    stretches = [(0, view.line_count)]
     regions: list[Region] = []
-    for first, last in _windows(view, old):
+    for _ in range(_REGIONS):
+        if not stretches:
+            break
+        low, high = stretches.pop()
+        window = _window([hit for hit in hits if low <= hit[0] < high], old)
+        if window is None:
+            continue
+        first, last = max(low, window[0] - len(old) - 2), min(high, window[1] + len(old) + 3)
         region = _region(view, old, new, first, last)
-        if region and not any(region.first <= one.last and one.first <= region.last for one in regions):
+        if region:
             regions.append(region)
+            window = region.first, region.last
+        stretches += [(low, window[0]), (window[1] + 1, high)]
     return sorted(regions, key=lambda region: -region.score)
 
 
@@ -47,40 +59,47 @@ def is_sure(regions: Sequence[Region]) -> bool:
 
 
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """First and last line of a region, with those around it that the new text begins or ends with and the old lacks."""
-    heirs = [pair.other for pair in align(old, new)]
-    if not heirs:
-        return region.first, region.last
-    above, below = list(new[: heirs[0]]), list(new[heirs[-1] + 1 :])
+    """First and last line of a region, with those around it that the new text has and the old one lacks."""
+    heirs = [pair.other for pair in align(old, new)] or [0]
+    above, below = new[: heirs[0]], new[heirs[-1] + 1 :]
     first, last = region.first, region.last
-    while above and first > 0 and weight(above[-1]) == 1 and strip(above.pop()) == strip(_lines(view, first - 1, first)[0]):
-        first -= 1
-    while below and last + 1 < view.line_count and weight(below[0]) == 1:
-        if strip(below.pop(0)) != strip(_lines(view, last + 1, last + 2)[0]):
-            break
-        last += 1
-    return first, last
+    before = _lines(view, max(0, first - len(new)), first)
+    after = _lines(view, last + 1, min(view.line_count, last + 1 + len(new)))
+    head = (
+        count
+        for count in range(len(before), 0, -1)
+        if _same(new[:count], before[-count:], old[:count]) or _same(above[-count:], before[-count:], ())
+    )
+    tail = (
+        count
+        for count in range(len(after), 0, -1)
+        if _same(new[-count:], after[:count], old[-count:]) or _same(below[:count], after[:count], ())
+    )
+    return first - next(head, 0), last + next(tail, 0)
 
 
-def _windows(view: View, old: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Stretches of the file that have many of the old lines near each other, those with the most first."""
-    hits = sorted(_hits(view, old))
+def _same(given: Sequence[str], here: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether the file has the lines given, and not those asked for, and they tell enough to be no accident."""
+    mine = [strip(line) for line in given]
+    if mine != [strip(line) for line in here] or mine == [strip(line) for line in asked]:
+        return False
+    return any(weight(line) == 1 for line in given)
+
+
+def _window(hits: Sequence[tuple[int, int]], old: Sequence[str]) -> tuple[int, int] | None:
+    """First and last line of the shortest stretch that has as many of the old lines near each other as any."""
     reach = 2 * len(old) + 8
-    scored = []
-    start = 0
-    for end, (line, _) in enumerate(hits):
-        while hits[start][0] < line - reach:
+    best: tuple[float, int, int] | None = None
+    start, near = 0, Counter[int]()
+    for line, number in hits:
+        near[number] += 1
+        while hits[start][0] < line - reach or near[hits[start][1]] > 1:
+            near[hits[start][1]] -= 1
             start += 1
-        found = {number for _, number in hits[start : end + 1]}
-        scored.append((sum(weight(old[number]) for number in found), hits[start][0], line))
-    scored.sort(key=lambda item: (-item[0], item[2] - item[1], item[1]))
-    taken: list[tuple[int, int]] = []
-    for _, first, last in scored:
-        if all(last < one or other < first for one, other in taken):
-            taken.append((first, last))
-            yield max(0, first - len(old) - 2), min(view.line_count, last + len(old) + 3)
-        if len(taken) == _REGIONS:
-            return
+        score = sum(weight(old[number]) for number, count in near.items() if count)
+        if best is None or (score, hits[start][0] - line) > (best[0], best[1] - best[2]):
+            best = score, hits[start][0], line
+    return best and (best[1], best[2])
 
 
 def _hits(view: View, old: Sequence[str]) -> set[tuple[int, int]]:
@@ -123,12 +142,12 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
 
 
 def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:
-    """Whether a line is in the file as the old text has it, or but for letters' case and blanks and as the new has it."""
+    """Whether a line is in the file as the old text has it, or as the new one has it and the old one almost."""
     return pair.likeness > ALMOST or (pair.likeness == ALMOST and strip(here[pair.other]) in agreed)
 
 
 def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) -> bool:
-    """Whether no line was forgotten, or those remembered stand to each other as in the file: else they may be others."""
+    """Whether the lines remembered stand to each other as in the file; where some are forgotten they may be others."""
     span = pairs[-1].other - pairs[0].other
     if span == pairs[-1].one - pairs[0].one:
         return True
@@ -143,5 +162,7 @@ def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) ->
 
 
 def _lines(view: View, first: int, last: int) -> list[str]:
+    if first >= last:
+        return []
     span = view.span(first, min(last, view.line_count) - 1)
     return [line.removesuffix("\r") for line in view.text[span.start : span.end].split("\n")]

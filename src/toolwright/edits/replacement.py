@@ -7,7 +7,7 @@ from typing import Literal
 
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
-from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced
+from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.places import find_places
 from toolwright.edits.regions import Region, find_regions, is_sure, widened
@@ -54,15 +54,16 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
     if len(places) > 1 and not everywhere:
         raise _ambiguous([view.line_of(place.start) for place in places])
     if strategy == "exact":
-        splices = [Splice(*place, follow_line_ends(text, place, old, new)) for place in places]
-        return _done(text, splices, strategy, len(places))
+        pieces = [follow_line_ends(text, place, old, without_double_indent(text, place, old, new)) for place in places]
+        return _done(text, [Splice(*place, piece) for place, piece in zip(places, pieces, strict=True)], strategy, len(places))
     if strategy == "escape":
         old, new = unescape(old), unescape(new, only=escapes_in(old))
     splices = []
     for place in places:
         pieces = fitted(text, place, old, new)
         if pieces is None:
-            raise ToolError(describe_collision(view, old, view.line_of(place.start), view.line_of(place.end)), "not_found")
+            first, last = view.line_of(place.start), view.line_of(place.end)
+            raise ToolError(describe_collision(view, old, first, last), "not_found")
         splices += pieces
     return _done(text, splices, strategy, len(places))
 
