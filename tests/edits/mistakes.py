@@ -391,7 +391,8 @@ def _elided(draft: Draft) -> bool:
 
 
 def _half_forgotten(draft: Draft) -> bool:
-    kept = [n for n, row in enumerate(draft.rows) if row.kept and n not in (0, len(draft.rows) - 1)]
+    there = [n for n, row in enumerate(draft.rows) if row.old is not None]
+    kept = [n for n in there[1:-1] if draft.rows[n].kept]
     gone = draft.rng.sample(kept, min(len(kept), max(2, len(draft.rows) // 2)))
     return len(gone) > 1 and all(_forget(draft, number) for number in gone)
 

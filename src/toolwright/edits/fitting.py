@@ -8,6 +8,7 @@ from toolwright.diff import Changed, changed_lines, split_lines
 from toolwright.edits.blanks import BLANKS, indent_of, strip, words
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import merge
+from toolwright.edits.standing import standing
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
 
@@ -56,13 +57,16 @@ def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
 def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
     """The new text without the indentation of its first line, where the old text begins behind that.
 
-    So it is if other lines stand in both texts alike: only the start of the first one was not copied.
+    So it is if the other lines are not moved: only the start of the first one was not copied.
     """
     indent = text[text.rfind("\n", 0, place.start) + 1 : place.start]
     (head, *asked), (first, *given) = old.split("\n"), new.split("\n")
     if not indent or strip(indent) or indent_of(head) or indent_of(first) != indent or not strip(first):
         return new
-    return new[len(indent) :] if set(filter(strip, asked)) & set(given) else new
+    if set(filter(strip, asked)) & set(given):
+        return new[len(indent) :]
+    margins = [min((len(indent_of(line)) for line in part if strip(line)), default=-1) for part in (asked, given)]
+    return new[len(indent) :] if 0 <= margins[1] <= margins[0] else new
 
 
 def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
@@ -108,19 +112,26 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | 
         lead = _blank_head(here)
         asked, given = _without_head(asked, given)
     core = here[lead : len(here) - tail]
-    if len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True)):
-        changes = changed_lines([line.rstrip(BLANKS) for line in asked], [line.rstrip(BLANKS) for line in given])
-        given = reindented(given, list(zip(asked, core, strict=True)), changes)
-    elif [words(line) for line in asked if strip(line)] == [words(line) for line in core if strip(line)]:
-        found = merge(asked, given, core)
-        if found is None:
+    level = len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True))
+    found = merge(asked, given, core) if _filled_words(asked) == _filled_words(core) else None
+    if level and (found is None or all(strip(a) == strip(b) for a, b in zip(asked, core, strict=True))):
+        pairs = list(zip(asked, core, strict=True))
+        stands = standing(given, pairs)
+        if stands == "unclear":
             return None
+        known = [indent_of(its) + strip(mine) if strip(mine) else "" for mine, its in pairs]
+        known = known if stands == "file" else [line.rstrip(BLANKS) for line in asked]
+        changes = changed_lines(known, [line.rstrip(BLANKS) for line in given])
+        given = reindented(given, pairs, changes)
+    elif found:
         changes, given = found.changes, found.lines
+    elif _filled_words(asked) == _filled_words(core):
+        return None
     else:
         changes = [Changed(0, len(core), 0, len(given))]
         given = reindented(given, [(_first_filled(asked), _first_filled(core))])
-    moved = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
-    return _line_splices(text, place, moved, given, ended=new.endswith("\n"))
+    lower = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
+    return _line_splices(text, place, lower, given, ended=new.endswith("\n"))
 
 
 def _line_splices(
@@ -165,6 +176,11 @@ def _without_padding(old: str, new: str, matched: str) -> str:
 def _blank_head(lines: Sequence[str]) -> int:
     """How many blank lines come first."""
     return next((number for number, line in enumerate(lines) if strip(line)), len(lines))
+
+
+def _filled_words(lines: Sequence[str]) -> list[str]:
+    """The words of each line that has any."""
+    return [words(line) for line in lines if strip(line)]
 
 
 def _first_filled(lines: Sequence[str]) -> str:

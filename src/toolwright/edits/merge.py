@@ -8,9 +8,14 @@ from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.indents import reindented
+from toolwright.edits.standing import standing
 from toolwright.edits.tokens import merge_line
 
 Kind = Literal["same", "like", "place", "elided"]
+
+
+_VAGUE: tuple[Kind, ...] = ("place", "elided")
+"""At an end of the old text nobody knows how far up or down such a line reaches, so nothing can go beyond it."""
 
 
 class Merged(NamedTuple):
@@ -67,6 +72,7 @@ class _Merge:
         self.twins = twins(old, here, late=late)
         self.heirs = self._find_heirs(late=late)
         known = [(old[i], here[twin.start]) for i, twin in sorted(self.twins.items()) if twin.kind == "same"]
+        self.clear = standing(new, known) != "unclear"
         self.fitted = reindented(new, known)
         self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
         self.lines: list[str] = []
@@ -88,16 +94,18 @@ class _Merge:
 
     def merged(self) -> Merged | None:
         """From one line that all three texts have to the next: first what lies between, then the line itself."""
+        if not self.clear:
+            return None
         i = j = k = 0
         both = [number for number in sorted(self.twins) if number in self.heirs]
         for number in both:
             twin, heir = self.twins[number], self.heirs[number]
-            if number == both[0] and twin.kind == "place" and heir > 0:
+            if number == both[0] and twin.kind in _VAGUE and heir > 0:
                 return None
             if not self._between((i, number), (j, twin.start), (k, heir)) or not self._line(number, twin, heir):
                 return None
             i, j, k = number + 1, twin.end, heir + 1
-        if both and self.twins[both[-1]].kind == "place" and k < len(self.new):
+        if both and self.twins[both[-1]].kind in _VAGUE and k < len(self.new):
             return None
         if not self._between((i, len(self.old)), (j, len(self.here)), (k, len(self.new))):
             return None

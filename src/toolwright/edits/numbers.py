@@ -1,6 +1,7 @@
 """Line numbers that were copied along with lines, in the form that the read tool shows them."""
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 _NUMBER = re.compile(r"\s*(\d{5,})\| ?")
@@ -22,7 +23,7 @@ def without_numbers(old: str, new: str) -> Unnumbered | None:
     lines = old.removesuffix("\n").split("\n")
     found = [_NUMBER.match(line) for line in lines]
     numbers = [int(match[1]) for match in found if match]
-    if len(numbers) < len(lines) or any(b - a != 1 for a, b in zip(numbers, numbers[1:], strict=False)):
+    if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         return None
     given = _stripped(new)
     return None if given is None else Unnumbered(_stripped(old) or "", given, numbers[0] - 1)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from toolwright.edits.alignment import ALMOST, CELLS, Pair, align, weight
-from toolwright.edits.blanks import indent_of, strip
+from toolwright.edits.blanks import indent_of, strip, words
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.folding import folded
 from toolwright.edits.views import View
@@ -18,6 +18,7 @@ _HITS = 40
 _TELLING = 60
 _REGIONS = 6
 _MARGIN = 0.05
+_CLOSE = 0.7
 
 
 class Region(NamedTuple):
@@ -29,12 +30,14 @@ class Region(NamedTuple):
     """The weight of the lines in it, likest lines by their likeness."""
     exact: frozenset[int]
     """Which lines of the old text it has as they are."""
+    fit: bool
+    """Whether it is whole and stands together, so that a change can be carried over."""
 
 
 def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
     """Regions that have more than half of the old lines as they are, the best first."""
     hits = sorted(_hits(view, old))
-    stretches = [(0, view.line_count)]
+    stretches = [(0, _count(view))]
     regions: list[Region] = []
     for _ in range(_REGIONS):
         if not stretches:
@@ -55,27 +58,31 @@ def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Reg
 def is_sure(regions: Sequence[Region]) -> bool:
     """Whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
     best, *others = regions
-    return all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
+    return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
 
 
-def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """First and last line of a region, with those around it that the new text has and the old one lacks."""
+def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
+    """First and last line of a region, with those around it that the new text has and the old one lacks.
+
+    None where the new text goes on with lines much like those around: nobody knows whether they are new, or the same
+    lines changed, which the old text forgot.
+    """
     heirs = [pair.other for pair in align(old, new)] or [0]
-    above, below = new[: heirs[0]], new[heirs[-1] + 1 :]
     first, last = region.first, region.last
-    before = _lines(view, max(0, first - len(new)), first)
-    after = _lines(view, last + 1, min(view.line_count, last + 1 + len(new)))
-    head = (
-        count
-        for count in range(len(before), 0, -1)
-        if _same(new[:count], before[-count:], old[:count]) or _same(above[-count:], before[-count:], ())
-    )
-    tail = (
-        count
-        for count in range(len(after), 0, -1)
-        if _same(new[-count:], after[:count], old[-count:]) or _same(below[:count], after[:count], ())
-    )
-    return first - next(head, 0), last + next(tail, 0)
+    before = _lines(view, max(0, first - len(new)), first)[::-1]
+    after = _lines(view, last + 1, min(_count(view), last + 1 + len(new)))
+    head = _shared(new[::-1], new[: heirs[0]][::-1], before, old[::-1])
+    tail = _shared(new, new[heirs[-1] + 1 :], after, old)
+    return None if head is None or tail is None else (first - head, last + tail)
+
+
+def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
+    """How many of the lines that follow in the file the new text has too: at its end, or next to what it keeps."""
+    for count in range(len(around), 0, -1):
+        if _same(new[-count:], around[:count], old[-count:]) or _same(beyond[:count], around[:count], ()):
+            return count
+    close = (pair.likeness > _CLOSE for pair in align(beyond[: len(around)], around[: len(beyond)]))
+    return None if any(close) else 0
 
 
 def _same(given: Sequence[str], here: Sequence[str], asked: Sequence[str]) -> bool:
@@ -135,10 +142,10 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     head = sum(number < pairs[0].one for number in told)
     tail = sum(number > pairs[-1].one for number in told)
     top, bottom = pairs[0].other - head, pairs[-1].other + tail
-    if top < 0 or bottom >= len(here) or not _is_level(old, here, pairs):
-        return None
+    whole = top >= 0 and bottom < len(here)
+    fit = whole and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
     score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
-    return Region(first + top, first + bottom, score, exact)
+    return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, fit)
 
 
 def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:
@@ -161,8 +168,21 @@ def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) ->
     return len({len(its) - len(mine) for mine, its in indents}) == 1
 
 
+def _are_joined(old: Sequence[str], here: Sequence[str], top: int, bottom: int) -> bool:
+    """Whether the old text begins or ends with lines of the file that it has made one."""
+    above, below = (words(line) for line in (here[top - 1] if top else "", (*here, "")[bottom + 1]))
+    if above and old[0] != here[top] and words(old[0]).startswith(f"{above} "):
+        return True
+    return bool(below) and old[-1] != here[bottom] and words(old[-1]).endswith(f" {below}")
+
+
+def _count(view: View) -> int:
+    """The lines of the file, without the empty one behind the last line break."""
+    return view.line_count - view.text.endswith("\n")
+
+
 def _lines(view: View, first: int, last: int) -> list[str]:
     if first >= last:
         return []
-    span = view.span(first, min(last, view.line_count) - 1)
+    span = view.span(first, last - 1)
     return [line.removesuffix("\r") for line in view.text[span.start : span.end].split("\n")]

@@ -1,5 +1,6 @@
 """One text for another: finds the old text, fits the new one in, and says what was done or why not."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,6 +10,7 @@ from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
+from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
 from toolwright.edits.regions import Region, find_regions, is_sure, widened
 from toolwright.edits.strategies import STRATEGIES
@@ -48,27 +50,46 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
     view = View(text)
     if drift == "replace":
         return _as_reference(view, old, new, everywhere=everywhere)
+    numbered = None if old in text else without_numbers(old, new)
+    if numbered is None:
+        return _replaced(view, old, new, everywhere=everywhere, drift=drift)
+    done = _replaced(view, numbered.old, numbered.new, everywhere=everywhere, drift=drift, line=numbered.line)
+    return dataclasses.replace(done, strategy="line_numbers") if done.strategy == "exact" else done
+
+
+def _replaced(
+    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
+) -> Replacement:
+    """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
+    text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
     if not places:
-        return _carried_over(view, old, new, everywhere=everywhere, drift=drift)
+        return _carried_over(view, old, new, everywhere=everywhere, drift=drift, line=line)
     if len(places) > 1 and not everywhere:
-        raise _ambiguous([view.line_of(place.start) for place in places])
+        named = [place for place in places if view.line_of(place.start) == line]
+        if len(named) != 1:
+            raise _ambiguous([view.line_of(place.start) for place in places])
+        places = named
     if strategy == "exact":
         pieces = [follow_line_ends(text, place, old, without_double_indent(text, place, old, new)) for place in places]
-        return _done(text, [Splice(*place, piece) for place, piece in zip(places, pieces, strict=True)], strategy, len(places))
+        splices = [Splice(*place, piece) for place, piece in zip(places, pieces, strict=True)]
+        return _done(text, splices, strategy, len(places))
     if strategy == "escape":
         old, new = unescape(old), unescape(new, only=escapes_in(old))
     splices = []
     for place in places:
-        pieces = fitted(text, place, old, new)
-        if pieces is None:
-            first, last = view.line_of(place.start), view.line_of(place.end)
-            raise ToolError(describe_collision(view, old, first, last), "not_found")
-        splices += pieces
+        fit = fitted(text, place, old, new)
+        if fit is None:
+            raise ToolError(
+                describe_collision(view, old, view.line_of(place.start), view.line_of(place.end)), "not_found"
+            )
+        splices += fit
     return _done(text, splices, strategy, len(places))
 
 
-def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift) -> Replacement:
+def _carried_over(
+    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None
+) -> Replacement:
     """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
@@ -77,11 +98,13 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
     if not regions or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
     if not is_sure(regions):
+        regions = [region for region in regions if region.first == line] or regions
+    if len(regions) > 1 and not is_sure(regions):
         raise _ambiguous(sorted(region.first for region in regions))
-    first, last = widened(view, regions[0], asked, given)
-    splices = merged(view.text, view.span(first, last), old, new)
+    lines = widened(view, regions[0], asked, given) if regions[0].fit else None
+    splices = merged(view.text, view.span(*lines), old, new) if lines else None
     if splices is None:
-        raise ToolError(describe_collision(view, old, first, last), "not_found")
+        raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
     return _done(view.text, splices, _name(asked, regions[0]), 1)
 
 
