@@ -15,7 +15,7 @@ from pathlib import Path
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
 _FEW = 5_000
-_LINES = 400
+_LINES = (40, 120, 400)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def _case(rng: random.Random, mistake: str, identity: str) -> Case | None:
         above=lines[:start],
         truth=list(rows),
         below=lines[start + size :],
-        carried=rng.random() < 0.5,
+        carried=rng.random() < 0.5 and change != "twice",
         rows=list(rows),
     )
     if not MISTAKES[mistake](draft):
@@ -153,8 +153,9 @@ def sources() -> tuple[Path, ...]:
 def _part(rng: random.Random, source: Path) -> list[str]:
     """Some hundred lines of a file, all of it where it is short."""
     lines = source.read_text("utf-8", "replace").replace("\r", "").replace("\f", "").split("\n")
-    start = rng.randrange(max(1, len(lines) - _LINES))
-    return lines[start : start + _LINES]
+    most = rng.choice(_LINES)
+    start = rng.randrange(max(1, len(lines) - most))
+    return lines[start : start + most]
 
 
 # --- what is changed
@@ -235,6 +236,15 @@ def _nested(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None
     return [*rows[:number], head, *moved, *rows[last + 1 :]]
 
 
+def _doubled(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
+    return [*rows, *(Row(old=None, new=row.old) for row in rows)]
+
+
+def _one_for_all(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
+    fresh = _indent(rows[0].old or "") + _fresh(rng, 1)[0]
+    return [*(Row(old=row.old, new=None) for row in rows), Row(old=None, new=fresh)]
+
+
 Change = Callable[[random.Random, Rows, Sequence[str]], Rows | None]
 CHANGES: dict[str, Change] = {
     "a word": _word_changed,
@@ -245,6 +255,8 @@ CHANGES: dict[str, Change] = {
     "lines gone": _lines_deleted,
     "rewritten": _rewritten,
     "nested": _nested,
+    "twice": _doubled,
+    "one for all": _one_for_all,
 }
 
 # --- what is remembered wrongly
@@ -307,6 +319,28 @@ def _letter_wrong(draft: Draft) -> bool:
     return _somewhere(draft, typo)
 
 
+def _most_wrong(draft: Draft) -> bool:
+    """Half of the lines or more are wrong, some of them altogether; the new text is right."""
+    draft.carried = False
+    there = [n for n, row in enumerate(draft.rows) if row.old]
+    for number in draft.rng.sample(there, max(1, len(there) * draft.rng.choice([1, 2]) // 3)):
+        row = draft.rows[number]
+        other = _another_word(draft.rng, row.old or "", "thing") or "something else"
+        wrong = other if draft.rng.random() < 0.5 else _indent(row.old or "") + "something else entirely"
+        draft.rows[number] = Row(old=wrong, new=row.new)
+    return True
+
+
+def _capitals(draft: Draft) -> bool:
+    draft.carried = False
+    return _each_line(draft, str.upper, lambda line: line)
+
+
+def _blanks_removed(draft: Draft) -> bool:
+    draft.carried = False
+    return _each_line(draft, lambda line: _indent(line) + line.replace(" ", ""), lambda line: line)
+
+
 def _words_swapped(draft: Draft) -> bool:
     def swap(line: str) -> str | None:
         words = list(_WORD.finditer(line))
@@ -350,7 +384,8 @@ def _line_missing(draft: Draft) -> bool:
 
 def _forget(draft: Draft, number: int) -> bool:
     row = draft.rows[number]
-    if row.new is None or (draft.carried and not row.kept):
+    there = [n for n, other in enumerate(draft.rows) if other.old is not None]
+    if row.new is None or (draft.carried and (not row.kept or number in (there[0], there[-1]))):
         return False
     draft.rows[number] = Row(old=None, new=None if draft.carried else row.new)
     return True
@@ -379,6 +414,8 @@ def _elided(draft: Draft) -> bool:
         if all(row.kept for row in draft.rows[first:last])
     ]
     if not runs:
+        return False
+    if any(row.old is None and row.new == draft.rows[0].old for row in draft.rows):
         return False
     draft.carried = True
     first, last = draft.rng.choice(runs)
@@ -548,9 +585,8 @@ def _quotes_escaped(draft: Draft) -> bool:
 
 
 def _inner_blanks(draft: Draft) -> bool:
-    return _somewhere(
-        draft, lambda line: _indent(line) + re.sub(r" *([=+,]) *", draft.rng.choice([r"\1", r"  \1 "]), line.lstrip())
-    )
+    signs = draft.rng.choice([r"\1", r"  \1 "])
+    return _somewhere(draft, lambda line: _indent(line) + re.sub(r" *([=+,]) *", signs, line.lstrip()).rstrip())
 
 
 def _joined(draft: Draft) -> bool:
@@ -595,6 +631,9 @@ MISTAKES: dict[str, Callable[[Draft], bool]] = {
     "a wrong word": _word_wrong,
     "a wrong letter": _letter_wrong,
     "words swapped": _words_swapped,
+    "most lines": _most_wrong,
+    "all in capitals": _capitals,
+    "blanks removed": _blanks_removed,
     "a sign": _sign_wrong,
     "end of a line": _end_forgotten,
     "a line missing": _line_missing,

@@ -40,17 +40,20 @@ def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     return [Splice(place.start, place.end, follow_line_ends(text, place, old, new))]
 
 
-def merged(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
-    """The change from old to new, carried over to lines that differ from the old ones; None where that would guess."""
-    found = merge(*asked_and_given(old, new), lines_of(text[place.start : place.end]))
+def merged(text: str, place: Span, asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+    """The change carried over to lines that differ from those asked for; None where that would guess."""
+    found = merge(asked, given, lines_of(text[place.start : place.end]))
     return None if found is None else _line_splices(text, place, found.changes, found.lines, ended=False)
 
 
 def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
-    """The lines of both texts; a final line break that both have does not make an empty line after it."""
+    """The lines of both texts; a final line break that both have does not make an empty line after it.
+
+    Where only the old text has one, it may mean a blank line that is to go, and stays.
+    """
     asked, given = lines_of(old), lines_of(new)
-    if not asked[-1] and len(asked) > 1:
-        asked, given = asked[:-1], given[:-1] if not given[-1] else given
+    if len(asked) > 1 and not asked[-1] and not given[-1]:
+        return asked[:-1], given[:-1]
     return asked, given
 
 

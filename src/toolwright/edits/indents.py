@@ -52,6 +52,8 @@ def _moves(pairs: Pairs) -> dict[str, str]:
 
 def _conversion(moves: Mapping[str, str]) -> Callable[[str], str] | None:
     """Tabs for spaces or spaces for tabs, if the known lines differ in nothing else."""
+    if not any(old and old != here for old, here in moves.items()):
+        return None
     ways = (partial(way, width=width) for width in range(1, 9) for way in (_tabs, _spaces))
     return next((way for way in ways if all(way(old) == here for old, here in moves.items())), None)
 

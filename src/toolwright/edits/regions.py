@@ -77,11 +77,12 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
 
 
 def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
-    """How many of the lines that follow in the file the new text has too: at its end, or next to what it keeps."""
+    """How many of the lines that follow in the file the new text ends with too."""
     for count in range(len(around), 0, -1):
-        if _same(new[-count:], around[:count], old[-count:]) or _same(beyond[:count], around[:count], ()):
+        if _same(new[-count:], around[:count], old[-count:]):
             return count
-    close = (pair.likeness > _CLOSE for pair in align(beyond[: len(around)], around[: len(beyond)]))
+    nearby = around[: len(beyond)]
+    close = (pair.likeness > _CLOSE and weight(nearby[pair.other]) == 1 for pair in align(beyond, nearby))
     return None if any(close) else 0
 
 

@@ -102,7 +102,7 @@ def _carried_over(
     if len(regions) > 1 and not is_sure(regions):
         raise _ambiguous(sorted(region.first for region in regions))
     lines = widened(view, regions[0], asked, given) if regions[0].fit else None
-    splices = merged(view.text, view.span(*lines), old, new) if lines else None
+    splices = merged(view.text, view.span(*lines), asked, given) if lines else None
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
     return _done(view.text, splices, _name(asked, regions[0]), 1)

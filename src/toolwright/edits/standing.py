@@ -30,10 +30,9 @@ def standing(lines: Sequence[str], pairs: Pairs) -> Standing:
             nearer += _distance(line, old) - _distance(line, here)
     if as_old and as_file:
         return "unclear"
-    if as_old or as_file:
-        return _by_margin(lines, pairs) or ("file" if as_file else "old")
-    if nearer:
-        return "file" if nearer > 0 else "old"
+    if as_old or as_file or nearer:
+        closest: Standing = "file" if as_file or (nearer > 0 and not as_old) else "old"
+        return _by_margin(lines, pairs) or closest
     return _by_start(lines, pairs)
 
 
@@ -64,6 +63,9 @@ def _by_start(lines: Sequence[str], pairs: Pairs) -> Standing:
     """Where no line is shared: judged by the first line that is not blank."""
     first = next(indent_of(line) for line in lines if strip(line))
     old, here = next(iter(indents(pairs)), ("", ""))
+    if old == here:
+        used, known, there = {indent_of(line) for line in lines}, *(set(part) for part in zip(*indents(pairs), strict=True))
+        return "file" if used <= there and not used <= known else "old"
     if first == old:
         return "old"
     right = first == here or (first.startswith(here) and here.startswith(old)) or not first.startswith(old)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from toolwright.diff import Changed, changed_lines
+from toolwright.edits.blanks import strip
 
 _TOKEN = re.compile(r"\w+|[^\S\n]+|[^\w\s]")
 
@@ -20,14 +21,30 @@ def merge_line(old: str, new: str, here: str) -> str | None:
         return new
     if _knows(a, n, h, drift):
         return new
+    blank = [other for other in drift if not strip("".join([*_before(a, other), *_after(h, other)]))]
     pieces, at = [], 0
     for change in wanted:
-        if any(change.before_start <= other.before_end and other.before_start <= change.before_end for other in drift):
+        if any(_touch(change, other, nearly=other not in blank) for other in drift):
             return None
-        shift = sum(_growth(other) for other in drift if other.before_end < change.before_start)
-        pieces += [*h[at : change.before_start + shift], *n[change.after_start : change.after_end]]
+        shift = sum(_growth(other) for other in drift if other.before_end <= change.before_start)
+        pieces += [*h[at : change.before_start + shift], *_after(n, change)]
         at = change.before_end + shift
     return "".join([*pieces, *h[at:]])
+
+
+def _touch(change: Changed, other: Changed, *, nearly: bool) -> bool:
+    """Whether two changes concern the same tokens, or, nearly, tokens side by side."""
+    if nearly or change[:2] == other[:2]:
+        return change.before_start <= other.before_end and other.before_start <= change.before_end
+    return change.before_start < other.before_end and other.before_start < change.before_end
+
+
+def _before(tokens: Sequence[str], change: Changed) -> Sequence[str]:
+    return tokens[change.before_start : change.before_end]
+
+
+def _after(tokens: Sequence[str], change: Changed) -> Sequence[str]:
+    return tokens[change.after_start : change.after_end]
 
 
 def _knows(old: Sequence[str], new: Sequence[str], here: Sequence[str], drift: Sequence[Changed]) -> bool:
