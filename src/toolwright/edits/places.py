@@ -42,8 +42,7 @@ def find_places(view: View, wanted: str, *, everywhere: bool) -> tuple[str, list
 
 
 def _whitespace(view: View, wanted: str) -> Iterator[Span]:
-    for _, span in inside_lines(view, wanted):
-        yield span
+    yield from inside_lines(view, wanted, each=True)
     if "\n" in wanted:
         yield from respaced_lines(view, wanted)
 

@@ -31,7 +31,7 @@ class Region(NamedTuple):
     exact: frozenset[int]
     """Which lines of the old text it has as they are."""
     fit: bool
-    """Whether it is whole and stands together, so that a change can be carried over."""
+    """Whether it tells enough and stands together, so that a change can be carried over."""
 
 
 def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
@@ -138,13 +138,11 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     told = [number for number, line in enumerate(old) if not is_elision(line)]
     if sum(weight(old[n]) for n in exact) <= _ENOUGH * sum(weight(old[n]) for n in told):
         return None
-    if sum(len(strip(old[n])) for n in exact) < _CHARACTERS:
-        return None
     head = sum(number < pairs[0].one for number in told)
     tail = sum(number > pairs[-1].one for number in told)
     top, bottom = pairs[0].other - head, pairs[-1].other + tail
-    whole = top >= 0 and bottom < len(here)
-    fit = whole and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
+    evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
+    fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
     score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
     return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, fit)
 

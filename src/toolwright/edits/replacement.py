@@ -95,13 +95,13 @@ def _carried_over(
         return _blank_replaced(view, new, everywhere=everywhere)
     asked, given = asked_and_given(old, new)
     regions = find_regions(view, asked, given)
-    if not regions or drift == "refuse":
-        raise ToolError(describe_miss(view, old), "not_found")
-    if not is_sure(regions):
-        regions = [region for region in regions if region.first == line] or regions
-    if len(regions) > 1 and not is_sure(regions):
+    named = [region for region in regions if region.first == line]
+    regions = named if len(named) == 1 else regions
+    if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
         raise _ambiguous(sorted(region.first for region in regions))
-    lines = widened(view, regions[0], asked, given) if regions[0].fit else None
+    if not regions or not regions[0].fit or drift == "refuse":
+        raise ToolError(describe_miss(view, old), "not_found")
+    lines = widened(view, regions[0], asked, given)
     splices = merged(view.text, view.span(*lines), asked, given) if lines else None
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
