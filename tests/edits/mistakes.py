@@ -126,6 +126,8 @@ def _finished(draft: Draft, mistake: str, change: str, source: str, identity: st
         return None
     if mistake != "none" and draft.joint.join(old) in before and mistake not in ("line ends", "first indentation"):
         return None
+    if mistake in ("half of the lines", "an old version", "twin") and _stripped(old) in _stripped(before.split(end)):
+        return None
     return Case(
         id=identity,
         mistake=mistake,
@@ -385,7 +387,9 @@ def _line_missing(draft: Draft) -> bool:
 def _forget(draft: Draft, number: int) -> bool:
     row = draft.rows[number]
     there = [n for n, other in enumerate(draft.rows) if other.old is not None]
-    if row.new is None or (draft.carried and (not row.kept or number in (there[0], there[-1]))):
+    if row.new is None or (not row.kept and (draft.carried or number in (there[0], there[-1]))):
+        return False
+    if draft.carried and number in (there[0], there[-1]):
         return False
     draft.rows[number] = Row(old=None, new=None if draft.carried else row.new)
     return True
@@ -516,7 +520,7 @@ def _tabs_for_spaces(draft: Draft) -> bool:
 
 def _trailing_blanks(draft: Draft) -> bool:
     """The file has blanks at the ends of some lines, or the model has."""
-    ends = [draft.rng.choice(["", "", "  ", "\t", " "]) for _ in draft.rows]
+    ends = [draft.rng.choice(["", "", "  ", "\t", " "]) if row.old else "" for row in draft.rows]
     if draft.rng.random() < 0.5:
         draft.truth = [
             Row(
@@ -672,6 +676,10 @@ def _another_word(rng: random.Random, line: str, word: str) -> str | None:
 def _fresh(rng: random.Random, count: int) -> list[str]:
     pool = ["log.debug('new')", "count += 1", "total = compute(total)", "if not ready:", "notify(user, reason)", "pass"]
     return rng.sample(pool, count)
+
+
+def _stripped(lines: Sequence[str]) -> str:
+    return "\n".join(line.strip() for line in lines)
 
 
 def _indent(line: str) -> str:

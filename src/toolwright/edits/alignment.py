@@ -13,6 +13,8 @@ CELLS = 60_000
 """Pairs of lines up to which all are compared; beyond, only equal lines are found."""
 _GAP = 0.03
 _ELSEWHERE = 0.005
+_TOGETHER, _ONE, _OTHER = 1, 2, 3
+"""The steps of an alignment: a line of each text, a line of the one alone, a line of the other alone."""
 
 
 class Pair(NamedTuple):
@@ -50,7 +52,8 @@ def _equal_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 
 def _best(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """The alignment of most weight. Lines of the other text left out on the way cost a little, at its ends nothing."""
+    """The alignment of most weight. A line left out costs a little, but for those at the ends of the other text; two
+    unlike lines in each other's place cost nothing."""
     compare = _comparison()
     weights = [weight(line) for line in one]
     width = len(other) + 1
@@ -60,14 +63,14 @@ def _best(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
     for i, line in enumerate(one):
         known = [compare(line, its) for its in other]
         likes.append(known)
-        step, below = bytearray(width), [row[0]] + [0.0] * len(other)
+        step, below = bytearray(width), [row[0] - _GAP] + [0.0] * len(other)
         gap = 0.0 if i == len(one) - 1 else _GAP
         for j, likeness in enumerate(known, 1):
-            best, how = row[j], 1
-            if likeness and row[j - 1] + weights[i] * likeness > best:
-                best, how = row[j - 1] + weights[i] * likeness, 2
+            best, how = row[j - 1] + weights[i] * likeness, _TOGETHER
+            if row[j] - _GAP > best:
+                best, how = row[j] - _GAP, _ONE
             if below[j - 1] - gap > best:
-                best, how = below[j - 1] - gap, 3
+                best, how = below[j - 1] - gap, _OTHER
             below[j], step[j] = best, how
         steps.append(step)
         row = below
@@ -75,9 +78,9 @@ def _best(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
     i, j = len(one), len(other)
     while i and j:
         how = steps[i - 1][j]
-        if how == 2:
+        if how == _TOGETHER and likes[i - 1][j - 1]:
             pairs.append(Pair(i - 1, j - 1, likes[i - 1][j - 1]))
-        i, j = i - (how != 3), j - (how != 1)
+        i, j = i - (how != _OTHER), j - (how != _ONE)
     return pairs[::-1]
 
 

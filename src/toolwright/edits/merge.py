@@ -9,7 +9,7 @@ from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.indents import reindented
 from toolwright.edits.standing import standing
-from toolwright.edits.tokens import merge_line
+from toolwright.edits.tokens import carries, merge_line
 
 Kind = Literal["same", "like", "place", "elided"]
 
@@ -75,6 +75,7 @@ class _Merge:
         self.clear = standing(new, known) != "unclear"
         self.fitted = reindented(new, known)
         self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
+        self.given = {strip(line) for line in new}
         self.lines: list[str] = []
         self.changes: list[Changed] = []
 
@@ -124,7 +125,9 @@ class _Merge:
             return self._change(twin.start, twin.end, [self.fitted[heir]])
         if strip(new) == strip(here):
             return not moved or self._change(twin.start, twin.end, [self.fitted[heir]])
-        line = None if twin.kind == "place" else merge_line(strip(old), strip(new), strip(here))
+        if twin.kind == "place" or strip(here) in self.given:
+            return False
+        line = merge_line(strip(old), strip(new), strip(here))
         if line is None:
             return False
         indent = indent_of(self.fitted[heir]) if moved else indent_of(here)
@@ -141,7 +144,9 @@ class _Merge:
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False
         given = [number for number in range(*new) if number not in invented]
-        known = {twin.start for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
+        known = {twin.start: n for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
+        if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in given):
+            return False
         unknown = [number for number in range(*here) if number not in known]
         kept: dict[int, int] = {}
         at = 0

@@ -18,7 +18,6 @@ _HITS = 40
 _TELLING = 60
 _REGIONS = 6
 _MARGIN = 0.05
-_CLOSE = 0.7
 
 
 class Region(NamedTuple):
@@ -79,19 +78,33 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
 def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
     """How many of the lines that follow in the file the new text ends with too."""
     for count in range(len(around), 0, -1):
-        if _same(new[-count:], around[:count], old[-count:]):
-            return count
+        given = [strip(line) for line in new[-count:]]
+        if any(given) and given == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
+            return count if any(weight(line) == 1 for line in given) else None
     nearby = around[: len(beyond)]
-    close = (pair.likeness > _CLOSE and weight(nearby[pair.other]) == 1 for pair in align(beyond, nearby))
-    return None if any(close) else 0
+    return None if any(weight(nearby[pair.other]) == 1 for pair in align(beyond, nearby)) else 0
 
 
-def _same(given: Sequence[str], here: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether the file has the lines given, and not those asked for, and they tell enough to be no accident."""
-    mine = [strip(line) for line in given]
-    if mine != [strip(line) for line in here] or mine == [strip(line) for line in asked]:
-        return False
-    return any(weight(line) == 1 for line in given)
+def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether every part between marks for lines left out that is to be changed stands in the file just once."""
+    parts, changed = _parts(old), _parts(new)
+    if len(parts) == 1:
+        return True
+    return len(parts) == len(changed) and all(
+        mine == its or len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1
+        for mine, its in zip(parts, changed, strict=True)
+    )
+
+
+def _parts(lines: Sequence[str]) -> list[list[str]]:
+    """The lines, stripped, between marks for lines left out."""
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if is_elision(line):
+            parts.append([])
+        else:
+            parts[-1].append(strip(line))
+    return parts
 
 
 def _window(hits: Sequence[tuple[int, int]], old: Sequence[str]) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_lin
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
-from toolwright.edits.regions import Region, find_regions, is_sure, widened
+from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
 from toolwright.edits.strategies import STRATEGIES
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
@@ -101,7 +101,7 @@ def _carried_over(
         raise _ambiguous(sorted(region.first for region in regions))
     if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
-    lines = widened(view, regions[0], asked, given)
+    lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
     splices = merged(view.text, view.span(*lines), asked, given) if lines else None
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")

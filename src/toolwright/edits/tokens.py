@@ -47,13 +47,22 @@ def _after(tokens: Sequence[str], change: Changed) -> Sequence[str]:
     return tokens[change.after_start : change.after_end]
 
 
+def carries(old: str, here: str, new: str) -> bool:
+    """Whether a new line has something of the old one that the file does not have."""
+    return bool((set(_TOKEN.findall(old)) - set(_TOKEN.findall(here))) & set(_TOKEN.findall(new)))
+
+
 def _knows(old: Sequence[str], new: Sequence[str], here: Sequence[str], drift: Sequence[Changed]) -> bool:
     """Whether the new line has every token of the file that the old one lacks, and none that the file lacks."""
     added = {number for change in drift for number in range(change.after_start, change.after_end)}
     gone = {number for change in drift for number in range(change.before_start, change.before_end)}
     lost = {number for change in changed_lines(here, new) for number in range(change.before_start, change.before_end)}
     left = {number for change in changed_lines(old, new) for number in range(change.before_start, change.before_end)}
-    return not added & lost and gone <= left
+    if added & lost or not gone <= left:
+        return False
+    # Which of several equal tokens was added or lost is an accident; how many there are is not.
+    enough = all(new.count(here[number]) >= here.count(here[number]) for number in added)
+    return enough and all(new.count(old[number]) <= here.count(old[number]) for number in gone)
 
 
 def _growth(change: Changed) -> int:
