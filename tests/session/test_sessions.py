@@ -71,7 +71,7 @@ async def test_a_session_can_be_taken_elsewhere_and_back(project: Path, tmp_path
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     async with opened(elsewhere, says("Two.")) as other:
-        info = await oawait ther.workspace.sessions.imported(value)
+        info = await other.workspace.sessions.imported(value)
         assert other.workspace.sessions.exported(info.id)["messages"] == value["messages"]
         assert info.directory == str(elsewhere)
         session = other.workspace.sessions.open(info.id)
@@ -86,7 +86,7 @@ async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(p
         value = sessions.exported(stage.session.id)
         value["info"]["id"] = "ses_another"
         value["messages"][0]["parts"][0]["text"] = "Forged."
-        info = await sawait essions.imported(value)
+        info = await sessions.imported(value)
         assert info.permission is None
         assert [one.text for one in sessions.messages("ses_another")] == ["Forged.", "One."]
         assert [one.text for one in stage.stored()] == ["First.", "One."]
@@ -96,7 +96,7 @@ async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(p
 async def test_what_is_no_session_is_not_taken_in(project: Path, value: object) -> None:
     async with opened(project) as stage:
         with pytest.raises(UsageError, match="not an exported session"):
-            await sawait tage.workspace.sessions.imported(value)
+            await stage.workspace.sessions.imported(value)
 
 
 async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Path) -> None:

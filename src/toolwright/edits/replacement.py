@@ -8,7 +8,15 @@ from typing import Literal
 
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
-from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
+from toolwright.edits.fitting import (
+    Splice,
+    asked_and_given,
+    fitted,
+    follow_line_ends,
+    merged,
+    spliced,
+    without_double_indent,
+)
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
@@ -87,9 +95,7 @@ def _replaced(
     return _done(text, splices, strategy, len(places))
 
 
-def _carried_over(
-    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None
-) -> Replacement:
+def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None) -> Replacement:
     """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
