@@ -68,6 +68,8 @@ class Signature:
 
     def renamed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments under the names the model sees, where they came under those of Python."""
+        if not self.unknown(arguments):
+            return dict(arguments)
         names = {one.name for one in self.parameters}
         ours = {one.python_name: one.name for one in self.parameters if one.python_name not in names}
         return {
@@ -101,8 +103,7 @@ class Signature:
 
     def unknown(self, arguments: Mapping[str, Any]) -> list[str]:
         """The names of arguments that no parameter has."""
-        names = {one.name for one in self.parameters}
-        return [name for name in arguments if name not in names]
+        return [name for name in arguments if all(name != one.name for one in self.parameters)]
 
     def misspelt(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Unknown arguments that are nearly the name of an optional one, which would else be left out unnoticed."""
