@@ -305,9 +305,10 @@ async def test_any_other_unknown_argument_is_named_in_the_output(project: Path) 
     def ping(host: str) -> str:
         return f"{host} is there"
 
+    assert (await outcome(project, ping, host="a", colour=None)).output == "a is there"
     result = await outcome(project, ping, host="a", colour="red")
     assert result.error is None
-    assert result.output == "a is there\n\n(Arguments without effect, because the tool has none so named: colour)"
+    assert result.output == "a is there\n\n(Ignored, because this tool has no such argument: colour)"
 
 
 @pytest.mark.parametrize(

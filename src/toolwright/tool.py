@@ -236,7 +236,7 @@ class Tool:
         if len(problems) > _TOLD:
             lines += f"\n- and {len(problems) - _TOLD:,} more"
         return InvalidArguments(
-            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these put right."
+            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these fixed."
         )
 
 
@@ -363,10 +363,8 @@ def _with_remark(result: Result, unknown: Sequence[str]) -> Result:
     """A model that sent more than the tool takes learns that it had no effect."""
     if not unknown:
         return result
-    names = ", ".join(name[:MAX_NAME] for name in unknown[:_TOLD])
-    return replace(
-        result, output=f"{result.output}\n\n(Arguments without effect, because the tool has none so named: {names})"
-    )
+    names = ", ".join(str(name)[:MAX_NAME] for name in unknown[:_TOLD])
+    return replace(result, output=f"{result.output}\n\n(Ignored, because this tool has no such argument: {names})")
 
 
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME - 1}}}")
