@@ -68,8 +68,6 @@ class Signature:
 
     def renamed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments under the names the model sees, where they came under those of Python."""
-        if not self.unknown(arguments):
-            return dict(arguments)
         names = {one.name for one in self.parameters}
         ours = {one.python_name: one.name for one in self.parameters if one.python_name not in names}
         return {
@@ -84,7 +82,7 @@ class Signature:
 
         Arguments that already have problems are passed over.
         """
-        wrong = {problem.path[0] for problem in problems if problem.path}
+        wrong = {problem.path[0] for problem in problems if problem.path} if problems else ()
         made: dict[str, Any] = {}
         found: list[Problem] = []
         for one in self.parameters:
@@ -94,6 +92,9 @@ class Signature:
             if value is None and not (one.required and one.name in arguments):
                 if one.default is not None:
                     made[one.python_name] = one.default()
+                continue
+            if one.form.read is None:
+                made[one.python_name] = value
                 continue
             try:
                 made[one.python_name] = read_at(one.form, value, one.name)

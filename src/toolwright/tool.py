@@ -213,8 +213,8 @@ class Tool:
         Names may be those of Python; null for what may be left out, digits for a number and JSON in a string
         are read as what they mean.
         """
-        signature = self.signature
-        if signature is not None and isinstance(arguments, dict):
+        signature, known = self.signature, self.parameters.get("properties", {})
+        if signature is not None and isinstance(arguments, dict) and not arguments.keys() <= known.keys():
             arguments = signature.renamed(arguments)
         problems = problems_with(arguments, self.parameters)
         if problems:
@@ -223,7 +223,7 @@ class Tool:
             arguments = fitted(arguments, self.parameters, exact=signature.exact if signature else ())
             problems = problems_with(arguments, self.parameters)
         if signature is not None and isinstance(arguments, dict):
-            problems += signature.misspelt(arguments)
+            problems += [] if arguments.keys() <= known.keys() else signature.misspelt(arguments)
             problems += signature.values(arguments, problems)[1]
         if problems:
             raise self._refusal(problems)
@@ -326,6 +326,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _runner(function: Callable[..., Any], signature: Signature) -> Run:
     """Call the function with the values it expects, under its own names."""
     asynchronous = inspect.iscoroutinefunction(function)
+    name = _name_of(function)
+    known = frozenset(parameter.name for parameter in signature.parameters)
 
     async def run(ctx: ToolContext, arguments: Json) -> Result:
         values, problems = signature.values(arguments)
@@ -337,7 +339,8 @@ def _runner(function: Callable[..., Any], signature: Signature) -> Run:
         answer = await work() if asynchronous else await asyncio.to_thread(work)
         if inspect.isawaitable(answer):
             answer = await answer
-        return _with_remark(as_result(answer, _name_of(function)), signature.unknown(arguments))
+        result = as_result(answer, name)
+        return result if arguments.keys() <= known else _with_remark(result, signature.unknown(arguments))
 
     return run
 
