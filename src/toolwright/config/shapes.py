@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
-from toolwright.config.merge import merged
+from toolwright.config.merge import as_list, merged
 from toolwright.errors import ConfigError
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
@@ -152,7 +152,7 @@ class Shapes:
             if action == "tool.use":
                 tool, _, pattern = resource.partition(":")
                 rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
-                return value | {"permission": [*_as_list(value.get("permission")), rule]}
+                return value | {"permission": [*as_list(value.get("permission")), rule]}
         raise ConfigError(
             f"{self.where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
             " and of `tool.use`. Say it with `permission` or `disabled_providers`."
@@ -160,19 +160,6 @@ class Shapes:
 
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
-
-
-def _as_list(permission: Any) -> list[Any]:
-    """Rules in the list form, so that one can be put after them."""
-    if isinstance(permission, list):
-        return permission
-    if isinstance(permission, str):
-        return [{"action": "*", "resource": "*", "effect": permission}]
-    found: list[Any] = []
-    for name, said in (permission or {}).items():
-        patterns = said if isinstance(said, Mapping) else {"*": said}
-        found += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
-    return found
 
 
 def _is_server_map(mcp: Any) -> bool:
