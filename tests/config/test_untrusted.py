@@ -62,5 +62,5 @@ async def test_no_prompt_goes_to_a_provider_of_the_project_unasked(project: Path
     theirs = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": EVIL}}
     workspace = opened(project, {"model": "theirs/m", "provider": {"theirs": theirs}}, trust=False)
     with pytest.raises(UsageError, match="No model is chosen"):
-        (await workspace.sessions.create().turns.answer(Prompt(text="hello"))).message
+        await workspace.sessions.create().turns.answer(Prompt(text="hello"))
     await workspace.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.merge import as_list, merged
+from toolwright.config.source import written
 from toolwright.errors import ConfigError
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
@@ -71,7 +72,7 @@ class Shapes:
             return dict(value)
         if "permission" in value:
             raise ConfigError(
-                f"{self.where((*path, 'permissions'))}: `permission` and `permissions` stand side by side."
+                f"{self._where((*path, 'permissions'))}: `permission` and `permissions` stand side by side."
                 " Write all rules under one of them."
             )
         self._rename((*path, "permission"), (*path, "permissions"))
@@ -83,7 +84,7 @@ class Shapes:
         found = {key: entry for key, entry in value.items() if key != theirs}
         if isinstance(here, Mapping) and isinstance(there, Mapping):
             if twice := sorted(here.keys() & there.keys()):
-                raise ConfigError(f"{self.where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
+                raise ConfigError(f"{self._where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
             for name in there:
                 self._rename((ours, name), (theirs, name))
             return found | {ours: {**here, **there}}
@@ -140,7 +141,7 @@ class Shapes:
             for index, statement in enumerate(said if isinstance(said, list) else []):
                 found = self._policy(found, statement, (*path, index))
             if said is not None and not isinstance(said, list):
-                raise ConfigError(f"{self.where(path)}: expected a list of policies, got {type(said).__name__}.")
+                raise ConfigError(f"{self._where(path)}: expected a list of policies, got {type(said).__name__}.")
         return found
 
     def _policy(self, value: Json, statement: Any, path: KeyPath) -> Json:
@@ -154,9 +155,12 @@ class Shapes:
                 rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
                 return value | {"permission": [*as_list(value.get("permission")), rule]}
         raise ConfigError(
-            f"{self.where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
+            f"{self._where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
             " and of `tool.use`. Say it with `permission` or `disabled_providers`."
         )
+
+    def _where(self, path: KeyPath) -> str:
+        return self.where(written(path, self.renamed))
 
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
