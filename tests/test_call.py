@@ -281,7 +281,8 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(project: Path)
     parts = listen(session)
     result = await run(session, "echoo", {"text": "x"})
     assert result.output == "The call of 'echoo' could not be made. There is no tool 'echoo'. Did you mean 'echo'?"
-    assert result.metadata["kind"] == "unknown_tool"
+    assert result.error is not None
+    assert result.error.kind == "unknown_tool"
     assert statuses(parts) == ["pending", "running", "completed"]
 
 
@@ -289,7 +290,8 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(project: Path)
 async def test_arguments_that_are_not_json_are_answered_not_raised(project: Path, text: str) -> None:
     result = await make_session(project, tools=TOOLS).run_call(call_from_text("call_1", "echo", text))
     assert result.output.startswith("The call of 'echo' could not be made. Its arguments are not JSON:")
-    assert result.metadata["kind"] == "schema"
+    assert result.error is not None
+    assert result.error.kind == "schema"
     assert len(result.output) < 500
 
 

@@ -42,8 +42,8 @@ async def test_a_subagent_and_a_named_session_get_no_title(project: Path) -> Non
     model = ScriptedModel(says("Hello."), says("Hello."))
     workspace = make_workspace(project, model=model)
     named = workspace.sessions.create(title="My own")
-    (await named.turns.answer(Prompt(text="Hi"))).message
-    (await workspace.sessions.create(parent=named).turns.answer(Prompt(text="Hi"))).message
+    await named.turns.answer(Prompt(text="Hi"))
+    await workspace.sessions.create(parent=named).turns.answer(Prompt(text="Hi"))
     assert model.count == 2
     await workspace.close()
 

@@ -15,13 +15,19 @@ from toolwright.testing import make_session, make_workspace
 from toolwright.tool import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.tools import BUILTIN, builtin
 
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "websearch": {"offered": lambda offer: offer.web_search or offer.provider in ("opencode", "toolwright")},
+    "codesearch": {"offered": lambda offer: offer.web_search or offer.provider in ("opencode", "toolwright")},
+    "lsp": {"offered": lambda offer: offer.lsp},
+}
 
-def named(name: str, answer: str = "") -> Tool:
+
+def named(name: str, answer: str = "", **facts: Any) -> Tool:
     async def run(ctx: ToolContext) -> str:
         """Answers."""
         return answer or name
 
-    return tool(id=name)(run)
+    return tool(id=name, **facts)(run)
 
 
 class Everybody:
@@ -43,7 +49,7 @@ def offered(switches: Offer | None = None, provider: str = "fake", model: str = 
     registry = Registry(switches or Offer())
     extra = ("websearch", "codesearch", "lsp", "batch", "plan_enter", "plan_exit", "question", "mytool")
     registry.add(builtin())
-    registry.add(ready(named(name)) for name in extra if name not in BUILTIN)
+    registry.add(ready(named(name, **CONDITIONS.get(name, {}))) for name in extra if name not in BUILTIN)
     return registry.offered(provider, model, Everybody())
 
 

@@ -39,7 +39,7 @@ class Caller:
     async def call_tool(self, call: Call, ctx: ToolContext, journal: CallJournal, order: CallOrder) -> Result:
         """Run the call and record how it went. A failure comes back as a result, never as an exception.
 
-        What is raised all the same: that the call was cancelled, and that an answerer of the caller's own gave no answer.
+        What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
         tool, call = self.found(call)
         with order.place(tool, call, ctx.parent) as place:
@@ -66,8 +66,7 @@ class Caller:
             return self.registry[INVALID], call
         except Exception as bug:
             log.exception("%s cannot be loaded", call.tool)
-            reason = ToolError(f"The tool {call.tool} cannot be loaded: {type(bug).__name__}: {bug}", "crash")
-            return self.registry[INVALID], invalid(call.id, call.tool, reason)
+            return _broken(self.registry.name(call.tool), bug), call
         return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
     async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
@@ -100,6 +99,15 @@ class Caller:
         if not tool.asks:
             await ctx.ask(tool.id, "*")
         return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
+
+
+def _broken(tool_id: str, bug: Exception) -> Tool:
+    """In the place of a tool that cannot be loaded: says so when it is called."""
+
+    async def run(_: ToolContext, __: Json) -> Result:
+        raise ToolError(f"{tool_id} broke: {type(bug).__name__}: {bug}", "crash")
+
+    return Tool(id=tool_id, description="", parameters={"type": "object"}, run=run, asks=True)
 
 
 def call_from_text(call_id: str, tool: str, text: str) -> Call:

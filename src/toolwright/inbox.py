@@ -145,7 +145,7 @@ class Inbox:
         if reply.kind == "reject" and question.kind == "permission":
             for other in self.of_session(question.session_id):
                 if other.kind == "permission":
-                    self._settle(other.id, Reply(kind="reject", message=reply.message))
+                    self._settle(other.id, Reply(kind="reject"))
 
     def release(self, question_id: str, reply: Reply) -> None:
         """Settle a question that another answer has made superfluous."""

@@ -386,7 +386,7 @@ class Workspace:
 
     @cached_property
     def colleagues(self) -> "Colleagues":
-        from toolwright.session.subagents import KnownAgents
+        from toolwright.session.known_agents import KnownAgents
 
         return KnownAgents(self.agents)
 

@@ -56,7 +56,7 @@ async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:
     model = ScriptedModel({"tools": [{"name": "bash", "args": {"command": command}}]}, {"text": "gone"})
     workspace = make_workspace(project, model=model)
     turns = workspace.sessions.create()
-    (await turns.turns.answer(Prompt(text="clear up"))).message
+    await turns.turns.answer(Prompt(text="clear up"))
     assert not (project / "src" / "x.py").exists()
     undo = Undo(workspace.files, turns.conversation)
     await undo.revert(Selection(turn=turns.conversation.messages[0].info.id))

@@ -283,6 +283,7 @@ async def test_what_was_asked_is_told_in_full(house: House) -> None:
             "always": ["git log *"],
             "metadata": {"why": "history"},
             "tool": {"messageID": "", "callID": "call_1"},
+            "call": {"tool": "bash", "arguments": {}, "title": "bash git log", "agent": "build"},
         },
     }
     task.cancel()

@@ -230,7 +230,7 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
     more = call("write", filePath="d.txt", content="d\n")
     async with opened(project, calls(more), says("Three.")) as again:
         session = again.workspace.sessions.open(session_id)
-        (await session.turns.answer(Prompt(text="Third."))).message
+        await session.turns.answer(Prompt(text="Third."))
         assert session.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
 
 
@@ -369,7 +369,9 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
     async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
         await stage.prompt("Second.")
-        database = Storage.open(stage.workspace.folders.database).database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         another = stage.workspace.sessions.create()
         damage = (
             ("UPDATE part SET data = substr(data, 1, 40) WHERE id = ?", next(iter(stage.messages[2].parts))),
@@ -382,14 +384,14 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
         assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
         session_id = stage.session.id
     async with opened(project, says("Three.")) as again:
-        assert (
-            (await again.workspace.sessions.open(session_id).turns.answer(Prompt(text="Third."))).message
-        ).text == "Three."
+        assert (await again.workspace.sessions.open(session_id).turns.answer(Prompt(text="Third."))).text == "Three."
 
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
     async with opened(project, calls(read()), says("Not reached."), says("Two.")) as stage:
-        database = Storage.open(stage.workspace.folders.database).database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 20"))
         other = sqlite3.connect(database.path, isolation_level=None)
 

@@ -1,7 +1,7 @@
 """A session whose todo list, user, colleagues and modes are doubles, to run the tools of a conversation on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,13 @@ class Parlour:
         return await tool.for_agent(self.session.standing)
 
 
+def _limits(limits: BatchLimits | None, usual: BatchLimits) -> BatchLimits:
+    """The limits of a test; what it does not say of tools that stand alone is as usual."""
+    if limits is None:
+        return usual
+    return limits if limits.alone("hello") else replace(limits, alone=usual.alone)
+
+
 async def run(session: Session, tool: str, /, **arguments: Any) -> Result:
     """One call, through the door."""
     return await session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
@@ -128,7 +135,7 @@ def make_parlour(
         "subagents": staff,
         "modes": modes,
         "skills": Skills(skills),
-        "batch_limits": limits or BatchLimits(alone=workspace.registry.why_alone),
+        "batch_limits": _limits(limits, workspace.batch_limits),
     }
     for name, service in offered.items():
         setattr(workspace, name, service)

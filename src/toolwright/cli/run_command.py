@@ -11,9 +11,8 @@ from toolwright.cli.options import note, open_from, parser
 from toolwright.cli.progress import JsonLines, Live, Quiet
 from toolwright.cli.questions import answerer
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.messages import Assistant, Message
 from toolwright.session.budget import Budget
-from toolwright.session.prompt import Attached, Prompt
+from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
@@ -55,9 +54,9 @@ async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
     async with open_from(options, answer=user, keep=True) as workspace:
         session = _session(workspace, options)
-        message = await _answered(workspace, session, _prompt(workspace, options), options)
+        result = await _answered(workspace, session, options)
         await workspace.titles.settled()
-        return _told(session, message, options)
+        return _told(result, options)
 
 
 def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
@@ -81,35 +80,35 @@ def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
     return replace(budget, **{name: value for name, value in given.items() if value is not None})
 
 
-def _prompt(workspace: Workspace, options: argparse.Namespace) -> Prompt:
+def _text(options: argparse.Namespace) -> str:
     text = " ".join(options.prompt)
     if not sys.stdin.isatty() and not text:
         text = sys.stdin.read()
-    return Prompt(
-        text=text,
+    return text
+
+
+async def _answered(workspace: Workspace, session: Session, options: argparse.Namespace) -> TurnResult:
+    if options.format == "json":
+        workspace.bus.subscribe(JsonLines(session.id))
+    elif sys.stdout.isatty():
+        workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
+    else:
+        workspace.bus.subscribe(Quiet(session.id))
+    asking = session.prompt(
+        _text(options),
+        files=options.file,
         agent=options.agent,
         model=options.model,
-        files=tuple(Attached(url=name) for name in options.file),
         budget=_budget(workspace.turn_settings.budget, options),
     )
-
-
-async def _answered(workspace: Workspace, session: Session, prompt: Prompt, options: argparse.Namespace) -> Message:
-    session_id = session.id
-    if options.format == "json":
-        workspace.bus.subscribe(JsonLines(session_id))
-    elif sys.stdout.isatty():
-        workspace.bus.subscribe(Live(session_id, colour=sys.stderr.isatty()))
-    else:
-        workspace.bus.subscribe(Quiet(session_id))
-    task = asyncio.create_task(session.turns.answer(prompt))
+    task = asyncio.create_task(asking)
     _stop_on_interrupt(session)
     try:
-        return (await task).message
+        return await task
     except ToolwrightError:
         # A prompt that could not even be taken leaves no empty session behind.
         if not session.conversation.messages:
-            await workspace.sessions.delete(session_id)
+            await workspace.sessions.delete(session.id)
         raise
 
 
@@ -131,18 +130,18 @@ def _stop_on_interrupt(session: Session) -> None:
 _EXIT_CODES = {"MessageAbortedError": STOPPED, "LimitReachedError": LIMIT}
 
 
-def _told(session: Session, message: Message, options: argparse.Namespace) -> int:
+def _told(result: TurnResult, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
-    info = message.info
-    assert isinstance(info, Assistant)
-    if options.format == "text" and not sys.stdout.isatty() and message.text:
-        print(message.text)
-    if info.error is not None:
-        note(f"tw: {info.error.data.get('message', info.error.name)}")
-        return _EXIT_CODES.get(info.error.name, FAILED)
-    if info.finish == "length":
-        note("tw: the answer was cut off at the model's limit")
+    if options.format == "text" and not sys.stdout.isatty() and result.text:
+        print(result.text)
+    if result.error is not None:
+        note(f"tw: {result.error}")
+        return _EXIT_CODES.get(result.error.kind, FAILED)
+    if result.finish == "length":
+        note("tw: the answer was truncated at the model's limit")
+    refused = [call for call in result.refused if call.result.error and call.result.error.kind == "rejected"]
+    for call in refused:
+        note(f"refused: {call.tool} {call.result.output.splitlines()[0]}")
     if options.format == "text":
-        note(f"session {session.id}")
-    refused = any(getattr(part.state, "kind", "") == "rejected" for part in message.calls)
+        note(f"session {result.session_id}")
     return REFUSED if refused else DONE

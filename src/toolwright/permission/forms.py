@@ -42,7 +42,7 @@ def given_rules(given: Any) -> tuple[Rule, ...]:
     """Rules as a program gives them: Rule records, or the `permission` form of the configuration."""
     if isinstance(given, str | Mapping):
         try:
-            return rules_from(given, Path.home(), lambda below: "rules=")
+            return rules_from(given, Path.home(), lambda _: "rules=")
         except (AttributeError, TypeError, ValueError, KeyError) as error:
             raise UsageError(f"{given!r} is no permission: {error}.") from error
     rules = tuple(given)

@@ -110,6 +110,7 @@ class Answering:
         """From the next step on the agent of the newest prompt works: a plan may have been approved."""
         if self.user.agent != self.turn.agent.name:
             self.turn = replace(self.turn, agent=self.session.standing_of(self.user.agent).agent)
+            self.session.turns.turn = self.turn
 
     @property
     def user(self) -> User:

@@ -72,7 +72,9 @@ class MemoryStore:
     def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
         found = [one for one in self._sessions.values() if one.project_id == project_id]
         found = [one for one in found if not roots or one.parent_id is None]
-        return sorted(reversed(found), key=lambda one: one.time.updated or one.time.created, reverse=True)[:limit]
+        newest_first = found[::-1]
+        newest_first.sort(key=lambda one: one.time.updated or one.time.created, reverse=True)
+        return newest_first[:limit]
 
     def children(self, session_id: str) -> list[SessionInfo]:
         return [one for one in self._sessions.values() if one.parent_id == session_id]

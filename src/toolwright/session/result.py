@@ -65,6 +65,8 @@ class TurnResult:
     tokens: TokenCount = field(default_factory=TokenCount)
     cost: float = 0.0
     steps: int = 0
+    finish: str = ""
+    """Why the model stopped, as it says."""
     error: TurnError | None = None
     refused: tuple[MadeCall, ...] = ()
     """The calls that a rule or a person did not allow."""
@@ -109,6 +111,7 @@ def turn_result(session_id: str, end: TurnEnd, messages: Sequence[Message], **mo
         tokens=TokenCount(input=spent.input, output=spent.output, total=spent.tokens),
         cost=spent.cost,
         steps=spent.steps,
+        finish=(info.finish or "") if isinstance(info, Assistant) else "",
         refused=tuple(one for one in calls if one.result.error and one.result.error.kind in ("denied", "rejected")),
         message_id=info.id,
         **({"error": error} | more),

@@ -163,8 +163,8 @@ class Session:
     def info(self) -> "SessionInfo":
         return self.turns.conversation.info
 
-    def resume(self, conversation: "Conversation") -> None:
-        """Go on with what is in the store."""
+    def hold(self, conversation: "Conversation") -> None:
+        """Take over the records of the session, new or from the store."""
         last = conversation.last_user()
         if last is not None and last.agent in self.home.agents.by_name:
             self.agent = last.agent
@@ -183,7 +183,7 @@ class Session:
 
     def standing_of(self, agent: str) -> Standing:
         """An agent under all rules that hold for it here: its own, the session's, those of every session above."""
-        above = self.parent.standing_of(self.parent.agent).policy if self.parent else None
+        above = self.parent.standing.policy if self.parent else None
         made_from, standing = self._standings.get(agent, (None, None))
         if standing is None or made_from != (self.rules, above):
             agents = self.home.agents
@@ -194,8 +194,9 @@ class Session:
 
     @property
     def standing(self) -> Standing:
-        """The session's own agent under the rules that hold for it."""
-        return self.standing_of(self.agent)
+        """Whoever works here now, under the rules that hold: the agent of the turn under way, or the session's own."""
+        turn = self._turns.turn if self._turns is not None else None
+        return self.standing_of(turn.agent.name if turn else self.agent)
 
     @property
     def callers(self) -> tuple[str, ...]:

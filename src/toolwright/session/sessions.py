@@ -63,9 +63,7 @@ class Sessions:
     ) -> Session:
         rules = session_rules(permission)
         session = self.home.session(agent, rules=rules, parent=parent)
-        if title or permission:
-            conversation = session.conversation
-            conversation.change(replace(conversation.info, title=title or conversation.info.title))
+        session.hold(self.begin(session, title))
         return session
 
     def begin(self, session: Session, title: str = "") -> Conversation:
@@ -101,7 +99,7 @@ class Sessions:
         self._refuse_if_taken(session.id)
         conversation = Conversation(info, self.store, self.bus, self.store.messages(session.id))
         repair(conversation)
-        session.resume(conversation)
+        session.hold(conversation)
         for child in self.children(session.id):
             session.turns.changes.follow(child.id)
 

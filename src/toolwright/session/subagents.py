@@ -11,7 +11,7 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event, PartUpdated
 from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
-from toolwright.services import Colleague, Report, Task
+from toolwright.services import Report, Task
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.session.sessions import Sessions
@@ -20,21 +20,6 @@ from toolwright.tool import Json, ToolContext
 DEEPEST = 4
 SHOW_EVERY = 0.1
 """Seconds between two reports of how a subagent is getting on."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownAgents:
-    """Implements Colleagues: the visible subagents that an agent's rules do not deny it."""
-
-    agents: Agents
-
-    def known(self, agent: str) -> list[Colleague]:
-        standing = self.agents.standing(self.agents[agent])
-        return [
-            Colleague(name=other.name, description=other.description)
-            for other in self.agents.visible()
-            if other.mode != "primary" and standing.decide("task", other.name) != "deny"
-        ]
 
 
 @dataclass(slots=True)

@@ -294,6 +294,7 @@ class Turns:
         """Everything of the turn is over: sum up, let go, and only then say so."""
         try:
             changes = await self._sum_up()
+            self.session.agent = self.turn.agent.name if self.turn else self.session.agent
             self.spending = self.turn = None
             self.store.let_go(self.conversation.id, self.owner)
             await self.conversation.settled()

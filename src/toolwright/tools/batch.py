@@ -92,7 +92,7 @@ def _joined(results: Sequence[tuple[str, Result]]) -> Result:
 
 def _section(number: int, name: str, result: Result) -> str:
     state = "failed" if result.error else "succeeded"
-    title = f": {result.title}" if result.title else ""
+    title = f": {result.title}" if result.title and not result.error else ""
     return f"## {number}. {name} {state}{title}\n{result.output}"
 
 
