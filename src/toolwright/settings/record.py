@@ -246,7 +246,11 @@ class Settings:
     ] = None
     agent: Annotated[
         Mapping[str, AgentSettings],
-        tightens("agents by name, see [agents.md](agents.md)", default="the built-in ones"),
+        tightens(
+            "agents by name, see [agents.md](agents.md)",
+            default="the built-in ones",
+            before_trust="new ones without a model; of others only stricter rules",
+        ),
     ] = field(default_factory=dict[str, AgentSettings])
     default_agent: Annotated[str, user_only("who takes a prompt", default="`build`")] = ""
     model: Annotated[str, user_only("`provider/model` for prompts", default="none: name one with `--model`")] = ""
@@ -255,7 +259,11 @@ class Settings:
     ] = ""
     provider: Annotated[
         Mapping[str, ProviderSettings],
-        tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
+        tightens(
+            "providers and models, see [models.md](models.md)",
+            default="the catalogue that ships",
+            before_trust="new ones, which get none of your keys",
+        ),
     ] = field(default_factory=dict[str, ProviderSettings])
     disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
     enabled_providers: Annotated[
@@ -274,7 +282,8 @@ class Settings:
         bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
     ] = False
     instructions: Annotated[
-        Names, tightens("further files and globs whose text every model gets; an untrusted project's from inside it")
+        Names,
+        tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
     plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
     shell: Annotated[
