@@ -17,8 +17,8 @@ from toolwright.settings.derive import notes_of
 Json = dict[str, Any]
 
 RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
-OTHER_NAMES = ("mode", "tool_output", "permissions", "policies", *RENAMED)
-"""Keys of a file that stand for one of ours."""
+OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *RENAMED)
+"""Keys of a file that are known and not of the record: the editor's own, and those that stand for one of ours."""
 
 
 @dataclass(slots=True)

@@ -312,7 +312,6 @@ class Settings:
 
 
 FOREIGN = (
-    "$schema",
     "theme",
     "keybinds",
     "logLevel",
