@@ -313,7 +313,7 @@ async def test_all_problems_are_told_at_once_and_nothing_runs(project: Path) -> 
         "The arguments for echo do not fit its schema:\n"
         "- text: is missing; expected a string (you sent 'Text')\n"
         '- times: expected a whole number, got "often"\n'
-        "Call echo again with these put right."
+        "Call echo again with these fixed."
     )
 
 

@@ -11,6 +11,7 @@ from toolwright.fitting import fitted
 from toolwright.schema import problems_with
 
 INTEGER = {"type": "integer"}
+NULLABLE = {"type": "object", "properties": {"a": {"type": ["integer", "null"]}, "b": INTEGER}}
 OPTIONAL = {"type": "object", "properties": {"a": INTEGER, "b": {"type": "string"}}, "required": ["b"]}
 
 
@@ -29,6 +30,7 @@ OPTIONAL = {"type": "object", "properties": {"a": INTEGER, "b": {"type": "string
         (OPTIONAL, '{"b": "x"}', {"b": "x"}),
         (OPTIONAL, {"a": None, "b": "x"}, {"b": "x"}),
         (OPTIONAL, {"a": "1", "b": "x"}, {"a": 1, "b": "x"}),
+        (NULLABLE, {"a": None, "b": "1"}, {"a": None, "b": 1}),
         ({"type": "object", "additionalProperties": INTEGER}, {"k": "1"}, {"k": 1}),
         ({"anyOf": [{"type": "boolean"}, INTEGER]}, "3", 3),
     ],

@@ -60,6 +60,11 @@ class Loose(TypedDict, total=False):
     born: date
 
 
+class Written(TypedDict, total=False):
+    name: "Required[str]"
+    size: "Annotated[NotRequired[int], 'How big']"
+
+
 class Pair(NamedTuple):
     x: int
     y: int = 0
@@ -163,6 +168,14 @@ POINT = {
             {
                 "type": "object",
                 "properties": {"name": {"type": "string"}, "born": {"type": "string", "format": "date"}},
+                "required": ["name"],
+            },
+        ),
+        (
+            Written,
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "size": {"type": "integer", "description": "How big"}},
                 "required": ["name"],
             },
         ),

@@ -110,6 +110,12 @@ async def test_a_field_in_the_place_of_a_default_is_its_default(project: Path) -
     assert result.output == "[1, 2, []]"
 
 
+def test_a_default_that_looks_like_a_schema_is_told_as_it_is() -> None:
+    def label(texts: Annotated[dict[str, str], Field(default={"title": "none"})]) -> None: ...
+
+    assert tool(label).parameters["properties"]["texts"]["default"] == {"title": "none"}
+
+
 def test_a_model_that_holds_itself_is_refused() -> None:
     def plant(tree: Tree) -> None: ...
 

@@ -93,6 +93,7 @@ def test_a_first_argument_called_ctx_of_another_type_is_an_argument() -> None:
     def function(ctx: int) -> None: ...
 
     assert names(function) == ["ctx"]
+    assert names(lambda name, ctx: None) == ["name", "ctx"]
 
 
 def test_what_a_partial_has_fixed_is_not_told_to_the_model() -> None:
@@ -186,7 +187,9 @@ def test_arguments_may_come_under_their_names_in_python() -> None:
 def test_a_name_that_is_another_parameters_to_the_model_stays_with_that_one() -> None:
     def function(first: Annotated[str, Field(name="second")], second: Annotated[str, Field(name="third")]) -> None: ...
 
-    assert signature_of(function, ToolContext).renamed({"second": 1}) == {"second": 1}
+    signature = signature_of(function, ToolContext)
+    assert signature.renamed({"second": 1, "more": 2}) == {"second": 1, "more": 2}
+    assert signature.renamed({"first": 1, "third": 2}) == {"second": 1, "third": 2}
 
 
 def test_the_schemas_are_ones_the_validator_takes() -> None:

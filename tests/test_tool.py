@@ -305,9 +305,10 @@ async def test_any_other_unknown_argument_is_named_in_the_output(project: Path) 
     def ping(host: str) -> str:
         return f"{host} is there"
 
+    assert (await outcome(project, ping, host="a", colour=None)).output == "a is there"
     result = await outcome(project, ping, host="a", colour="red")
     assert result.error is None
-    assert result.output == "a is there\n\n(Arguments without effect, because the tool has none so named: colour)"
+    assert result.output == "a is there\n\n(Ignored, because this tool has no such argument: colour)"
 
 
 @pytest.mark.parametrize(
@@ -319,6 +320,7 @@ async def test_any_other_unknown_argument_is_named_in_the_output(project: Path) 
         (Stay("Ada", date(2026, 1, 31)), '{"guest": "Ada", "until": "2026-01-31", "beds": 1}'),
         (Pair(1, 2), '{"x": 1, "y": 2}'),
         ({3, 1, 2}, "[1, 2, 3]"),
+        ({"e", "d", "c", "b", "a", 2, 1}, '["a", "b", "c", "d", "e", 1, 2]'),
         ({1: True}, '{"1": true}'),
         (float("inf"), '"inf"'),
         ("é", "é"),

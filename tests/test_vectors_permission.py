@@ -1,7 +1,7 @@
 """Configuration and calls, as they were recorded: what is allowed, asked and denied, and what answers do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,11 @@ from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser
 from toolwright.tool import Call, Json, Result
 
-LATER = {"webfetch"}
-"""Tools that the rows speak of and that are not there yet."""
-
 LOOP = {"perm-0298", "perm-0300"}
 """Rows about repeated calls, which the agent loop looks after."""
 
 DENIED_BY_DEFAULT = {
+    "perm-0031",
     "perm-0002",
     "perm-0003",
     "perm-0005",
@@ -32,7 +30,7 @@ DENIED_BY_DEFAULT = {
     "perm-0175",
     "perm-0240",
 }
-"""Rows in which the recorded program asks about an .env file; ours denies it unless told otherwise."""
+"""Rows about an .env file or an address of this machine; ours denies both unless told otherwise."""
 
 CHOICES = {
     "perm-0071": "deny",  # nothing is offered; what is called all the same is denied
@@ -53,12 +51,7 @@ NEVER_WIDENED = {"rm*": "rm -f none.txt"}
 ROWS = list(rows("permission_eval"))
 
 
-def _tools(row: Json) -> set[str]:
-    calls: Iterable[Json] = [row["call"]] if "call" in row else [call for step in row["steps"] for call in step]
-    return {call["tool"] for call in calls}
-
-
-HERE = [row for row in ROWS if not _tools(row) & LATER and row["id"] not in LOOP]
+HERE = [row for row in ROWS if row["id"] not in LOOP]
 SINGLE = [row for row in HERE if "call" in row and "quirk" not in row]
 SEQUENCES = [row for row in HERE if "steps" in row and "quirk" not in row]
 ACCIDENTS = [row for row in HERE if "quirk" in row]

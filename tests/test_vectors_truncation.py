@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.vectors.layout import Places, make_places, rows, text_of
+from tests.web.site import serving
 from toolwright.tool import Call, Json, Result, ToolContext, tool
 from toolwright.truncate import MAX_BYTES
 
-LATER = {"webfetch"}
-"""Tools that the rows speak of and that are not there yet."""
-
-ROWS = [row for row in rows("truncation") if row["tool"] not in LATER]
+ROWS = list(rows("truncation"))
 
 # Our grep shows its matches within the general limits, so a row about exceeding them does not arise.
 GREP_ROWS = {"trunc-0081"}
@@ -73,6 +71,8 @@ async def _run(places: Places, row: Json, full: str) -> tuple[Result, bool]:
         """Returns what it was given."""
         return full
 
+    if row["tool"] == "webfetch":
+        return await _fetch(places, full)
     places.write_config({"truncate": {"tool": {"bash": {"direction": "head"}}}})
     arguments = {}
     if row["tool"] == "bash":
@@ -83,6 +83,16 @@ async def _run(places: Places, row: Json, full: str) -> tuple[Result, bool]:
         session = workspace.session()
         result = await session.run_call(Call(id="call_1", tool=row["tool"], arguments=arguments))
         return result, "task" in session.offered()
+
+
+async def _fetch(places: Places, full: str) -> tuple[Result, bool]:
+    async with serving() as site:
+        url = site.page("/full.txt", full, "text/plain")
+        places.write_config({"permission": {"webfetch": {url: "allow"}}})
+        async with places.workspace() as workspace:
+            session = workspace.session()
+            result = await session.run_call(Call(id="call_1", tool="webfetch", arguments={"url": url}))
+            return result, "task" in session.offered()
 
 
 def _parts(result: Result) -> tuple[str, str]:

@@ -1,8 +1,9 @@
 """What a call asks leave for: one permission, the things it would touch, and what "always" would allow."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 
 class PathPattern(str):
@@ -15,10 +16,26 @@ class PathPattern(str):
     __slots__ = ("spellings",)
     spellings: tuple[str, ...]
 
-    def __new__(cls, shown: str, also: Iterable[str] = ()) -> "PathPattern":
+    def __new__(cls, shown: str, also: Iterable[str] = ()) -> Self:
         self = super().__new__(cls, shown)
         self.spellings = tuple(dict.fromkeys((shown, *also)))
         return self
+
+
+class HostPattern(PathPattern):
+    """A web address as a permission pattern that only a rule which spells its host may allow."""
+
+    __slots__ = ("hosts",)
+    hosts: tuple[str, ...]
+
+    def __new__(cls, shown: str, also: Iterable[str] = (), hosts: Iterable[str] = ()) -> Self:
+        self = super().__new__(cls, shown, also)
+        self.hosts = tuple(hosts)
+        return self
+
+    def is_spelled_by(self, rule: str) -> bool:
+        """Whether the rule has the whole host in it, not a wildcard that fits it among others."""
+        return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

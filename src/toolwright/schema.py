@@ -105,11 +105,11 @@ class _Checker:
             yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
         if not isinstance(schema, Mapping):
             return
-        wrong_type = next(self._type(value, schema, path), None)
-        if wrong_type is not None:
+        if wrong_type := self._type(value, schema, path):
             yield wrong_type
             return
-        yield from self._bounds(value, schema, path)
+        if not _BOUNDS.keys().isdisjoint(schema):
+            yield from self._bounds(value, schema, path)
         for name, keyword in _KEYWORDS.items():
             if name in schema and isinstance(schema[name], keyword.form):
                 yield from keyword.check(self, value, schema, path)
@@ -117,11 +117,15 @@ class _Checker:
     def fits(self, value: Any, schema: Json | bool) -> bool:
         return next(self.check(value, schema, ()), None) is None
 
-    def _type(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _type(self, value: Any, schema: Json, path: Path) -> Problem | None:
         kinds = kinds_of(schema)
-        if kinds and not any(_TYPES[kind](value) for kind in kinds):
-            expected = " or ".join(_WORDS[kind] for kind in kinds)
-            yield Problem(path, f"expected {expected}, got {shown_value(value)}")
+        for kind in kinds:
+            if _TYPES[kind](value):
+                return None
+        if not kinds:
+            return None
+        expected = " or ".join(_WORDS[kind] for kind in kinds)
+        return Problem(path, f"expected {expected}, got {shown_value(value)}")
 
     def _enum(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         if not any(equal(value, choice) for choice in schema["enum"]):
@@ -134,7 +138,7 @@ class _Checker:
 
     def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         for keyword, bound in _BOUNDS.items():
-            if not bound.applies(value) or not _is_number(schema.get(keyword)):
+            if keyword not in schema or not bound.applies(value) or not _is_number(schema[keyword]):
                 continue
             if not bound.holds(value, schema[keyword]):
                 got = shown_value(value) if _is_number(value) else str(len(value))
@@ -221,7 +225,7 @@ class _Checker:
 
     def _closest(self, value: Any, forms: Sequence[Json | bool], path: Path) -> Iterator[Problem]:
         """The problems of the form that the value comes nearest to: the one whose outermost type is right."""
-        right = [form for form in forms if isinstance(form, Mapping) and not any(self._type(value, form, path))]
+        right = [form for form in forms if isinstance(form, Mapping) and self._type(value, form, path) is None]
         if len(right) == 1:
             yield from self.check(value, right[0], path)
         else:
@@ -283,7 +287,9 @@ class _Checker:
 def kinds_of(schema: Json) -> list[str]:
     """The types a schema names; none if one of them is not a type of JSON, for then anything may be meant."""
     wanted = schema.get("type")
-    kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    if isinstance(wanted, str):
+        return [wanted] if wanted in _TYPES else []
+    kinds = wanted if isinstance(wanted, list) else []
     return kinds if all(isinstance(kind, str) and kind in _TYPES for kind in kinds) else []
 
 

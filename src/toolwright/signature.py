@@ -82,7 +82,7 @@ class Signature:
 
         Arguments that already have problems are passed over.
         """
-        wrong = {problem.path[0] for problem in problems if problem.path}
+        wrong = {problem.path[0] for problem in problems if problem.path} if problems else ()
         made: dict[str, Any] = {}
         found: list[Problem] = []
         for one in self.parameters:
@@ -93,6 +93,9 @@ class Signature:
                 if one.default is not None:
                     made[one.python_name] = one.default()
                 continue
+            if one.form.read is None:
+                made[one.python_name] = value
+                continue
             try:
                 made[one.python_name] = read_at(one.form, value, one.name)
             except Misfit as misfit:
@@ -100,9 +103,9 @@ class Signature:
         return made, found
 
     def unknown(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The names of arguments that no parameter has."""
-        names = {one.name for one in self.parameters}
-        return [name for name in arguments if name not in names]
+        """The names of arguments that no parameter has, apart from those that say nothing."""
+        names = [one.name for one in self.parameters]
+        return [name for name, value in arguments.items() if name not in names and value is not None]
 
     def misspelt(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Unknown arguments that are nearly the name of an optional one, which would else be left out unnoticed."""
@@ -130,7 +133,7 @@ def signature_of(function: Callable[..., Any], context: type) -> Signature:
     Without an annotation, or with `Any`, a first parameter called `ctx` or `context` is the context as well.
     """
     _refuse_generators(function)
-    parameters = list(inspect.signature(function).parameters.values())
+    parameters = _parameters(function)
     hints = hints_of(_annotated(function), lambda: {**_surroundings(), context.__name__: context})
     unbound = _lacks_instance(function, parameters)
     parameters = [one for one in parameters[unbound:] if one.name not in _bound(function)]
@@ -165,6 +168,13 @@ def written(function: Any) -> Any:
     if not inspect.isroutine(function) and not isinstance(function, type):
         function = function.__call__
     return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except ValueError as error:
+        raise TypeError(f"{_name(function)} cannot be a tool: Python does not know its parameters.") from error
 
 
 def _annotated(function: Any) -> Any:

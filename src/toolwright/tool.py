@@ -113,9 +113,16 @@ class Offer:
     attended: bool = True
     """Whether somebody is there to answer questions."""
     web_search: bool = False
+    code_search: bool = True
+    """Whether the search service knows code as well."""
     lsp: bool = False
     batch: bool = False
     plan_mode: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is a service to send searches to."""
+        return self.web_search or self.provider in ("toolwright", "opencode")
 
     @property
     def wants_patches(self) -> bool:
@@ -268,8 +275,8 @@ class Tool:
         Names may be those of Python; null for what may be left out, digits for a number and JSON in a string
         are read as what they mean.
         """
-        signature = self.signature
-        if signature is not None and isinstance(arguments, dict):
+        signature, known = self.signature, self.parameters.get("properties", {})
+        if signature is not None and isinstance(arguments, dict) and not arguments.keys() <= known.keys():
             arguments = signature.renamed(arguments)
         problems = problems_with(arguments, self.parameters)
         if problems:
@@ -278,7 +285,7 @@ class Tool:
             arguments = fitted(arguments, self.parameters, exact=signature.exact if signature else ())
             problems = problems_with(arguments, self.parameters)
         if signature is not None and isinstance(arguments, dict):
-            problems += signature.misspelt(arguments)
+            problems += [] if arguments.keys() <= known.keys() else signature.misspelt(arguments)
             problems += signature.values(arguments, problems)[1]
         if problems:
             raise self._refusal(problems)
@@ -291,7 +298,7 @@ class Tool:
         if len(problems) > _TOLD:
             lines += f"\n- and {len(problems) - _TOLD:,} more"
         return InvalidArguments(
-            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these put right."
+            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these fixed."
         )
 
 
@@ -399,6 +406,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _runner(function: Callable[..., Any], signature: Signature) -> Run:
     """Call the function with the values it expects, under its own names."""
     asynchronous = inspect.iscoroutinefunction(function)
+    name = _name_of(function)
+    known = frozenset(parameter.name for parameter in signature.parameters)
 
     async def run(ctx: ToolContext, arguments: Json) -> Result:
         values, problems = signature.values(arguments)
@@ -410,7 +419,8 @@ def _runner(function: Callable[..., Any], signature: Signature) -> Run:
         answer = await work() if asynchronous else await asyncio.to_thread(work)
         if inspect.isawaitable(answer):
             answer = await answer
-        return _with_remark(as_result(answer, _name_of(function)), signature.unknown(arguments))
+        result = as_result(answer, name)
+        return result if arguments.keys() <= known else _with_remark(result, signature.unknown(arguments))
 
     return run
 
@@ -436,10 +446,8 @@ def _with_remark(result: Result, unknown: Sequence[str]) -> Result:
     """A model that sent more than the tool takes learns that it had no effect."""
     if not unknown:
         return result
-    names = ", ".join(name[:MAX_NAME] for name in unknown[:_TOLD])
-    return replace(
-        result, output=f"{result.output}\n\n(Arguments without effect, because the tool has none so named: {names})"
-    )
+    names = ", ".join(str(name)[:MAX_NAME] for name in unknown[:_TOLD])
+    return replace(result, output=f"{result.output}\n\n(Ignored, because this tool has no such argument: {names})")
 
 
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME - 1}}}")

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from toolwright.session.turns import Turns, TurnSettings
     from toolwright.skills import Skills
     from toolwright.tools.batch import BatchLimits
+    from toolwright.web.fetch import Fetcher
+    from toolwright.web.search import Searcher
 
 log = logging.getLogger(__name__)
 
@@ -367,6 +369,26 @@ class Workspace:
         )
 
     @cached_property
+    def fetcher(self) -> "Fetcher":
+        """Pages of the web."""
+        from toolwright.web.fetch import Fetcher
+
+        return Fetcher(environment=self.environment)
+
+    @cached_property
+    def searcher(self) -> "Searcher":
+        from toolwright.web.search import ENDPOINT, Searcher, SearchSettings
+
+        said, url = self.settings.search, self.environment.get("TOOLWRIGHT_SEARCH_URL")
+        settings = SearchSettings(
+            url=url or said.url or ENDPOINT,
+            headers={} if url else said.headers,
+            timeout=said.timeout,
+            backend="mcp" if url else said.backend,
+        )
+        return Searcher(settings=settings, environment=self.environment)
+
+    @cached_property
     def batch_limits(self) -> "BatchLimits":
         from toolwright.tools.batch import BatchLimits
 
@@ -476,11 +498,12 @@ class Workspace:
         budget = said.budget if given is None else given
         if not isinstance(budget, Mapping | Budget):
             budget = Budget(steps=budget.steps, tokens=budget.tokens, cost=budget.cost, seconds=budget.seconds)
-        compaction = said.compaction
+        compaction, bounds = said.compaction, self.config.managed.budget
         return TurnSettings(
             default_model=self.default_model,
             mentionable=tuple(agent.name for agent in self.agents.visible() if agent.mode != "primary"),
             budget=Budget(**budget) if isinstance(budget, Mapping) else budget,
+            bounds=Budget(steps=bounds.steps, tokens=bounds.tokens, cost=bounds.cost, seconds=bounds.seconds),
             compaction=CompactionSettings(auto=compaction.auto, prune=compaction.prune, reserved=compaction.reserved),
             go_on_after_reject=said.experimental.continue_loop_on_deny,
             prompt_hooks=tuple(hook.prompt for hook in self.hooks if hook.prompt),
@@ -542,12 +565,14 @@ _SERVICES: Mapping[str, Callable[[Workspace], object]] = {
     "BatchLimits": lambda workspace: workspace.batch_limits,
     "Colleagues": lambda workspace: workspace.colleagues,
     "Connections": lambda workspace: workspace.connections,
+    "Fetcher": lambda workspace: workspace.fetcher,
     "Files": lambda workspace: workspace.files,
     "Jobs": lambda workspace: workspace.jobs,
     "Modes": lambda workspace: workspace.modes,
     "Questions": lambda workspace: workspace.questions,
     "Sandbox": lambda workspace: workspace.sandbox,
     "Scopes": lambda workspace: workspace.scopes,
+    "Searcher": lambda workspace: workspace.searcher,
     "Skills": lambda workspace: workspace.skills,
     "Subagents": lambda workspace: workspace.subagents,
     "Todos": lambda workspace: workspace.todos,
@@ -584,10 +609,12 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
         return setting or any(map(_is_true, named))
 
+    search = environment.get("TOOLWRIGHT_SEARCH_URL") or settings.search.url
     return Offer(
         client=client,
         attended=attended,
-        web_search=flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        web_search=bool(search) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        code_search=settings.search.backend != "searxng",
         lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),

@@ -92,6 +92,11 @@ def test_a_line_that_makes_no_sense_is_named(tw: Tw, project: Path, line: str) -
     assert "Traceback" not in outcome.err
 
 
+def test_an_address_that_is_closed_counts_as_denied(tw: Tw, project: Path) -> None:
+    (project / "rules.txt").write_text("deny build webfetch http://127.1/\nallow build webfetch https://example.com/\n")
+    assert tw("permission", "test", "rules.txt").code == 0
+
+
 def test_a_table_that_is_not_there_is_named(tw: Tw) -> None:
     outcome = tw("permission", "test", "nowhere.txt")
     assert (outcome.code, outcome.err) == (2, "tw: nowhere.txt cannot be read: No such file or directory.\n")

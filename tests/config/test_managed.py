@@ -10,7 +10,8 @@ from tests.cli.conftest import Tw, home, tw
 from toolwright.config import places
 from toolwright.errors import ConfigError
 from toolwright.permission.rules import Rule
-from toolwright.testing import make_workspace
+from toolwright.session.budget import Budget
+from toolwright.testing import ScriptedModel, make_workspace
 from toolwright.workspace import Workspace
 
 __all__ = ["home", "tw"]
@@ -108,3 +109,14 @@ def test_what_it_denies_to_commands_no_general_allow_gives_back(project: Path) -
     workspace = managed(project, {"environment": {"deny": ["AWS_*"]}}, config=allowed)
     assert workspace.settings.environment.deny == ("AWS_*",)
     assert workspace.settings.environment.allow == ("MY_TOKEN",)
+
+
+@pytest.mark.parametrize("how", ["settings", "workspace", "prompt"])
+async def test_no_budget_goes_beyond_its_own(project: Path, how: str) -> None:
+    looking: dict[str, Any] = {"tools": [{"name": "list", "args": {}}]}
+    model = ScriptedModel(looking, looking, looking, {"text": "Done."})
+    more: dict[str, Any] = {"config": {"budget": {"steps": 50}}} if how == "settings" else {}
+    more |= {"budget": Budget(steps=50)} if how == "workspace" else {}
+    async with managed(project, {"budget": {"steps": 2}}, model=model, **more) as workspace:
+        turn = await workspace.prompt("Look.", **({"budget": Budget(steps=50)} if how == "prompt" else {}))
+    assert "2 of 2 steps" in str(turn.error)

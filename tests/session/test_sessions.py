@@ -384,7 +384,7 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
         assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
         session_id = stage.session.id
     async with opened(project, says("Three.")) as again:
-        assert (await again.workspace.sessions.open(session_id).turns.answer(Prompt(text="Third."))).text == "Three."
+        assert (await again.workspace.sessions.open(session_id).prompt("Third.")).text == "Three."
 
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:

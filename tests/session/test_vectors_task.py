@@ -19,8 +19,6 @@ CHILD = r"\(starts the child's script\)"
 KINDS = {"unknown_agent": "not_found"}
 OURS = {"list", "multiedit"}
 """Tools that the recorded program does not offer."""
-NOT_YET = {"webfetch"}
-
 DIFFERENT = {
     "task-0008": "A primary agent cannot be handed work.",
     "task-0018": "An .env file is denied, not asked about.",
@@ -89,7 +87,7 @@ def _check(row: Json, places: Places, session: Session, model: ScriptedModel, us
     _check_result(part, expected)
     if "child_tools" in row:
         offered = {spec.name for spec in child[0].tools}
-        assert offered - OURS == set(row["child_tools"]) - NOT_YET
+        assert offered - OURS == set(row["child_tools"])
     for name, content in row.get("files_changed", {}).items():
         assert (places.project / name).read_text() == content
     listing = next(spec.description for spec in main[0].tools if spec.name == "task")

@@ -105,7 +105,7 @@ async def test_every_result_stands_under_its_tool_and_state(project: Path) -> No
         " one.\n\n"
         "## 5. Hello succeeded\nhello\n\n"
         "## 6. picture failed\nThe arguments for picture do not fit its schema:\n- name: is missing; expected a"
-        " string\nCall picture again with these put right."
+        " string\nCall picture again with these fixed."
     )
     assert result.title == "2 of 6 calls succeeded"
     assert result.metadata["tools"] == ["hello", "fail", "helo", "batch", "Hello", "picture"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolwright.cli.expectations import Expectation, read_expectations
 from toolwright.cli.options import json_object, note, open_from, parser, print_json, print_table, subcommand
-from toolwright.errors import ToolError, UsageError
+from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.permission.gate import Asked, DryRunOver
@@ -148,6 +148,8 @@ async def _outcome(workspace: Workspace, one: Expectation) -> tuple[str, str]:
         decision = standing.policy.decide(one.tool, one.argument)
         return decision.action, f"`{decision.rule}`" if decision.rule else "no rule fits"
     result, log = await dry_run(workspace, session, one.tool, one.arguments())
+    if isinstance(result.error, PermissionDenied):
+        return "deny", str(result.error)
     if result.error is not None and not isinstance(result.error, DryRunOver):
         raise ToolError(f"{one}: {result.error}", result.error.kind)
     if not log:

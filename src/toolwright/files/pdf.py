@@ -19,7 +19,7 @@ def page_range(pages: str) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
-def read_pages(path: Path, data: bytes, first: int, last: int) -> tuple[list[str], int]:
+def read_pages(path: Path | str, data: bytes, first: int, last: int) -> tuple[list[str], int]:
     """The texts of these pages, and how many pages there are."""
     try:
         pdfium: Any = import_module("pypdfium2")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolwright.schema import Problem, problems_with, shown_value
 from toolwright.values import name_of
@@ -10,8 +10,7 @@ from toolwright.values import name_of
 Read = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """The JSON of one type."""
 
     schema: dict[str, Any]

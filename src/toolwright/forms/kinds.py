@@ -197,7 +197,7 @@ class _Maker:
         return Form(schema, lambda value: make(read_entries(entry, value)), hashable=make is frozenset)
 
     def _tuple(self, hint: Any, arguments: tuple[Any, ...]) -> Form:
-        if hint is tuple or arguments[1:] == (...,):
+        if arguments[1:] == (...,) or not hasattr(hint, "__args__"):
             entry = self.form(arguments[0]) if arguments else Form({}, hashable=False)
             return Form(
                 {"type": "array", "items": entry.schema},

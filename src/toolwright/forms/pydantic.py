@@ -76,15 +76,8 @@ def _flat(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) 
             raise NoForm(f"{name} holds itself, and a schema for models has no references")
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         return _flat(definitions[name], definitions, (*inside, name)) | _flat(rest, definitions, inside)
-    return {
-        key: value
-        if key in _DATA
-        else _named(value, definitions, inside)
-        if key in _BY_NAME
-        else _flat(value, definitions, inside)
-        for key, value in schema.items()
-        if key not in _LEFT_OUT
-    }
+    kept = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
+    return {key: _part(key, value, definitions, inside) for key, value in kept.items()}
 
 
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas")
@@ -93,5 +86,9 @@ _DATA = ("default", "enum", "const", "examples")
 _LEFT_OUT = ("$defs", "title", "discriminator")
 
 
-def _named(value: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
-    return {name: _flat(one, definitions, inside) for name, one in value.items()}
+def _part(key: str, value: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    if key in _DATA:
+        return value
+    if key in _BY_NAME:
+        return {name: _flat(one, definitions, inside) for name, one in value.items()}
+    return _flat(value, definitions, inside)

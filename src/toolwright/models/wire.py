@@ -22,7 +22,7 @@ from toolwright.models.model import (
     ToolMessage,
     ToolSpec,
 )
-from toolwright.models.sse import EventReader, ServerEvent
+from toolwright.sse import EventReader, ServerEvent
 
 TAIL = 0.25
 """Seconds to wait for the end of a body whose last event is known; a connection read to its end can be used again."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolwright.request import PathPattern
+from toolwright.request import HostPattern, PathPattern
 from toolwright.tool import Action
 from toolwright.wildcard import matches
 
@@ -49,6 +49,8 @@ class Rule:
 
     def fits(self, pattern: str) -> bool:
         """Whether the rule speaks of this thing. A restricting rule sees through the case of a path's letters."""
+        if isinstance(pattern, HostPattern) and self.action == "allow" and not pattern.is_spelled_by(self.pattern):
+            return False
         spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
         any_case = isinstance(pattern, PathPattern) and self.action != "allow"
         return any(matches(spelling, self.pattern, any_case=any_case) for spelling in spellings)

@@ -14,6 +14,7 @@ from toolwright.settings.record import (
     ProgramSettings,
     ProviderSettings,
     SandboxSection,
+    SearchSection,
     Settings,
     TruncateSection,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "ProgramSettings",
     "ProviderSettings",
     "SandboxSection",
+    "SearchSection",
     "Settings",
     "TruncateSection",
 ]

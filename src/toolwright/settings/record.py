@@ -141,7 +141,7 @@ class ExperimentalSection:
     continue_loop_on_deny: Annotated[bool, user_only("go on after a refusal without advice", off_wins)] = False
     primary_tools: Annotated[Names, user_only("tools that subagents are not offered", joined)] = ()
     lsp_tool: Annotated[bool, user_only("offer the `lsp` tool", effect=False)] = False
-    web_search: Annotated[bool, user_only("offer the `websearch` tool", effect=False)] = False
+    web_search: Annotated[bool, user_only("offer the `websearch` and `codesearch` tools")] = False
     mcp_timeout: Annotated[int | None, user_only("milliseconds for MCP requests", schema=COUNT, effect=False)] = None
     chat_max_retries: Annotated[
         int | None,
@@ -170,6 +170,16 @@ class ProviderSettings:
     blacklist: Annotated[Names, free("models not to offer")] = ()
     said: Json = field(default_factory=dict[str, Any])
     """The record as JSON, with what it says and nothing else; for the catalogue."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchSection:
+    """Whom searches are sent to."""
+
+    url: Annotated[str, user_only("the address of the search service, see [web.md](web.md#searching)", schema={"pattern": "^https?://"})] = ""
+    headers: Annotated[Texts, user_only("headers of every search")] = field(default_factory=dict[str, str])
+    timeout: Annotated[int | None, user_only("milliseconds for a search", schema=COUNT)] = None
+    backend: Annotated[Literal["mcp", "searxng"], user_only("what the service speaks")] = "mcp"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -302,6 +312,7 @@ class Settings:
             default="none: such bytes are kept as they are",
         ),
     ] = ""
+    search: SearchSection = SearchSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()
     )

@@ -12,7 +12,7 @@ async def edit(
     file_path: Annotated[str, Field(schema={"minLength": 1})],
     old_string: str,
     new_string: str,
-    replace_all: Annotated[bool, "Every occurrence"] = False,
+    replace_all: bool = False,
 ) -> Result:
     """Replace a text in a file."""
     from toolwright.tools._revision import Edit, revise

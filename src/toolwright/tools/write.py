@@ -1,7 +1,6 @@
 """The write tool: the whole content of a file, new or in place of the old."""
 
 import asyncio
-from typing import Annotated
 
 from toolwright.diff import unified
 from toolwright.errors import ToolError
@@ -17,7 +16,7 @@ from toolwright.tool import Result, ToolContext, tool
 async def write(
     ctx: ToolContext,
     content: str,
-    file_path: Annotated[str, "Absolute, or relative to the project folder"],
+    file_path: str,
 ) -> Result:
     """Write a file.
 

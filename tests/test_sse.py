@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolwright.models.sse import LARGEST, EventReader, ServerEvent
+from toolwright.sse import LARGEST, EventReader, ServerEvent
 
 
 def read(chunks: Iterable[bytes]) -> list[ServerEvent]:

@@ -1,0 +1,272 @@
+"""JSON-RPC 2.0 with another program: requests and notifications both ways, cancelled and closed cleanly."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Literal, Self
+
+from toolwright.frames import LARGEST, Frames, Headers, Lines
+from toolwright.jsontext import read_json
+
+log = logging.getLogger(__name__)
+
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+BUSY = -32000
+CANCELLED = -32800
+AT_ONCE = 256
+"""Requests of the other side that are worked on at the same time; more are refused."""
+_CHUNK = 64 * 1024
+
+Id = int | str
+Answer = Callable[[str, Any], Awaitable[Any]]
+"""Answers a request of the other side, or raises RpcError."""
+Notified = Callable[[str, Any], None]
+"""Takes a notification of the other side; called in order, so it must not wait for anything."""
+
+
+class RpcError(Exception):
+    """The answer to a request was an error, or is to be one."""
+
+    def __init__(self, message: str, code: int = INTERNAL_ERROR, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class RpcClosed(Exception):
+    """The connection is closed, so no answer will come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a protocol puts messages on the stream, and how it says that a request is no longer wanted."""
+
+    framing: Literal["headers", "lines"]
+    cancel: str
+    cancel_key: str
+
+    def frames(self, largest: int) -> Frames:
+        return Headers(largest) if self.framing == "headers" else Lines(largest)
+
+
+LSP = Dialect(framing="headers", cancel="$/cancelRequest", cancel_key="id")
+MCP = Dialect(framing="lines", cancel="notifications/cancelled", cancel_key="requestId")
+ACP = Dialect(framing="lines", cancel="$/cancel_request", cancel_key="requestId")
+
+
+async def refuse(method: str, _params: Any) -> Any:
+    """Answers for a side that offers nothing."""
+    raise RpcError(f"There is no method {method!r}.", METHOD_NOT_FOUND)
+
+
+def ignore(_method: str, _params: Any) -> None:
+    """Takes notifications that nobody waits for."""
+
+
+class Peer:
+    """The program on the other side of the streams. Use it in `async with`, or start and close it."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        dialect: Dialect,
+        *,
+        answer: Answer = refuse,
+        notified: Notified = ignore,
+        largest: int = LARGEST,
+    ) -> None:
+        self.ended = asyncio.Event()
+        """Set once nothing more will come."""
+        self._reader, self._writer, self._dialect = reader, writer, dialect
+        self._answer, self._notified = answer, notified
+        self._frames = dialect.frames(largest)
+        self._largest = largest
+        self._ids = count(1)
+        self._waiting: dict[Id, asyncio.Future[Any]] = {}
+        self._working: dict[Id, asyncio.Task[None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self._why = "it was not started"
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def start(self) -> None:
+        """Begin to read what the other side says."""
+        self._why = ""
+        self._reading = asyncio.create_task(self._read())
+
+    async def request(self, method: str, params: Any = None) -> Any:
+        """The result; RpcError if the other side says so. A caller that is cancelled cancels the request there too."""
+        request_id = next(self._ids)
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = answer
+        try:
+            await self._send(_message(id=request_id, method=method, params=params))
+            return await answer
+        except asyncio.CancelledError:
+            self._put(_message(method=self._dialect.cancel, params={self._dialect.cancel_key: request_id}))
+            raise
+        finally:
+            self._waiting.pop(request_id, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # looked at, should it have come while the request was still being sent
+
+    async def notify(self, method: str, params: Any = None) -> None:
+        await self._send(_message(method=method, params=params))
+
+    async def close(self) -> None:
+        """Stop everything that is under way. Whoever waits for an answer gets RpcClosed."""
+        tasks = [*self._working.values(), *([self._reading] if self._reading else [])]
+        self._end("it was closed here")
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._writer.close()
+
+    # What comes in
+
+    async def _read(self) -> None:
+        why = "the other side closed it"
+        try:
+            while data := await self._reader.read(_CHUNK):
+                for text in self._frames.feed(data):
+                    await self._take(text)
+        except (OSError, ValueError) as error:
+            why = f"it broke: {error}"
+        finally:
+            self._end(why)
+
+    async def _take(self, text: bytes) -> None:
+        try:
+            value = read_json(text.decode("utf-8", "replace"))
+        except ValueError:
+            log.debug("passed over what is no message: %.200r", text)
+            return
+        for message in value if isinstance(value, list) else [value]:
+            if not isinstance(message, dict):
+                log.debug("passed over what is no message: %.200r", message)
+            elif not isinstance(message.get("method"), str):
+                self._answered(message)
+            elif "id" in message:
+                await self._begin(message["id"], message["method"], message.get("params"))
+            else:
+                await self._tell(message["method"], message.get("params"))
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        request_id = message.get("id")
+        waiting = self._waiting.get(request_id) if isinstance(request_id, int | str) else None
+        if waiting is None or waiting.done():
+            return  # of a request that was cancelled, or that nobody made
+        error = message.get("error")
+        if error is None:
+            waiting.set_result(message.get("result"))
+        elif isinstance(error, dict):
+            code = error.get("code")
+            known = code if isinstance(code, int) else INTERNAL_ERROR
+            waiting.set_exception(RpcError(str(error.get("message", "")), known, error.get("data")))
+        else:
+            waiting.set_exception(RpcError(str(error)))
+
+    async def _tell(self, method: str, params: Any) -> None:
+        if method == self._dialect.cancel:
+            request_id = params.get(self._dialect.cancel_key) if isinstance(params, dict) else None
+            if isinstance(request_id, int | str) and request_id in self._working:
+                self._working[request_id].cancel()
+            return
+        [failure] = await asyncio.gather(self._call_notified(method, params), return_exceptions=True)
+        if failure is not None:
+            log.error("the notification %s could not be taken", method, exc_info=failure)
+
+    async def _call_notified(self, method: str, params: Any) -> None:
+        self._notified(method, params)
+
+    async def _begin(self, request_id: Any, method: str, params: Any) -> None:
+        """Answer a request in a task of its own, so that others can be read meanwhile."""
+        if not isinstance(request_id, int | str) or request_id in self._working:
+            self._put(_failure(None, RpcError("A request needs an id of its own.", INVALID_REQUEST)))
+        elif len(self._working) >= AT_ONCE:
+            self._put(_failure(request_id, RpcError("Too many requests at once.", BUSY)))
+        else:
+            self._working[request_id] = asyncio.create_task(self._work(request_id, method, params))
+
+    async def _work(self, request_id: Id, method: str, params: Any) -> None:
+        try:
+            [outcome] = await asyncio.gather(self._answer(method, params), return_exceptions=True)
+            await self._reply(request_id, method, outcome)
+        except RpcClosed:
+            return
+        except asyncio.CancelledError:
+            self._put(_failure(request_id, RpcError("The request was cancelled.", CANCELLED)))
+            raise
+        finally:
+            self._working.pop(request_id, None)
+
+    async def _reply(self, request_id: Id, method: str, outcome: Any) -> None:
+        if isinstance(outcome, asyncio.CancelledError):
+            outcome = RpcError("The request was cancelled.", CANCELLED)
+        elif isinstance(outcome, BaseException) and not isinstance(outcome, RpcError):
+            log.error("the request %s could not be answered", method, exc_info=outcome)
+            outcome = RpcError(f"{method} broke: {outcome}")
+        if isinstance(outcome, RpcError):
+            await self._send(_failure(request_id, outcome))
+            return
+        try:
+            await self._send({"jsonrpc": "2.0", "id": request_id, "result": outcome})
+        except (TypeError, ValueError) as error:
+            log.exception("the answer to %s is no JSON", method)
+            await self._send(_failure(request_id, RpcError(f"The answer to {method} is no JSON: {error}")))
+
+    def _end(self, why: str) -> None:
+        if self.ended.is_set():
+            return
+        self._why = why
+        self.ended.set()
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(RpcClosed(f"No answer will come: {why}."))
+        for task in self._working.values():
+            task.cancel()
+
+    # What goes out
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        """Hand a message over, and wait while the other side is slow to take it."""
+        if self._why:
+            raise RpcClosed(f"Nothing can be sent: {self._why}.")
+        try:
+            self._writer.write(self._frames.pack(_encoded(message)))
+            await self._writer.drain()
+        except OSError as error:
+            raise RpcClosed(f"Nothing can be sent: {error}.") from error
+
+    def _put(self, message: dict[str, Any]) -> None:
+        """Hand over a short message without waiting; dropped where the other side takes nothing any more."""
+        if not self._why and self._writer.transport.get_write_buffer_size() < self._largest:
+            self._writer.write(self._frames.pack(_encoded(message)))
+
+
+def _message(**fields: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", **{name: value for name, value in fields.items() if value is not None}}
+
+
+def _failure(request_id: Id | None, error: RpcError) -> dict[str, Any]:
+    body = {"code": error.code, "message": str(error)} | ({} if error.data is None else {"data": error.data})
+    return {"jsonrpc": "2.0", "id": request_id, "error": body}
+
+
+def _encoded(message: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,28 @@
+"""The codesearch tool: examples and documentation of libraries, from a search service of the user's choice."""
+
+from typing import Annotated
+
+from toolwright.errors import ToolError
+from toolwright.signature import Field
+from toolwright.tool import Result, ToolContext, tool
+
+SECONDS = 30
+TOKENS = 5000
+NOTHING = "Nothing was found. Name the library and what you want to do with it."
+
+
+@tool(text="codesearch.md", asks=True, offered=lambda offer: offer.searches and offer.code_search)
+async def codesearch(
+    ctx: ToolContext,
+    query: str,
+    tokens_num: Annotated[int, Field("Length of the answer", schema={"minimum": 1000, "maximum": 50000})] = TOKENS,
+) -> Result:
+    """Search for code."""
+    from toolwright.web.search import Searcher
+
+    await ctx.ask("codesearch", query, query=query)
+    searcher = ctx.use(Searcher)
+    if searcher.is_plain:
+        raise ToolError("The search server of this project knows no code. Use websearch.", "not_found")
+    found = await searcher.call("get_code_context_exa", {"query": query, "tokensNum": tokens_num}, SECONDS)
+    return Result(found or NOTHING, title=f"Code search: {query}")

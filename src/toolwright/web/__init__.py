@@ -1,0 +1,1 @@
+"""The web: addresses judged before anything is sent, pages fetched within limits, searches."""

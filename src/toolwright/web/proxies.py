@@ -1,0 +1,49 @@
+"""Which proxy the environment names for an address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from toolwright.errors import ToolError
+from toolwright.web.urls import Url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proxy:
+    """A proxy that connections are made through."""
+
+    host: str
+    port: int
+    secure: bool = False
+    credentials: str = ""
+    """`name:password`, for the proxy alone."""
+
+
+def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
+    """The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` come to, in either case."""
+
+    def value(name: str) -> str:
+        return environment.get(name) or environment.get(name.upper()) or ""
+
+    given = value(f"{url.scheme}_proxy") or value("all_proxy")
+    if not given or _is_excepted(url, value("no_proxy")):
+        return None
+    parts = urlsplit(given if "://" in given else f"http://{given}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ToolError(f"The proxy for {url.scheme} is none that speaks HTTP. Set {url.scheme}_proxy.", "network")
+    return Proxy(
+        host=parts.hostname,
+        port=parts.port or (443 if parts.scheme == "https" else 80),
+        secure=parts.scheme == "https",
+        credentials=f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else "",
+    )
+
+
+def _is_excepted(url: Url, exceptions: str) -> bool:
+    for entry in exceptions.lower().split(","):
+        name, _, port = entry.strip().partition(":") if entry.count(":") == 1 else (entry.strip(), "", "")
+        suffix = name.removeprefix("*").lstrip(".")
+        fits = name == "*" or (suffix and (url.host == suffix or url.host.endswith(f".{suffix}")))
+        if fits and (not port or port == str(url.port)):
+            return True
+    return False
