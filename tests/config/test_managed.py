@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Tw, home, tw
 from toolwright.config import places
 from toolwright.errors import ConfigError
+from toolwright.models.scripted import Turn
 from toolwright.permission.rules import Rule
 from toolwright.session.budget import Budget
 from toolwright.testing import ScriptedModel, make_workspace
@@ -113,7 +114,7 @@ def test_what_it_denies_to_commands_no_general_allow_gives_back(project: Path) -
 
 @pytest.mark.parametrize("how", ["settings", "workspace", "prompt"])
 async def test_no_budget_goes_beyond_its_own(project: Path, how: str) -> None:
-    looking: dict[str, Any] = {"tools": [{"name": "list", "args": {}}]}
+    looking: Turn = {"tools": [{"name": "list", "args": {}}]}
     model = ScriptedModel(looking, looking, looking, {"text": "Done."})
     more: dict[str, Any] = {"config": {"budget": {"steps": 50}}} if how == "settings" else {}
     more |= {"budget": Budget(steps=50)} if how == "workspace" else {}

@@ -149,11 +149,15 @@ class Shapes:
         action, resource = entry.get("action"), entry.get("resource")
         if entry.get("effect") == "deny" and isinstance(resource, str) and resource:
             if action == "provider.use" and not set(resource) & set("*?"):
-                return value | {"disabled_providers": [*value.get("disabled_providers", []), resource]}
+                disabled = value.get("disabled_providers", [])
+                # What is of a wrong type stays as it is, and is refused when the file is checked.
+                return value | {"disabled_providers": [*disabled, resource] if isinstance(disabled, list) else disabled}
             if action == "tool.use":
                 tool, _, pattern = resource.partition(":")
                 rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
-                return value | {"permission": [*as_list(value.get("permission")), rule]}
+                said = value.get("permission", {})
+                fine = isinstance(said, str | list | Mapping)
+                return value | {"permission": [*as_list(said), rule] if fine else said}
         raise ConfigError(
             f"{self._where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
             " and of `tool.use`. Say it with `permission` or `disabled_providers`."
