@@ -82,7 +82,7 @@ class Agents:
     output: Layer
     protected: Layer
     """Our own files and those of git."""
-    managed: tuple[Rule, ...] = ()
+    managed: tuple[Layer, ...] = ()
     """The administrator's rules."""
     default_name: str = ""
     trusted: bool = False
@@ -128,7 +128,8 @@ class Agents:
             self._output_for(agent),
             Layer("session", tuple(session)),
             self.protected,
-            Layer("managed", (*self.managed, *agent.managed_rules), tightens_only=True),
+            *self.managed,
+            Layer("managed", agent.managed_rules, tightens_only=True),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
         return Standing(agent, policy, self.use)
@@ -153,7 +154,7 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = n
         defaults=Layer("defaults", default_rules(folders)),
         general=tuple(layer for layer in config.layers if layer.name != "managed"),
         protected=Layer("protected", protected_rules(folders), tightens_only=True),
-        managed=next((layer.rules for layer in config.layers if layer.name == "managed"), ()),
+        managed=tuple(layer for layer in config.layers if layer.name == "managed"),
         output=Layer("output folder", output_rules(folders)),
         default_name=config.settings.default_agent,
         trusted=trusted,

@@ -95,7 +95,20 @@ def _problem(folder: Path) -> str:
         return error.strerror or str(error)
     if not there.is_dir():
         return f"{there} is not a folder"
-    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} cannot be written"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return f"{there} cannot be written"
+    return "" if there == folder else _cannot_be_made_in(there)
+
+
+def _cannot_be_made_in(folder: Path) -> str:
+    """Some places look writable and are not; only trying tells."""
+    import tempfile
+
+    try:
+        Path(tempfile.mkdtemp(prefix=".toolwright-", dir=folder)).rmdir()
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    return ""
 
 
 @functools.cache

@@ -500,11 +500,12 @@ class Workspace:
         budget = said.budget if given is None else given
         if not isinstance(budget, Mapping | Budget):
             budget = Budget(steps=budget.steps, tokens=budget.tokens, cost=budget.cost, seconds=budget.seconds)
-        compaction = said.compaction
+        compaction, bounds = said.compaction, self.config.managed.budget
         return TurnSettings(
             default_model=self.default_model,
             mentionable=tuple(agent.name for agent in self.agents.visible() if agent.mode != "primary"),
             budget=Budget(**budget) if isinstance(budget, Mapping) else budget,
+            bounds=Budget(steps=bounds.steps, tokens=bounds.tokens, cost=bounds.cost, seconds=bounds.seconds),
             compaction=CompactionSettings(auto=compaction.auto, prune=compaction.prune, reserved=compaction.reserved),
             go_on_after_reject=said.experimental.continue_loop_on_deny,
             prompt_hooks=tuple(hook.prompt for hook in self.hooks if hook.prompt),

@@ -40,10 +40,15 @@ class Source:
 
     def written(self, path: KeyPath) -> KeyPath:
         """The path as it stands in the text."""
-        for length in range(len(path), 0, -1):
-            if (original := self.renamed.get(path[:length])) is not None:
-                return (*original, *path[length:])
-        return path
+        return written(path, self.renamed)
+
+
+def written(path: KeyPath, renamed: Mapping[KeyPath, KeyPath]) -> KeyPath:
+    """A path with the names that a text has for its keys."""
+    for length in range(len(path), 0, -1):
+        if (original := renamed.get(path[:length])) is not None:
+            return (*original, *path[length:])
+    return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from toolwright.errors import ToolwrightError
 
@@ -18,6 +19,22 @@ class Budget:
     tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None
+
+    def within(self, bounds: "Budget") -> "Budget":
+        """The lower of both, limit by limit."""
+        return Budget(
+            steps=_lower(self.steps, bounds.steps),
+            tokens=_lower(self.tokens, bounds.tokens),
+            cost=_lower(self.cost, bounds.cost),
+            seconds=_lower(self.seconds, bounds.seconds),
+        )
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _lower(one: Number | None, other: Number | None) -> Number | None:
+    return one if other is None else other if one is None else min(one, other)
 
 
 @dataclass(slots=True, kw_only=True)

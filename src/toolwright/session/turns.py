@@ -63,6 +63,8 @@ class TurnSettings:
     mentionable: tuple[str, ...] = ()
     """The agents a prompt may mention."""
     budget: Budget = field(default_factory=Budget)
+    bounds: Budget = field(default_factory=Budget)
+    """The administrator's, whatever budget a prompt has of its own."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     go_on_after_reject: bool = False
@@ -254,7 +256,8 @@ class Turns:
     def _begin(self, agent: Agent, model: Model, prompt: Prompt) -> Answering:
         settings = self.settings
         self.changes.fresh()
-        self.spending = Spending(budget=prompt.budget or settings.budget, above=self.above)
+        budget = (prompt.budget or settings.budget).within(settings.bounds)
+        self.spending = Spending(budget=budget, above=self.above)
         self.turn = Turn(
             agent=agent,
             model=model,

@@ -27,6 +27,8 @@ class Setting:
     """The name in a file, where it is not that of the field."""
     short: str = ""
     """For a section: the field that a plain value in its place stands for."""
+    before_trust: str = ""
+    """What an untrusted project may do with it, in words, where there is more to say."""
     effect: bool = True
     """Whether anything follows from it yet; if not, whoever writes it is told."""
 

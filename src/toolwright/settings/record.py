@@ -176,7 +176,7 @@ class ProviderSettings:
 class SearchSection:
     """Whom searches are sent to."""
 
-    url: Annotated[str, user_only("the address of the search service", schema={"pattern": "^https?://"})] = ""
+    url: Annotated[str, user_only("the address of the search service, see [web.md](web.md#searching)", schema={"pattern": "^https?://"})] = ""
     headers: Annotated[Texts, user_only("headers of every search")] = field(default_factory=dict[str, str])
     timeout: Annotated[int | None, user_only("milliseconds for a search", schema=COUNT)] = None
     backend: Annotated[Literal["mcp", "searxng"], user_only("what the service speaks")] = "mcp"
@@ -256,7 +256,11 @@ class Settings:
     ] = None
     agent: Annotated[
         Mapping[str, AgentSettings],
-        tightens("agents by name, see [agents.md](agents.md)", default="the built-in ones"),
+        tightens(
+            "agents by name, see [agents.md](agents.md)",
+            default="the built-in ones",
+            before_trust="new ones without a model; of others only stricter rules",
+        ),
     ] = field(default_factory=dict[str, AgentSettings])
     default_agent: Annotated[str, user_only("who takes a prompt", default="`build`")] = ""
     model: Annotated[str, user_only("`provider/model` for prompts", default="none: name one with `--model`")] = ""
@@ -265,7 +269,11 @@ class Settings:
     ] = ""
     provider: Annotated[
         Mapping[str, ProviderSettings],
-        tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
+        tightens(
+            "providers and models, see [models.md](models.md)",
+            default="the catalogue that ships",
+            before_trust="new ones, which get none of your keys",
+        ),
     ] = field(default_factory=dict[str, ProviderSettings])
     disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
     enabled_providers: Annotated[
@@ -284,7 +292,8 @@ class Settings:
         bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
     ] = False
     instructions: Annotated[
-        Names, tightens("further files and globs whose text every model gets; an untrusted project's from inside it")
+        Names,
+        tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
     plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
     shell: Annotated[
@@ -314,7 +323,6 @@ class Settings:
 
 
 FOREIGN = (
-    "$schema",
     "theme",
     "keybinds",
     "logLevel",
