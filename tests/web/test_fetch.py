@@ -273,7 +273,13 @@ async def test_a_body_of_several_packed_pieces_is_unpacked_whole(reader: Reader,
 
 @pytest.mark.parametrize(
     ("body", "encoding"),
-    [(packed(b"x" * 1000, "gzip")[:-9], "gzip"), (b"not packed", "gzip"), (b"\x1b..", "br"), (b"nothing", "deflate")],
+    [
+        (packed(b"x" * 1000, "gzip")[:-9], "gzip"),
+        (packed(b"x", "gzip")[:5], "gzip"),
+        (b"not packed", "gzip"),
+        (b"\x1b..", "br"),
+        (b"nothing", "deflate"),
+    ],
 )
 async def test_a_body_that_cannot_be_unpacked_is_an_error(
     reader: Reader, site: Site, body: bytes, encoding: str

@@ -19,6 +19,7 @@ class Body:
         self._packed = self._encoding not in ("", "identity")
         self._unpacker = zlib.decompressobj(_FORMATS[self._encoding]) if self._encoding in _FORMATS else None
         self._head = b""
+        self._begun = False
         if self._packed and self._unpacker is None and self._encoding != "deflate":
             raise ToolError(f"The server answered packed as {encoding!r}, which nobody asked for.", "network")
 
@@ -26,6 +27,7 @@ class Body:
         if not self._packed:
             self._keep(chunk)
             return
+        self._begun = True
         try:
             self._unpack(chunk)
         except zlib.error as error:
@@ -33,7 +35,7 @@ class Body:
 
     def close(self) -> bytes:
         """All of it, once the answer has ended."""
-        if self._packed and (self.data or self._head) and not (self._unpacker and self._unpacker.eof):
+        if self._begun and not (self._unpacker and self._unpacker.eof):
             raise ToolError("The answer ended in the middle of its packed body.", "network")
         return bytes(self.data)
 

@@ -1,5 +1,6 @@
 """HTML as Markdown or plain text: without scripts, styles and hidden parts, links made whole."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from turbohtml import Document, Markdown
 
 Form = Literal["markdown", "text"]
+Fits = Callable[[str], bool]
+"""Whether a text can be shown whole."""
 
 LONGEST = 20_000_000
 """Characters that a page may grow to."""
@@ -22,8 +25,8 @@ _DROPPED = (
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
-def convert(html: str, form: Form, base: str, fits: int) -> str:
-    """The page as text. If that is longer than fits, its main part comes first and everything else after it."""
+def convert(html: str, form: Form, base: str, fits: Fits = lambda _: True) -> str:
+    """The page as text. If that does not fit, its main part comes first and everything else after it."""
     try:
         import turbohtml
     except ImportError as error:
@@ -41,7 +44,7 @@ def convert(html: str, form: Form, base: str, fits: int) -> str:
     text = document.to_markdown(options)
     if len(text) > LONGEST:
         raise ToolError(f"The page grows to {len(text):,} characters as {form}. Use format html.", "too_large")
-    return text if len(text) <= fits else _main_first(document, options) or text
+    return text if fits(text) else _main_first(document, options) or text
 
 
 def _main_first(document: "Document", options: "Markdown | None") -> str:
