@@ -163,6 +163,14 @@ async def test_a_status_is_told_and_no_header_of_ours(project: Path, site: Site)
     await reader.workspace.close()
 
 
+async def test_a_header_that_cannot_be_sent_is_not_shown(project: Path, site: Site) -> None:
+    reader = searching(project, site, headers={"authorization": "Bearer secret\n"})
+    result = await reader.call("websearch", query=QUERY)
+    assert result.error is not None
+    assert "secret" not in result.output
+    await reader.workspace.close()
+
+
 async def test_a_redirect_is_not_followed_with_the_headers(reader: Reader, site: Site) -> None:
     site.redirect("/mcp", "/elsewhere")
     assert (await reader.call("websearch", query=QUERY)).error is not None

@@ -1,6 +1,7 @@
 """Fetching from real servers on loopback: what comes back, and what is refused before anything is sent."""
 
 import asyncio
+import random
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -227,7 +228,7 @@ async def test_a_redirect_to_what_a_rule_denies_is_not_followed(project: Path, s
 @pytest.mark.parametrize("target", ["ftp://example.com/", "file:///etc/passwd", "javascript:alert(1)", "http://[::1"])
 async def test_a_redirect_to_no_web_address_is_an_error(reader: Reader, site: Site, target: str) -> None:
     result = await reader.fetch(site.redirect("/a", target))
-    assert result.error is not None
+    assert kind(result) == "network"
     assert site.paths == ["/a"]
 
 
@@ -269,6 +270,36 @@ async def test_a_body_of_several_packed_pieces_is_unpacked_whole(reader: Reader,
     data = packed(b"one ", "gzip") + packed(b"two", "gzip")
     url = site.page("/", data, "text/plain", content_encoding="gzip")
     assert (await reader.fetch(url)).output == "one two"
+
+
+async def test_what_follows_a_packed_body_is_passed_over(reader: Reader, site: Site) -> None:
+    for form in ("gzip", "deflate"):
+        url = site.page("/", packed(b"one", form) + bytes(100_000), "text/plain", content_encoding=form)
+        assert (await reader.fetch(url)).output == "one"
+
+
+async def test_an_endless_body_that_unpacks_to_nothing_is_left(reader: Reader, site: Site) -> None:
+    async def pour(visit: Visit) -> None:
+        await visit.begin(content_encoding="gzip", transfer_encoding="chunked")
+        while True:
+            await visit.chunk(packed(b"", "gzip") * 5000)
+
+    assert kind(await reader.fetch(site.handle("/", pour))) == "network"
+
+
+async def test_what_cannot_be_packed_smaller_may_be_as_large(reader: Reader, site: Site) -> None:
+    data = random.Random(1).randbytes(LIMIT).replace(b"\0", b"0")
+    url = site.page("/", packed(data, "gzip"), "text/plain; charset=latin-1", content_encoding="gzip")
+    assert kind(await reader.fetch(url)) == ""
+
+
+async def test_the_target_of_a_redirect_may_have_any_letters(reader: Reader, site: Site) -> None:
+    site.page("/%C3%BC%20x", "there", "text/plain")
+
+    async def answer(visit: Visit) -> None:
+        await visit.write("HTTP/1.1 302 Found\r\nlocation: /ü x\r\n\r\n".encode())
+
+    assert (await reader.fetch(site.handle("/", answer))).output == "there"
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,9 @@ async def exchange(order: Order, route: Route, tls: ssl.SSLContext | None) -> As
         raise ToolError(f"No secure connection to {order.url.authority}: {reason}.", "network") from error
     except (OSError, EOFError) as error:
         raise ToolError(f"{order.url.authority} cannot be reached: {_said(error)}.", "network") from error
+    except h11.LocalProtocolError as error:
+        # The error has the header in it, which may be a secret.
+        raise ToolError(f"No request to {order.url.authority} can be made of its settings.", "network") from error
     except h11.ProtocolError as error:
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 

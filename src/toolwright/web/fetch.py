@@ -84,7 +84,7 @@ class Fetcher:
             async with allowance.spend(url), exchange(Order(url=url, headers=headers), route, context) as reply:
                 if not _is_redirect(reply):
                     return await _page(reply, hops, keep=not private)
-                target = url.join(reply.headers["location"])
+                target = _target(url, reply)
             if target in hops:
                 raise ToolError(f"{hops[0]} leads in a circle: {url} redirects back to {target}.", "network")
             if len(hops) > REDIRECTS:
@@ -154,6 +154,13 @@ class _Allowance:
 
 def _is_redirect(reply: Reply) -> bool:
     return reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers
+
+
+def _target(url: Url, reply: Reply) -> Url:
+    try:
+        return url.join(reply.headers["location"].encode("latin-1").decode("utf-8", "replace"))
+    except (ToolError, ValueError) as error:
+        raise ToolError(f"{url} redirects to what is no web address: {error}", "network") from error
 
 
 async def _page(reply: Reply, hops: Sequence[Url], *, keep: bool) -> Page:
