@@ -138,6 +138,23 @@ async def test_the_address_that_was_judged_is_the_one_connected_to(
     await reader.workspace.close()
 
 
+async def test_the_addresses_of_a_name_are_tried_in_turn(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    async def resolve(host: str, port: int) -> Any:
+        return [ip_address(address) for address in ("2606:4700::1", "2606:4700::2", "8.8.8.8", "8.8.4.4", "1.1.1.1")]
+
+    async def connect(host: str, port: int, **options: Any) -> Any:
+        tried.append(host)
+        raise ConnectionRefusedError(111, "refused")
+
+    monkeypatch.setattr(asyncio, "open_connection", connect)
+    reader = make_reader(project, resolve=resolve)
+    assert kind(await reader.fetch("http://many.example/")) == "network"
+    assert tried == ["2606:4700::1", "8.8.8.8", "2606:4700::2", "8.8.4.4"]
+    await reader.workspace.close()
+
+
 async def test_a_name_opened_by_a_rule_keeps_its_name_in_the_request(project: Path, site: Site) -> None:
     async def resolve(host: str, port: int) -> Any:
         return [ip_address(HOST)]

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from itertools import zip_longest
 
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.version import VERSION
@@ -103,13 +104,20 @@ class Fetcher:
             raise closed(url, private)
         if any(inner(address).is_loopback for address in addresses):
             proxy = None  # it would be another machine's
-        places = (url.host,) if proxy and opened else tuple(map(str, addresses[:_TRIED]))
+        places = (url.host,) if proxy and opened else tuple(map(str, _alternating(addresses)[:_TRIED]))
         return Route(places=places, proxy=proxy), private is not None
 
     async def _secure(self) -> ssl.SSLContext:
         if self._context is None:
             self._context = await asyncio.to_thread(self.tls)  # reads the certificates of all authorities
         return self._context
+
+
+def _alternating(addresses: Sequence[Address]) -> list[Address]:
+    """IPv4 and IPv6 by turns, so that a network which leads nowhere in one of them costs one attempt."""
+    first = [address for address in addresses if address.version == addresses[0].version]
+    other = [address for address in addresses if address.version != addresses[0].version]
+    return [address for pair in zip_longest(first, other) for address in pair if address is not None]
 
 
 def closed(url: Url, address: Address) -> PermissionDenied:
