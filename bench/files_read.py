@@ -44,7 +44,7 @@ async def measure(folder: Path, lines: int, megabytes: int) -> None:
     print(f"{'':44} {'read':>9} {'limit':>9}   limit is")
 
     async def unindexed() -> None:
-        session.services.use(Files).viewer.indexes.forget()
+        session.home.use(Files).viewer.indexes.forget()
         await reading("lines.txt", offset=near, limit=50)()
 
     many, one = folder / "lines.txt", folder / "one.txt"

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace, open_workspace
-from toolwright.permission.broker import Question, Reply
+from toolwright.inbox import Question, Reply
 from toolwright.tool import Result
+from toolwright.workspace import Workspace, open_workspace
 
 COMMANDS = 200
 GIGABYTE = f"yes {'0123456789' * 7} | head -c 1000000000"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolwright.app import Workspace
 from toolwright.errors import ConfigError, UsageError
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 
 def configured(project: Path, config: dict[str, Any]) -> Workspace:
@@ -101,7 +101,7 @@ def test_markdown_agents_are_named_by_their_path_below_the_folder(project: Path)
     agents = make_workspace(project).agents
     found = agents["team/rev"]
     assert (found.description, found.mode, found.prompt) == ("Use: me", "subagent", "You review.")
-    assert agents["renamed"].prompt == "Two."
+    assert agents["two"].prompt == "Two."
     assert agents["old"].mode == "primary"
     standing = make_workspace(project).session("team/rev").standing
     assert [standing.decide(name, "a") for name in ("read", "bash", "edit")] == ["allow", "deny", "deny"]

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from toolwright import open_workspace
+from toolwright.config.content import content_of
+from toolwright.config.trust import Trust
 from toolwright.errors import ConfigError, UsageError
+from toolwright.folders import Folders
 from toolwright.hooks import pair
 from toolwright.testing import make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
@@ -112,30 +115,33 @@ async def test_sessions_are_kept_only_when_asked_to_and_every_thread_ends(projec
     assert not forgetful.folders.database.exists()
 
 
-async def test_a_service_with_a_close_is_closed_with_the_workspace(project: Path) -> None:
+async def test_one_service_that_cannot_be_closed_keeps_no_other_from_it(project: Path) -> None:
     closed: list[str] = []
 
     class Plain:
         def close(self) -> None:
             closed.append("plain")
 
+    class Broken:
+        def close(self) -> None:
+            raise RuntimeError("no")
+
     class Awaited:
         async def close(self) -> None:
             closed.append("awaited")
 
     workspace = make_workspace(project)
-    for kind in (Plain, Awaited):
-        workspace.services.makers[f"{kind.__module__}.{kind.__qualname__}"] = kind
-        assert workspace.services.use(kind) is workspace.services.use(kind)
+    for service in (Plain(), Broken(), Awaited()):
+        workspace.closing(service)
     await workspace.close()
-    assert closed == ["plain", "awaited"]
+    assert closed == ["awaited", "plain"], "in reverse, all of them"
 
 
 def test_a_service_nobody_offers_is_named_in_the_error(project: Path) -> None:
     class Missing: ...
 
     with pytest.raises(UsageError, match=r"offers no .*Missing"):
-        make_workspace(project).services.use(Missing)
+        make_workspace(project).use(Missing)
 
 
 async def test_old_overflow_files_go_when_a_workspace_closes(project: Path) -> None:
@@ -164,9 +170,8 @@ def test_trust_is_given_in_three_ways(project: Path, how: str) -> None:
     (project / "toolwright.json").write_text('{"permission": {"read": {"*.env": "allow"}}}')
     environment = {"TOOLWRIGHT_TRUST": "1"} if how == "variable" else {}
     if how == "file":
-        data = project.parent / "project.home" / ".local" / "share" / "toolwright"
-        data.mkdir(parents=True)
-        (data / "trust.json").write_text(json.dumps({"projects": [str(project.resolve())]}))
+        folders = Folders.of({"HOME": str(project.parent / "project.home")})
+        Trust(folders.trust).add(content_of(project, folders))
     workspace = make_workspace(project, trust=how == "argument", environment=environment)
     assert workspace.trusted
     assert workspace.session().standing.decide("read", ".env") == "allow"

@@ -15,7 +15,7 @@ from toolwright.call import call_from_text
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.hooks import Proceed, pair
-from toolwright.permission.broker import Entry
+from toolwright.permission.gate import Asked
 from toolwright.permission.rules import Rule
 from toolwright.registry import ready
 from toolwright.session.session import Session
@@ -52,7 +52,7 @@ def listen(session: Session) -> list[Any]:
         if isinstance(event, PartUpdated):
             parts.append(event.part)
 
-    session.bus.subscribe(note)
+    session.home.bus.subscribe(note)
     return parts
 
 
@@ -102,21 +102,21 @@ async def test_a_bug_in_a_tool_is_a_result_too_and_goes_to_the_log(
 
 async def test_a_tool_that_cannot_be_loaded_fails_alone(project: Path) -> None:
     session = make_session(project, tools=TOOLS)
-    registry = session.caller.registry
+    registry = session.home.caller.registry
     registry.add([replace(ready(echo), id="lame", load=_refuse_to_load)])
     result = await run(session, "lame")
     assert result.output == "lame broke: ImportError: no such library"
     assert (await run(session, "echo", {"text": "still here"})).output == "still here"
 
 
-async def test_something_else_than_text_or_a_result_is_the_tools_fault(project: Path) -> None:
+async def test_a_result_that_json_cannot_say_is_the_tools_fault(project: Path) -> None:
     @tool
     async def number(ctx: ToolContext) -> Any:
-        """Answers with a number."""
-        return 7
+        """Answers with what is no number."""
+        return 7j
 
     result = await run(make_session(project, tools=[number]), "number")
-    assert result.output == "number returned int; a tool returns a string or a Result."
+    assert result.output == ("number returned complex, which is no text, Result or JSON: complex has no form in JSON.")
 
 
 async def test_a_plain_function_is_a_tool_as_well(project: Path) -> None:
@@ -137,9 +137,10 @@ async def test_a_cancelled_call_is_recorded_as_aborted_and_stays_cancelled(proje
 
     session = make_session(project, tools=[wait])
     parts = listen(session)
-    task = asyncio.create_task(run(session, "wait"))
+    turn = session.outside()
+    task = asyncio.create_task(session.run_call(Call(id="call_1", tool="wait", arguments={}), turn))
     await asyncio.sleep(0.01)
-    session.abort.set("you pressed escape")
+    turn.abort.set("you pressed escape")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -230,7 +231,7 @@ async def test_a_tool_that_does_not_ask_is_asked_for_by_its_name(project: Path) 
     refused = await run(session, "echo", {"text": "x"})
     assert refused.error is not None
     assert refused.error.kind == "rejected"
-    assert [(one.request.permission, one.request.patterns) for one in user.questions] == [("echo", ("*",))] * 2
+    assert [(one.permission, one.patterns) for one in user.questions] == [("echo", ("*",))] * 2
 
 
 async def test_progress_replaces_title_and_metadata_and_keeps_the_start(project: Path) -> None:
@@ -280,7 +281,8 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(project: Path)
     parts = listen(session)
     result = await run(session, "echoo", {"text": "x"})
     assert result.output == "The call of 'echoo' could not be made. There is no tool 'echoo'. Did you mean 'echo'?"
-    assert result.metadata["kind"] == "unknown_tool"
+    assert result.error is not None
+    assert result.error.kind == "unknown_tool"
     assert statuses(parts) == ["pending", "running", "completed"]
 
 
@@ -288,7 +290,8 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(project: Path)
 async def test_arguments_that_are_not_json_are_answered_not_raised(project: Path, text: str) -> None:
     result = await make_session(project, tools=TOOLS).run_call(call_from_text("call_1", "echo", text))
     assert result.output.startswith("The call of 'echo' could not be made. Its arguments are not JSON:")
-    assert result.metadata["kind"] == "schema"
+    assert result.error is not None
+    assert result.error.kind == "schema"
     assert len(result.output) < 500
 
 
@@ -310,7 +313,7 @@ async def test_all_problems_are_told_at_once_and_nothing_runs(project: Path) -> 
         "The arguments for echo do not fit its schema:\n"
         "- text: is missing; expected a string (you sent 'Text')\n"
         '- times: expected a whole number, got "often"\n'
-        "Call echo again with these put right."
+        "Call echo again with these fixed."
     )
 
 
@@ -372,7 +375,7 @@ def _refuse_to_load() -> Tool:
 async def test_a_tool_that_was_not_offered_is_refused_by_the_rule_that_hides_it(project: Path) -> None:
     workspace = make_workspace(project, config={"permission": {"skill": "deny"}})
     session = workspace.session()
-    log: list[Entry] = []
+    log: list[Asked] = []
     result = await session.run_call(Call(id="c", tool="skill", arguments={"name": "none"}), log=log)
     await workspace.close()
     assert result.error is not None

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -98,14 +99,23 @@ def test_imports_point_down() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_exactly_one_except_in_the_whole_program_swallows_everything() -> None:
+SWALLOWING = {
+    "call.py": 2,  # whatever a tool or a hook does, a call ends with a result
+    "events.py": 1,  # a listener
+    "session/turns.py": 1,  # whatever breaks in a turn, it ends with a message
+    "workspace.py": 2,  # an extension that cannot start, a service that cannot be closed
+}
+"""The places where an error of somebody else's code is contained, whatever it is; each logs it."""
+
+
+def test_only_where_foreign_code_is_contained_does_an_except_swallow_everything() -> None:
     broad = [
-        f"{source.relative_to(ROOT)}:{node.lineno}"
+        str(source.relative_to(ROOT / "src" / "toolwright"))
         for source in SOURCES
         for node in ast.walk(ast.parse(source.read_text("utf-8")))
         if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _passes_on(node)
     ]
-    assert [place.partition(":")[0] for place in broad] == ["src/toolwright/call.py"]
+    assert Counter(broad) == SWALLOWING
 
 
 def _is_broad(caught: ast.expr | None) -> bool:

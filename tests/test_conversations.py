@@ -5,15 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.session.stage import call, calls, error_of, opened, read, says, words
-from toolwright.models.connect import Connections
+from toolwright.inbox import Reply
 from toolwright.models.model import AssistantMessage, ModelCall
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
-from toolwright.services import Modes, Questions, Todos
+from toolwright.session.answering import CompactionSettings
 from toolwright.session.modes import AgentModes
 from toolwright.session.prompt import Prompt
-from toolwright.session.questions import AskedQuestions
-from toolwright.session.title import Titles
-from toolwright.session.turn import CompactionSettings
 from toolwright.testing import make_workspace
 
 
@@ -27,38 +24,38 @@ async def test_a_workspace_answers_a_prompt_in_a_session_of_its_own(project: Pat
 async def test_budgets_and_compaction_come_from_the_configuration(project: Path) -> None:
     config = {"budget": {"steps": 1}, "compaction": {"prune": False, "reserved": 500}}
     async with opened(project, calls(read()), config=config) as stage:
-        assert stage.turns.compaction == CompactionSettings(auto=True, prune=False, reserved=500)
+        assert stage.session.turns.settings.compaction == CompactionSettings(auto=True, prune=False, reserved=500)
         assert error_of(await stage.prompt()) == "LimitReachedError"
 
 
 async def test_the_chosen_small_model_writes_the_title(project: Path) -> None:
     small = ScriptedModel(title=says("A small title"), info=replace(DEFAULT_INFO, id="small"))
     async with opened(project, says("Hello."), config={"small_model": "scripted/small"}) as stage:
-        stage.workspace.services.use(Connections).add("scripted/small", small)
+        stage.workspace.connections.add("scripted/small", small)
         await stage.prompt("Hi")
-        await stage.workspace.services.use(Titles).settled()
-        assert stage.turns.conversation.info.title == "A small title"
-        assert stage.workspace.sessions.info(stage.turns.session.id).title == "A small title"
+        await stage.workspace.titles.settled()
+        assert stage.session.conversation.info.title == "A small title"
+        assert stage.workspace.sessions.info(stage.session.id).title == "A small title"
 
 
 async def test_a_subagent_and_a_named_session_get_no_title(project: Path) -> None:
     model = ScriptedModel(says("Hello."), says("Hello."))
     workspace = make_workspace(project, model=model)
     named = workspace.sessions.create(title="My own")
-    await named.prompt(Prompt(text="Hi"))
-    await workspace.sessions.create(parent=named).prompt(Prompt(text="Hi"))
+    await named.turns.answer(Prompt(text="Hi"))
+    await workspace.sessions.create(parent=named).turns.answer(Prompt(text="Hi"))
     assert model.count == 2
     await workspace.close()
 
 
 async def test_plans_are_written_into_the_project_if_it_has_a_history(project: Path) -> None:
     async with opened(project) as stage:
-        modes = stage.workspace.services.use(Modes)
+        modes = stage.workspace.modes
         assert isinstance(modes, AgentModes)
-        assert not Path(modes.plan_file(stage.turns.session.id)).is_relative_to(project)
+        assert not Path(modes.plan_file(stage.session.id)).is_relative_to(project)
     (project / ".git").mkdir()
     async with opened(project) as stage:
-        plan = stage.workspace.services.use(Modes).plan_file(stage.turns.session.id)
+        plan = stage.workspace.modes.plan_file(stage.session.id)
         assert Path(plan).parent == project / ".toolwright" / "plans"
 
 
@@ -75,7 +72,7 @@ async def test_closing_leaves_no_thread_behind(project: Path) -> None:
 
 async def test_todos_of_a_workspace_that_keeps_nothing_are_in_memory(project: Path) -> None:
     async with opened(project, keep=False) as stage:
-        assert stage.workspace.services.use(Todos).of("ses_1") == []
+        assert stage.workspace.todos.of("ses_1") == []
 
 
 async def test_planning_and_back_by_the_users_word(project: Path) -> None:
@@ -89,9 +86,7 @@ async def test_planning_and_back_by_the_users_word(project: Path) -> None:
         says("Done."),
     )
     async with opened(project, *script, config={"experimental": {"plan_mode": True}}) as stage:
-        asked = stage.workspace.services.use(Questions)
-        assert isinstance(asked, AskedQuestions)
-        asked.respond = lambda _: [["Yes"]]
+        stage.workspace.inbox.answer = lambda _: Reply(kind="once", answers=(("Yes",),))
         assert (await stage.prompt("Plan it first.")).text == "Done."
         assert [one.info.agent for one in stage.replies] == ["build", "plan", "plan", "build", "build"]
         offered = [{spec.name for spec in request.tools} for request in stage.requests]

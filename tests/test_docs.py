@@ -12,13 +12,13 @@ import pytest
 from tests.pages import PAGES, ROOT, Desk, Listing, fits, listings, steps
 from toolwright.cli import COMMANDS
 from toolwright.config.load import load_config
-from toolwright.config.schema import CONFIG
+from toolwright.config.schema import config_schema
 from toolwright.folders import Folders
 
 UPDATE = "TOOLWRIGHT_UPDATE_DOCS" in os.environ
 """Set to write what commands really print into the pages, in place of what does not fit."""
 
-SETTINGS_THAT_MEAN_NOTHING = {name for name, schema in CONFIG["properties"].items() if not schema}
+SETTINGS_THAT_MEAN_NOTHING = {name for name, schema in config_schema()["properties"].items() if not schema}
 
 
 def named(page: Path) -> str:
@@ -107,7 +107,7 @@ def _actions(command: str) -> list[str]:
 
 def test_every_setting_is_in_the_table() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
-    known = CONFIG["properties"].keys() - SETTINGS_THAT_MEAN_NOTHING - {"$schema"}
+    known = config_schema()["properties"].keys() - SETTINGS_THAT_MEAN_NOTHING - {"$schema"}
     assert sorted(name for name in known | SETTINGS_THAT_MEAN_NOTHING if not re.search(f"`{name}[.`]", page)) == []
 
 

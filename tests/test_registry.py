@@ -10,18 +10,24 @@ from typing import Any
 import pytest
 
 from toolwright.errors import UnknownTool
-from toolwright.registry import Registry, Source, Switches, ready
+from toolwright.registry import Registry, Source, ready
 from toolwright.testing import make_session, make_workspace
-from toolwright.tool import AgentLike, Call, Tool, ToolContext, tool
+from toolwright.tool import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.tools import BUILTIN, builtin
 
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "websearch": {"offered": lambda offer: offer.web_search or offer.provider in ("opencode", "toolwright")},
+    "codesearch": {"offered": lambda offer: offer.web_search or offer.provider in ("opencode", "toolwright")},
+    "lsp": {"offered": lambda offer: offer.lsp},
+}
 
-def named(name: str, answer: str = "") -> Tool:
+
+def named(name: str, answer: str = "", **facts: Any) -> Tool:
     async def run(ctx: ToolContext) -> str:
         """Answers."""
         return answer or name
 
-    return tool(id=name)(run)
+    return tool(id=name, **facts)(run)
 
 
 class Everybody:
@@ -39,11 +45,11 @@ class Everybody:
         raise NotImplementedError
 
 
-def offered(switches: Switches | None = None, provider: str = "fake", model: str = "m") -> list[str]:
-    registry = Registry(switches or Switches())
+def offered(switches: Offer | None = None, provider: str = "fake", model: str = "m") -> list[str]:
+    registry = Registry(switches or Offer())
     extra = ("websearch", "codesearch", "lsp", "batch", "plan_enter", "plan_exit", "question", "mytool")
     registry.add(builtin())
-    registry.add(ready(named(name)) for name in extra if name not in BUILTIN)
+    registry.add(ready(named(name, **CONDITIONS.get(name, {}))) for name in extra if name not in BUILTIN)
     return registry.offered(provider, model, Everybody())
 
 
@@ -59,9 +65,7 @@ def test_every_built_in_loads_under_its_own_name_with_text_and_schema() -> None:
     registry.add(builtin())
     assert registry.ids() == list(BUILTIN)
     for made in registry.all():
-        source = next(one for one in builtin() if one.id == made.id)
         assert made.description, made.id
-        assert made.permission == source.permission
         assert made.parameters["type"] == "object"
         assert json.loads(json.dumps(made.parameters)) == made.parameters
         assert "$ref" not in json.dumps(made.parameters)
@@ -93,19 +97,19 @@ def test_models_taught_to_patch_get_apply_patch_instead_of_edit_and_write(model:
 @pytest.mark.parametrize(
     ("switches", "provider", "there", "missing"),
     [
-        (Switches(), "fake", ["question", "mytool"], ["websearch", "codesearch", "lsp", "batch", "plan_enter"]),
-        (Switches(client="acp"), "fake", [], ["question"]),
-        (Switches(client="desktop"), "fake", ["question"], []),
-        (Switches(), "opencode", ["websearch", "codesearch"], []),
-        (Switches(), "toolwright", ["websearch", "codesearch"], []),
-        (Switches(web_search=True), "fake", ["websearch", "codesearch"], []),
-        (Switches(lsp=True, batch=True), "fake", ["lsp", "batch"], []),
-        (Switches(plan_mode=True), "fake", ["plan_enter", "plan_exit"], []),
-        (Switches(plan_mode=True, client="app"), "fake", [], ["plan_enter", "plan_exit"]),
+        (Offer(), "fake", ["question", "mytool"], ["websearch", "codesearch", "lsp", "batch", "plan_enter"]),
+        (Offer(client="acp"), "fake", [], ["question"]),
+        (Offer(client="desktop"), "fake", ["question"], []),
+        (Offer(), "opencode", ["websearch", "codesearch"], []),
+        (Offer(), "toolwright", ["websearch", "codesearch"], []),
+        (Offer(web_search=True), "fake", ["websearch", "codesearch"], []),
+        (Offer(lsp=True, batch=True), "fake", ["lsp", "batch"], []),
+        (Offer(plan_mode=True), "fake", ["plan_enter", "plan_exit"], []),
+        (Offer(plan_mode=True, client="app"), "fake", [], ["plan_enter", "plan_exit"]),
     ],
 )
 def test_some_tools_need_their_switch_client_or_provider(
-    switches: Switches, provider: str, there: list[str], missing: list[str]
+    switches: Offer, provider: str, there: list[str], missing: list[str]
 ) -> None:
     found = offered(switches, provider)
     assert set(there) <= set(found)
@@ -127,7 +131,7 @@ def test_switches_come_from_settings_and_variables(
     project: Path, environment: dict[str, str], config: Any, switches: dict[str, bool]
 ) -> None:
     (project / "toolwright.json").write_text(json.dumps(config))
-    found = make_workspace(project, environment=environment).registry.switches
+    found = make_workspace(project, environment=environment).registry.circumstances
     assert {name: getattr(found, name) for name in switches} == switches
 
 
@@ -145,7 +149,7 @@ def test_the_earlier_of_two_with_one_name_stays_and_the_other_is_reported(caplog
 
 async def test_a_tool_replaced_while_a_session_runs_is_the_new_one_from_the_next_call(project: Path) -> None:
     session = make_session(project, tools=[named("weather", "rain"), named("other")])
-    registry = session.caller.registry
+    registry = session.home.caller.registry
     before = registry.ids()
     assert (await session.run_call(Call(id="call_1", tool="weather", arguments={}))).output == "rain"
     registry.register(named("weather", "sun"))
@@ -161,8 +165,8 @@ def test_a_tool_is_loaded_when_it_is_first_needed_and_once() -> None:
         return named("lazy")
 
     registry = Registry()
-    registry.add([Source(id="lazy", permission="lazy", load=load, origin="here")])
-    assert registry.offered("", "", Everybody()) == ["lazy"]
+    registry.add([Source(id="lazy", load=load, origin="here")])
+    assert registry.ids() == ["lazy"]
     assert loads == []
     assert registry["lazy"] is registry["LAZY"]
     assert loads == ["x"]

@@ -124,7 +124,7 @@ async def test_answers_may_come_in_any_order() -> None:
         ids = [(await stranger.hear())["id"] for _ in range(2)]
         stranger.say({"jsonrpc": "2.0", "id": ids[1], "result": "second"})
         stranger.say({"jsonrpc": "2.0", "id": ids[0], "result": "first"})
-        assert (await first, await second) == ("first", "second")
+        assert [*await asyncio.gather(first, second)] == ["first", "second"]
 
 
 async def test_the_message_is_as_the_standard_says() -> None:

@@ -22,6 +22,8 @@ WORDS: list[tuple[Any, Any, list[str]]] = [
     ({"multipleOf": 5}, 7, ["expected a multiple of 5, got 7"]),
     ({"pattern": "^a"}, "b", ['expected text like ^a, got "b"']),
     ({"uniqueItems": True}, [1, 2, 1], ["[2]: 1 is there twice; keep one"]),
+    ({"uniqueItems": True}, [1, True, "1", [1], [True], {"a": 1}, {"a": True}], []),
+    ({"uniqueItems": True}, [{"a": [1]}, {"a": [1.0]}], ['[1]: {"a": [1.0]} is there twice; keep one']),
     ({"not": {"type": "null"}}, None, ["null is just what is not accepted here"]),
     (False, 1, ["nothing is accepted here, got 1; leave it out"]),
     ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 3, ["fits 2 of the forms that exclude each other, got 3"]),

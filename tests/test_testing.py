@@ -30,7 +30,7 @@ async def test_a_scripted_user_answers_in_order_and_then_refuses(project: Path) 
     assert advised.output.endswith("says: not now, please")
     assert refused.error is not None
     assert refused.error.kind == "rejected"
-    assert [question.request.permission for question in user.questions] == ["echo"] * 4
+    assert [question.permission for question in user.questions] == ["echo"] * 4
 
 
 async def test_nothing_of_this_machine_is_seen(project: Path) -> None:

@@ -15,6 +15,30 @@ from toolwright.testing import make_session, make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
 from toolwright.truncate import KEPT_DAYS, MAX_BYTES, MAX_LINES, Limits, Truncator, cut
 
+
+@tool
+async def echo(ctx: ToolContext) -> str:
+    """Says nothing."""
+    return ""
+
+
+class Having:
+    """Implements Host as far as truncation needs it: the tools an agent has."""
+
+    def __init__(self, offered: tuple[str, ...]) -> None:
+        self.offered = offered
+
+
+ECHO = echo
+
+
+def context(offered: tuple[str, ...]) -> ToolContext:
+    host: Any = Having(offered)
+    return ToolContext(
+        session_id="ses_1", message_id="msg_1", call_id="call_1", agent="build", directory=Path(), host=host
+    )
+
+
 TEXTS = st.text(alphabet=st.sampled_from("ab\n\r é味😀"), max_size=80)
 LIMITS = st.builds(
     Limits,
@@ -126,7 +150,7 @@ def test_the_hint_names_only_tools_the_agent_has(
     tmp_path: Path, offered: tuple[str, ...], named: list[str], not_named: list[str]
 ) -> None:
     truncator = Truncator(folder=tmp_path / "x", limits=Limits(max_lines=1))
-    result = truncator.apply(Result("1\n2"), tool="echo", agent="build", offered=offered)
+    result = truncator.apply(Result("1\n2"), ECHO, context(offered))
     hint = result.output.partition("truncated...")[2].replace(str(tmp_path), "")
     assert all(word in hint for word in named)
     assert not any(word in hint for word in not_named)
@@ -136,7 +160,7 @@ def test_the_hint_names_only_tools_the_agent_has(
 def test_what_a_tool_has_cut_itself_is_left_alone(tmp_path: Path) -> None:
     truncator = Truncator(folder=tmp_path / "x", limits=Limits(max_lines=1))
     for said in (True, False):
-        result = truncator.apply(Result("1\n2\n3", truncated=said), tool="echo", agent="build", offered=())
+        result = truncator.apply(Result("1\n2\n3", truncated=said), ECHO, context(()))
         assert (result.output, result.metadata) == ("1\n2\n3", {"truncated": said})
     assert not (tmp_path / "x").exists()
 
@@ -185,6 +209,9 @@ def write_config(project: Path, config: dict[str, Any]) -> None:
 
 
 def test_a_command_keeps_both_ends_unless_told_otherwise(tmp_path: Path) -> None:
-    assert Truncator(folder=tmp_path).limits_for("bash", "build").direction == "both"
+    assert Truncator(folder=tmp_path).limits_for("bash", "build", "both").direction == "both"
     assert Truncator(folder=tmp_path).limits_for("read", "build").direction == "head"
-    assert Truncator(folder=tmp_path, limits=Limits(direction="tail")).limits_for("bash", "build").direction == "tail"
+    assert (
+        Truncator(folder=tmp_path, limits=Limits(direction="tail")).limits_for("bash", "build", "both").direction
+        == "tail"
+    )

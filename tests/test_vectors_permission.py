@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.vectors.layout import Places, layouts, make_places, rows
-from toolwright.permission.broker import Entry, Reply
+from toolwright.inbox import Reply
+from toolwright.permission.gate import Asked
 from toolwright.permission.rules import Rule
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser
@@ -68,7 +69,7 @@ def places(tmp_path: Path) -> Places:
 @pytest.mark.parametrize("row", SINGLE, ids=named)
 async def test_recorded_calls(places: Places, row: Json) -> None:
     user = ScriptedUser([_reply(row["reply"])] * 9)
-    log: list[Entry] = []
+    log: list[Asked] = []
     async with _session(places, row, user) as session:
         result = await _run(session, places.fill(row["call"]), log)
         offered = session.offered()
@@ -92,7 +93,7 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
     assert len(outcomes) == len(row["results"])
     for expected, (result, log) in zip(row["results"], outcomes, strict=True):
         _check(places, expected, result, log)
-    assert [question.request.permission for question in user.questions] == row["asked_in_order"]
+    assert [question.permission for question in user.questions] == row["asked_in_order"]
 
 
 @pytest.mark.parametrize("row", ACCIDENTS, ids=named)
@@ -113,21 +114,21 @@ async def _session(places: Places, row: Json, user: ScriptedUser) -> AsyncIterat
         yield workspace.session(row["agent"], rules=rules)
 
 
-async def _run(session: Session, call: Json, log: list[Entry]) -> Result:
+async def _run(session: Session, call: Json, log: list[Asked]) -> Result:
     return await session.run_call(Call(id="call_1", tool=call["tool"], arguments=call["args"]), log=log)
 
 
 async def _play(
     session: Session, user: ScriptedUser, steps: list[list[Json]], row: Json
-) -> list[tuple[Result, list[Entry]]]:
+) -> list[tuple[Result, list[Asked]]]:
     """The calls of each step side by side, until as many were made as the row has results."""
     user.replies = [None] * 99
     replies = [_reply(reply) for reply in row["replies"]]
-    outcomes: list[tuple[Result, list[Entry]]] = []
+    outcomes: list[tuple[Result, list[Asked]]] = []
     for step in steps:
         if len(outcomes) == len(row["results"]):
             break
-        logs: list[list[Entry]] = [[] for _ in step]
+        logs: list[list[Asked]] = [[] for _ in step]
         tasks = [asyncio.create_task(_run(session, call, log)) for call, log in zip(step, logs, strict=True)]
         await _answer(session, user, tasks, replies)
         outcomes += [(await task, log) for task, log in zip(tasks, logs, strict=True)]
@@ -138,14 +139,14 @@ async def _answer(
     session: Session, user: ScriptedUser, tasks: list["asyncio.Task[Result]"], replies: list[Reply | None]
 ) -> None:
     """Give each answer once every call that is not over waits for one, as a person would who sees them all."""
-    broker = session.gate.broker
+    inbox = session.gate.inbox
     while unfinished := [task for task in tasks if not task.done()]:
-        waiting = broker.pending()
+        waiting = inbox.pending
         if waiting and len(waiting) == len(unfinished):
             first = next(one for one in waiting if replies[user.questions.index(one)] is not None)
             reply = replies[user.questions.index(first)]
             assert reply is not None
-            broker.reply(first.id, reply)
+            inbox.reply(first.id, reply)
         await asyncio.sleep(0.001)
 
 
@@ -156,13 +157,13 @@ def _reply(value: Any) -> Reply | None:
     return Reply(kind=said["reply"], message=said.get("message", ""), scope="session")
 
 
-def _decision(result: Result, log: list[Entry]) -> str:
+def _decision(result: Result, log: list[Asked]) -> str:
     if result.error is not None and result.error.kind == "denied":
         return "deny"
     return "ask" if any(entry.judgement.action == "ask" for entry in log) else "allow"
 
 
-def _check(places: Places, expected: Json, result: Result, log: list[Entry]) -> None:
+def _check(places: Places, expected: Json, result: Result, log: list[Asked]) -> None:
     assert _decision(result, log) == expected["decision"], result.output
     assert ("error" if result.error else "completed") == ENDINGS.get(expected.get("id", ""), expected["ended"])
     if expected["decision"] == "deny":
@@ -176,7 +177,7 @@ def _check(places: Places, expected: Json, result: Result, log: list[Entry]) -> 
         assert ("rejected" if rejected else "ran") == expected["then"]
 
 
-def _request(entry: Entry) -> tuple[str, list[str], list[str]]:
+def _request(entry: Asked) -> tuple[str, list[str], list[str]]:
     request = entry.judgement.request
     return request.permission, list(request.patterns), [_joined(pattern) for pattern in request.always]
 

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from toolwright.app import Workspace, open_workspace
-    from toolwright.errors import ToolError, ToolwrightError
-    from toolwright.permission.broker import Reply
+    from toolwright.errors import ConfigError, ToolError, ToolwrightError, UsageError
+    from toolwright.extension import Extension, Hook
+    from toolwright.inbox import Question, Reply
     from toolwright.permission.rules import Rule
     from toolwright.request import Request
+    from toolwright.session.budget import Budget
+    from toolwright.session.result import TurnResult
+    from toolwright.session.session import Session
     from toolwright.signature import Field
     from toolwright.tool import Attachment, Call, Result, Tool, ToolContext, tool
+    from toolwright.workspace import Workspace, open_workspace, run_sync
 else:
     ModuleType = type(sys)
 
@@ -24,36 +28,54 @@ __version__ = VERSION
 
 _HOMES = {
     "Attachment": "toolwright.tool",
+    "Budget": "toolwright.session.budget",
     "Call": "toolwright.tool",
+    "ConfigError": "toolwright.errors",
+    "Extension": "toolwright.extension",
     "Field": "toolwright.signature",
-    "Reply": "toolwright.permission.broker",
+    "Hook": "toolwright.extension",
+    "Question": "toolwright.inbox",
+    "Reply": "toolwright.inbox",
     "Request": "toolwright.request",
     "Result": "toolwright.tool",
     "Rule": "toolwright.permission.rules",
+    "Session": "toolwright.session.session",
     "Tool": "toolwright.tool",
     "ToolContext": "toolwright.tool",
     "ToolError": "toolwright.errors",
     "ToolwrightError": "toolwright.errors",
-    "Workspace": "toolwright.app",
-    "open_workspace": "toolwright.app",
+    "TurnResult": "toolwright.session.result",
+    "UsageError": "toolwright.errors",
+    "Workspace": "toolwright.workspace",
+    "open_workspace": "toolwright.workspace",
+    "run_sync": "toolwright.workspace",
     "tool": "toolwright.tool",
 }
 
 __all__ = [
     "Attachment",
+    "Budget",
     "Call",
+    "ConfigError",
+    "Extension",
     "Field",
+    "Hook",
+    "Question",
     "Reply",
     "Request",
     "Result",
     "Rule",
+    "Session",
     "Tool",
     "ToolContext",
     "ToolError",
     "ToolwrightError",
+    "TurnResult",
+    "UsageError",
     "Workspace",
     "__version__",
     "open_workspace",
+    "run_sync",
     "tool",
 ]
 

@@ -1,17 +1,19 @@
 """The agents: the built-in ones as data, the user's own from configuration, and the rules each stands under."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from toolwright.config.load import AgentSource, Config, Source
+from toolwright.config.load import Config
+from toolwright.config.rules import rules_of
+from toolwright.config.source import AgentSource
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
-from toolwright.permission.forms import rules_from, with_legacy_tools
+from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
 from toolwright.permission.rules import Layer, Policy, Rule
-from toolwright.shelf import Services
-from toolwright.tool import Action
+from toolwright.settings.record import RESERVED_OPTIONS
+from toolwright.tool import Action, Use, nothing_to_use
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -27,6 +29,8 @@ class Agent:
     description: str = ""
     native: bool = False
     hidden: bool = False
+    disabled: bool = False
+    """Said by one source; if a later one enables the agent again, its rules are still in force."""
     prompt: str = ""
     """What the model is told to be; empty for the general prompt."""
     model: str = ""
@@ -42,6 +46,7 @@ class Agent:
     """The agent's own; a deny among them is not undone by a general setting."""
     user_rules: tuple[Rule, ...] = ()
     project_rules: tuple[Rule, ...] = ()
+    managed_rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Standing:
 
     agent: Agent
     policy: Policy
-    services: Services = field(default_factory=Services)
+    services: Use = nothing_to_use
 
     @property
     def name(self) -> str:
@@ -63,7 +68,7 @@ class Standing:
         return self.policy.hides(permission)
 
     def use(self, kind: type[T]) -> T:
-        return self.services.use(kind)
+        return self.services(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +80,13 @@ class Agents:
     general: tuple[Layer, ...]
     """What the configuration says of permissions for every agent."""
     output: Layer
+    protected: Layer
+    """Our own files and those of git."""
+    managed: tuple[Rule, ...] = ()
+    """The administrator's rules."""
     default_name: str = ""
     trusted: bool = False
-    services: Services = field(default_factory=Services)
+    use: Use = nothing_to_use
 
     def __getitem__(self, name: str) -> Agent:
         if name in self.by_name:
@@ -118,9 +127,11 @@ class Agents:
             Layer("agent (project)", agent.project_rules, tightens_only=not self.trusted),
             self._output_for(agent),
             Layer("session", tuple(session)),
+            self.protected,
+            Layer("managed", (*self.managed, *agent.managed_rules), tightens_only=True),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
-        return Standing(agent, policy, self.services)
+        return Standing(agent, policy, self.use)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""
@@ -131,41 +142,23 @@ class Agents:
         return self.output
 
 
-def load_agents(config: Config, folders: Folders, *, trusted: bool, services: Services) -> Agents:
+def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = nothing_to_use) -> Agents:
     """The built-in agents with what the configuration makes of them, and the configuration's own."""
     by_name = {agent.name: agent for agent in native_agents(folders)}
     for source in config.agents:
-        if source.value.get("disable"):
-            by_name.pop(source.name, None)
-            continue
         before = by_name.get(source.name) or Agent(name=source.name)
         by_name[source.name] = _overlaid(before, source, folders.home)
     return Agents(
-        by_name=by_name,
+        by_name={name: agent for name, agent in by_name.items() if not agent.disabled},
         defaults=Layer("defaults", default_rules(folders)),
-        general=tuple(_general_layers(config, folders.home, trusted)),
+        general=tuple(layer for layer in config.layers if layer.name != "managed"),
+        protected=Layer("protected", protected_rules(folders), tightens_only=True),
+        managed=next((layer.rules for layer in config.layers if layer.name == "managed"), ()),
         output=Layer("output folder", output_rules(folders)),
-        default_name=config.get("default_agent", default=""),
+        default_name=config.settings.default_agent,
         trusted=trusted,
-        services=services,
+        use=use,
     )
-
-
-def _general_layers(config: Config, home: Path, trusted: bool) -> Iterable[Layer]:
-    for level in ("user", "project", "override"):
-        rules = [
-            rule
-            for source in config.sources
-            if source.level == level
-            for rule in _rules_of(source.value, source, (), home)
-        ]
-        yield Layer(level, tuple(rules), tightens_only=level == "project" and not trusted)
-
-
-def _rules_of(value: Json, source: Source, path: tuple[str | int, ...], home: Path) -> tuple[Rule, ...]:
-    permission = with_legacy_tools(value.get("permission"), value.get("tools"))
-    key = "permission" if "permission" in value else "tools"
-    return rules_from(permission, home, lambda below: source.where((*path, key, *below)))
 
 
 _COPIED = {
@@ -180,9 +173,9 @@ _COPIED = {
     "maxSteps": "steps",
     "hidden": "hidden",
     "color": "color",
-    "name": "name",
+    "disable": "disabled",
 }
-_OTHER = {"permission", "tools", "options", "disable"}
+_OTHER = {"permission", "tools", "options", "name"}
 
 
 def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
@@ -190,10 +183,10 @@ def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
     value = source.value
     changes: dict[str, Any] = {ours: value[theirs] for theirs, ours in _COPIED.items() if theirs in value}
     extra = {key: entry for key, entry in value.items() if key not in _COPIED and key not in _OTHER}
-    rules = _rules_of(value, source.source, source.path, home)
-    kind = "project_rules" if source.source.level == "project" else "user_rules"
-    changes[kind] = (*getattr(agent, kind), *rules)
-    return replace(agent, options=agent.options | value.get("options", {}) | extra, **changes)
+    kind = {"project": "project_rules", "managed": "managed_rules"}.get(source.source.level, "user_rules")
+    changes[kind] = (*getattr(agent, kind), *rules_of(value, source.source, source.path, home))
+    options = {key: entry for key, entry in (value.get("options", {}) | extra).items() if key not in RESERVED_OPTIONS}
+    return replace(agent, options=agent.options | options, **changes)
 
 
 def as_child(agent: Agent) -> Agent:
@@ -202,46 +195,6 @@ def as_child(agent: Agent) -> Agent:
     delegates = any(rule.permission == "task" for rule in said)
     denied = ("todowrite", "todoread") if delegates else ("todowrite", "todoread", "task")
     return replace(agent, rules=(*agent.rules, *rules(*(f"{name}: deny" for name in denied), source="subagent")))
-
-
-def rules(*lines: str, source: str = "built in") -> tuple[Rule, ...]:
-    """Rules as they are read: `edit *: deny`. The pattern may be left out for `*`."""
-    return tuple(_rule(line, source) for line in lines)
-
-
-def _rule(line: str, source: str) -> Rule:
-    head, _, action = line.rpartition(": ")
-    permission, _, pattern = head.partition(" ")
-    for known in ("allow", "ask", "deny"):
-        if action == known:
-            return Rule(permission, pattern or "*", known, source)
-    raise ValueError(f"{line!r} is not a rule")
-
-
-_ENV_FILES = ("read *.env: deny", "read *.env.*: deny", "read *.env.example: allow", "read *.env.sample: allow")
-
-
-def default_rules(folders: Folders) -> tuple[Rule, ...]:
-    """What holds for every agent before anything is said."""
-    return rules(
-        "*: allow",
-        "doom_loop: ask",
-        "external_directory: ask",
-        f"external_directory {folders.tool_output}: allow",
-        f"external_directory {folders.tool_output}/*: allow",
-        "question: deny",
-        "plan_enter: deny",
-        "plan_exit: deny",
-        "read: allow",
-        *_ENV_FILES,
-    )
-
-
-def output_rules(folders: Folders) -> tuple[Rule, ...]:
-    return rules(
-        f"external_directory {folders.tool_output}: allow",
-        f"external_directory {folders.tool_output}/*: allow",
-    )
 
 
 def native_agents(folders: Folders) -> list[Agent]:
@@ -288,7 +241,7 @@ def native_agents(folders: Folders) -> list[Agent]:
             rules=rules(
                 "*: deny",
                 *(f"{name}: allow" for name in _LOOKING),
-                *_ENV_FILES,
+                *SECRET_FILES,
                 f"external_directory {folders.tool_output}: allow",
                 f"external_directory {folders.tool_output}/*: allow",
             ),

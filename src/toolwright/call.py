@@ -2,22 +2,26 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from toolwright.errors import ToolError
-from toolwright.hooks import Hook, wrap
+from toolwright.errors import ToolError, UnknownTool
+from toolwright.hooks import CallHook, wrap
+from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
+from toolwright.order import CallOrder
 from toolwright.registry import Registry, shown_name
 from toolwright.request import Request
-from toolwright.tool import Call, Json, Result, ToolContext
+from toolwright.tool import Call, Json, Result, Tool, ToolContext
 from toolwright.truncate import Truncator
 
 log = logging.getLogger(__name__)
 
+INVALID = "invalid"
 
-class Journal(Protocol):
+
+class CallJournal(Protocol):
     """Where the states of one call are written down, before anybody is told of them."""
 
     def running(self, call: Call) -> None: ...
@@ -26,56 +30,84 @@ class Journal(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Looks a tool up, checks its arguments, runs it inside the hooks, cuts its output and records how it went."""
+    """Looks a tool up, checks its arguments, runs it inside the hooks, truncates its output and records how it went."""
 
     registry: Registry
     truncator: Truncator
-    hooks: Sequence[Hook] = field(default_factory=list[Hook])
+    hooks: list[CallHook] = field(default_factory=list[CallHook])
 
-    async def call_tool(self, call: Call, ctx: ToolContext, journal: Journal) -> Result:
-        """Run the call and record how it went. A failure comes back as a result, never as an exception."""
-        call = self.named(call)
-        journal.running(call)
-        hooked = wrap(self.hooks, ctx, lambda call: self._outcome(call, ctx, self._run(call, ctx)))
+    async def call_tool(self, call: Call, ctx: ToolContext, journal: CallJournal, order: CallOrder) -> Result:
+        """Run the call and record how it went. A failure comes back as a result, never as an exception.
+
+        What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
+        """
+        tool, call = self.found(call)
+        with order.place(tool, call, ctx.parent) as place:
+            try:
+                await order.wait_for_earlier(place)
+                journal.running(call)
+                result = await self._hooked(tool, call, ctx)
+            except asyncio.CancelledError:
+                stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
+                await journal.finished(call, Result.failed(stopped))
+                raise
+            except WrongAnswer as error:
+                await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
+                raise
+            await journal.finished(call, result)
+            return result
+
+    def found(self, call: Call) -> tuple[Tool, Call]:
+        """The tool, and the call under its right name; one of an unknown tool becomes a call of `invalid`."""
         try:
-            result = await self._outcome(call, ctx, hooked(call))
-        except asyncio.CancelledError:
-            stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
-            await journal.finished(call, Result.failed(stopped))
-            raise
-        await journal.finished(call, result)
-        return result
+            tool = self.registry[call.tool]
+        except UnknownTool as error:
+            call = invalid(call.id, call.tool, error)
+            return self.registry[INVALID], call
+        except Exception as bug:
+            log.exception("%s cannot be loaded", call.tool)
+            return _broken(self.registry.name(call.tool), bug), call
+        return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
-    def named(self, call: Call) -> Call:
-        """The call under the tool's right name; one of an unknown tool becomes a call of `invalid`."""
-        try:
-            return Call(id=call.id, tool=self.registry.name(call.tool), arguments=call.arguments)
-        except ToolError as error:
-            return invalid(call.id, call.tool, error)
+    async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
+        if not self.hooks:
+            return await self._outcome(tool, ctx, self._run(tool, call, ctx))
 
-    async def _outcome(self, call: Call, ctx: ToolContext, work: Awaitable[Result]) -> Result:
+        def innermost(call: Call) -> Awaitable[Result]:
+            return self._outcome(tool, ctx, self._run(tool, call, ctx))
+
+        return await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+
+    async def _outcome(self, tool: Tool, ctx: ToolContext, work: Awaitable[Result]) -> Result:
         """What the work came to. A failure is a result here already, so that hooks see it as one."""
         try:
             return await work
         except ToolError as error:
             failure = error
+        except WrongAnswer:
+            raise
         except Exception as bug:
-            log.exception("%s broke", call.tool)
-            failure = ToolError(f"{call.tool} broke: {type(bug).__name__}: {bug}", "crash")
-        return self._cut(Result.failed(failure), call, ctx)
+            log.exception("%s broke", tool.id)
+            failure = ToolError(f"{tool.id} broke: {type(bug).__name__}: {bug}", "crash")
+        return self.truncator.apply(Result.failed(failure), tool, ctx)
 
-    async def _run(self, call: Call, ctx: ToolContext) -> Result:
-        tool = self.registry[call.tool]
+    async def _run(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
         if ctx.hides(tool.permission):
             # A model may call what it was not offered; whatever the tool asks for itself, this much is settled.
             ctx.check(Request(permission=tool.permission, patterns=("*",)))
         arguments = tool.parse(call.arguments)
         if not tool.asks:
             await ctx.ask(tool.id, "*")
-        return self._cut(await tool.run(ctx, arguments), call, ctx)
+        return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
 
-    def _cut(self, result: Result, call: Call, ctx: ToolContext) -> Result:
-        return self.truncator.apply(result, tool=call.tool, agent=ctx.agent, offered=ctx.offered)
+
+def _broken(tool_id: str, bug: Exception) -> Tool:
+    """In the place of a tool that cannot be loaded: says so when it is called."""
+
+    async def run(_: ToolContext, __: Json) -> Result:
+        raise ToolError(f"{tool_id} broke: {type(bug).__name__}: {bug}", "crash")
+
+    return Tool(id=tool_id, description="", parameters={"type": "object"}, run=run, asks=True)
 
 
 def call_from_text(call_id: str, tool: str, text: str) -> Call:
@@ -94,4 +126,4 @@ def call_from_text(call_id: str, tool: str, text: str) -> Call:
 def invalid(call_id: str, tool: str, error: ToolError) -> Call:
     """The call that tells the model why another could not be made."""
     arguments: Json = {"tool": shown_name(tool), "error": str(error), "kind": error.kind}
-    return Call(id=call_id, tool="invalid", arguments=arguments)
+    return Call(id=call_id, tool=INVALID, arguments=arguments)

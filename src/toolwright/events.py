@@ -1,11 +1,16 @@
 """What happens, as records, and the bus that tells whoever listens."""
 
+import asyncio
+import logging
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from toolwright.parts import Part
 from toolwright.wire import to_json
+
+log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -40,6 +45,8 @@ class PermissionAsked(Event):
     always: tuple[str, ...]
     metadata: Json
     tool: Json | None = None
+    call: Json | None = None
+    """What asks: the tool, its arguments, the call in one line, the agent."""
     callers: tuple[str, ...] | None = None
     """The sessions above, the nearest first, where a subagent asks."""
 
@@ -71,23 +78,87 @@ class FileWatcherUpdated(Event):
     event: Literal["add", "change", "unlink"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsMissed(Event):
+    """A follower was too slow: so many events went by that it will not see."""
+
+    type = "events.missed"
+    count: int
+
+
 Listener = Callable[[Event], None]
+
+FOLLOWED = 1000
+"""Events that wait for a slow follower before the oldest are dropped."""
 
 
 @dataclass(slots=True)
 class Bus:
-    """Tells every listener of every event, in the order they subscribed."""
+    """Tells every listener of every event, in the order they subscribed. Publishing never fails and never waits."""
 
     number: int = 0
     """How many events there were; while one is told, its own number."""
     _listeners: list[Listener] = field(default_factory=list[Listener])
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Listen from now on; the returned function ends it."""
+        """Listen from now on; the returned function ends it. A listener that raises is logged and left out."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return lambda: self._leave_out(listener)
 
     def publish(self, event: Event) -> None:
         self.number += 1
         for listener in tuple(self._listeners):
-            listener(event)
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener of %s raised and is left out from now on", event.type)
+                self._leave_out(listener)
+
+    def follow(self, wanted: Callable[[Event], bool] = lambda _: True, limit: int = FOLLOWED) -> "Following":
+        """The events from now on, for one who may be slow: `async for event in bus.follow(): ...`."""
+        return Following(self, wanted, limit)
+
+    def _leave_out(self, listener: Listener) -> None:
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+
+class Following:
+    """Events in a queue of its own with an end; of those that did not fit, the number is told in their place."""
+
+    def __init__(self, bus: Bus, wanted: Callable[[Event], bool], limit: int) -> None:
+        self._wanted = wanted
+        self._waiting: deque[Event] = deque(maxlen=limit)
+        self._missed = 0
+        self._news = asyncio.Event()
+        self._closed = False
+        self._stop = bus.subscribe(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        if self._wanted(event):
+            self._missed += len(self._waiting) == self._waiting.maxlen
+            self._waiting.append(event)
+            self._news.set()
+
+    def __aiter__(self) -> "Following":
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._waiting and not self._closed:
+            self._news.clear()
+            await self._news.wait()
+        if self._missed:
+            missed, self._missed = self._missed, 0
+            return EventsMissed(count=missed)
+        if not self._waiting:
+            raise StopAsyncIteration
+        return self._waiting.popleft()
+
+    def close(self) -> None:
+        """Hear nothing more; what has been heard is still there to read."""
+        self._stop()
+        self._closed = True
+        self._news.set()
+
+    async def aclose(self) -> None:
+        self.close()

@@ -1,16 +1,20 @@
 """Where things are kept: the user's folders, by the XDG rules, and what lies in them."""
 
+import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from toolwright.errors import ConfigError
+from toolwright.private import keep_private
 
 NAME = "toolwright"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The folders of one user. Nothing is made until something is put there."""
+    """The folders of one user."""
 
     home: Path
     config: Path
@@ -21,10 +25,10 @@ class Folders:
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> "Folders":
-        home = Path(environment.get("HOME") or Path.home())
-        config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
-        data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-        cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+        home = _folder(environment, "HOME") or _home()
+        config = _folder(environment, "XDG_CONFIG_HOME") or home / ".config"
+        data = _folder(environment, "XDG_DATA_HOME") or home / ".local" / "share"
+        cache = _folder(environment, "XDG_CACHE_HOME") or home / ".cache"
         return cls(
             home=home,
             config=config / NAME,
@@ -32,6 +36,14 @@ class Folders:
             data=data / NAME,
             cache=cache / NAME,
         )
+
+    def ready(self) -> "Folders":
+        """The same, with what is in the data folder corrected to be the user's alone. Nothing is made yet; but where
+        nothing could be, there is a data folder that lasts as long as this process."""
+        if problem := _problem(self.data):
+            return replace(self, data=_passing(self.data, problem))
+        keep_private(self.data)
+        return self
 
     @property
     def tool_output(self) -> Path:
@@ -56,3 +68,45 @@ class Folders:
     @property
     def database(self) -> Path:
         return self.data / "toolwright.db"
+
+
+def _folder(environment: Mapping[str, str], name: str) -> Path | None:
+    """A folder that a variable names. A relative one would be another in every place, and lie in the project."""
+    given = environment.get(name)
+    if not given:
+        return None
+    if not Path(given).is_absolute() or "\0" in given:
+        raise ConfigError(f"{name} is {given!r}, which is not an absolute path. Correct it, or unset it.")
+    return Path(given)
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
+
+
+def _problem(folder: Path) -> str:
+    """Why nothing can be kept in a folder, which may still have to be made; empty if it can."""
+    try:
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+    except OSError as error:
+        return error.strerror or str(error)
+    if not there.is_dir():
+        return f"{there} is not a folder"
+    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} cannot be written"
+
+
+@functools.cache
+def _passing(data: Path, reason: str) -> Path:
+    """A private folder in the place of one that cannot be used, said once and removed at the end."""
+    import atexit
+    import shutil
+    import sys
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="toolwright-data-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    sys.stderr.write(f"{data} cannot be used ({reason}); what would be kept there goes when this command ends\n")
+    return folder

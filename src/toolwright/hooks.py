@@ -1,4 +1,4 @@
-"""What a hook is: one function around every call, and a before/after pair made into one."""
+"""What a hook around calls is: one function around every call, and a before/after pair made into one."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from toolwright.tool import Call, Result, ToolContext
 
 Json = dict[str, Any]
 Proceed = Callable[[Call], Awaitable[Result]]
-Hook = Callable[[Proceed, Call, ToolContext], Awaitable[Result]]
+CallHook = Callable[[Proceed, Call, ToolContext], Awaitable[Result]]
 """Does something before, calls `proceed` once with the call as it should be, does something after."""
 
 Before = Callable[[Call, ToolContext], Awaitable[Json | None]]
@@ -17,7 +17,7 @@ After = Callable[[Call, Result, ToolContext], Awaitable[Result | None]]
 """Another result, or None to leave it. Sees failures too."""
 
 
-def wrap(hooks: Sequence[Hook], ctx: ToolContext, innermost: Proceed) -> Proceed:
+def wrap(hooks: Sequence[CallHook], ctx: ToolContext, innermost: Proceed) -> Proceed:
     """The hooks around the call, the first outermost."""
     proceed = innermost
     for hook in reversed(hooks):
@@ -25,7 +25,7 @@ def wrap(hooks: Sequence[Hook], ctx: ToolContext, innermost: Proceed) -> Proceed
     return proceed
 
 
-def pair(before: Before | None = None, after: After | None = None) -> Hook:
+def pair(before: Before | None = None, after: After | None = None) -> CallHook:
     """A before/after pair, as plugins bring them, in the shape of a hook."""
 
     async def hook(proceed: Proceed, call: Call, ctx: ToolContext) -> Result:
@@ -39,7 +39,7 @@ def pair(before: Before | None = None, after: After | None = None) -> Hook:
     return hook
 
 
-def _around(hook: Hook, ctx: ToolContext, proceed: Proceed) -> Proceed:
+def _around(hook: CallHook, ctx: ToolContext, proceed: Proceed) -> Proceed:
     async def run(call: Call) -> Result:
         return await hook(proceed, call, ctx)
 

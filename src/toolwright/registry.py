@@ -3,18 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Literal, Protocol
+from typing import Protocol
 
 from toolwright.errors import UnknownTool
-from toolwright.tool import MAX_NAME, AgentLike, Tool
+from toolwright.tool import MAX_NAME, AgentLike, Offer, Tool
 
 log = logging.getLogger(__name__)
-
-Client = Literal["cli", "app", "desktop", "acp", "api"]
-_INTERACTIVE: tuple[Client, ...] = ("cli", "app", "desktop")
-_SEARCH_PROVIDERS = ("toolwright", "opencode")
 
 
 class Reader(AgentLike, Protocol):
@@ -24,69 +20,16 @@ class Reader(AgentLike, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switches:
-    """What the user has turned on, and which client the tools are offered through."""
-
-    client: Client = "cli"
-    web_search: bool = False
-    code_search: bool = True
-    """Whether the search service knows code as well."""
-    lsp: bool = False
-    batch: bool = False
-    plan_mode: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Where a tool is going to be offered: the circumstances the filters look at."""
-
-    switches: Switches
-    provider: str
-    model: str
-
-    @property
-    def wants_patches(self) -> bool:
-        """Some models were taught to change files by patch."""
-        return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
-
-
-# Tools that are offered only under a condition; all others always are.
-_CONDITIONS: dict[str, Callable[[Offer], bool]] = {
-    "invalid": lambda _: False,
-    "question": lambda offer: offer.switches.client in _INTERACTIVE,
-    "websearch": lambda offer: _searches(offer),
-    "codesearch": lambda offer: _searches(offer) and offer.switches.code_search,
-    "lsp": lambda offer: offer.switches.lsp,
-    "batch": lambda offer: offer.switches.batch,
-    "plan_enter": lambda offer: offer.switches.plan_mode and offer.switches.client == "cli",
-    "plan_exit": lambda offer: offer.switches.plan_mode and offer.switches.client == "cli",
-    "apply_patch": lambda offer: offer.wants_patches,
-    "edit": lambda offer: not offer.wants_patches,
-    "multiedit": lambda offer: not offer.wants_patches,
-    "write": lambda offer: not offer.wants_patches,
-}
-
-
-def _always(_: Offer) -> bool:
-    return True
-
-
-def _searches(offer: Offer) -> bool:
-    return offer.switches.web_search or offer.provider in _SEARCH_PROVIDERS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A tool that may not be loaded yet, and where it comes from."""
 
     id: str
-    permission: str
     load: Callable[[], Tool]
     origin: str
 
 
 def ready(tool: Tool, origin: str = "registered") -> Source:
-    return Source(id=tool.id, permission=tool.permission, load=lambda: tool, origin=origin)
+    return Source(id=tool.id, load=lambda: tool, origin=origin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +48,14 @@ class Clash:
 class Registry:
     """All tools of a workspace. A tool is loaded when it is first needed."""
 
-    switches: Switches = field(default_factory=Switches)
+    circumstances: Offer = field(default_factory=Offer)
+    """Where the tools are offered, before a model is chosen."""
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
-    _by_model: dict[tuple[str, str], list[Source]] = field(default_factory=dict[tuple[str, str], list[Source]])
+    _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
 
     def add(self, sources: Iterable[Source]) -> None:
         """Join more tools. The earlier of two with one name stays, and the other is reported."""
@@ -127,6 +71,13 @@ class Registry:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
         self._sources[tool.id] = ready(tool)
         self._loaded.pop(tool.id, None)
+        self._changed()
+
+    def remove(self, tool_ids: Iterable[str]) -> None:
+        """Leave tools out from the next call on."""
+        for tool_id in tool_ids:
+            self._sources.pop(tool_id, None)
+            self._loaded.pop(tool_id, None)
         self._changed()
 
     def _changed(self) -> None:
@@ -145,33 +96,49 @@ class Registry:
     def __getitem__(self, tool_id: str) -> Tool:
         """The tool of that name, in any case, loaded if it was not yet; otherwise UnknownTool."""
         found = self.name(tool_id)
-        if found not in self._loaded:
-            self._loaded[found] = self._sources[found].load()
-        return self._loaded[found]
+        loaded = self._loaded.get(found)
+        if loaded is None:
+            loaded = self._loaded[found] = self._sources[found].load()
+        return loaded
 
     def name(self, tool_id: str) -> str:
         """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""
         if tool_id in self._sources:
             return tool_id
-        found = [known for known in self._sources if known.lower() == tool_id.lower()]
+        found = self._like(tool_id)
         if len(found) != 1:
             raise UnknownTool(self._unknown(tool_id))
         return found[0]
+
+    def resolved(self, tool_id: str) -> str:
+        """The same, or the name as it came where there is no such tool."""
+        return tool_id if tool_id in self._sources else next(iter(self._like(tool_id)), tool_id)
+
+    def why_alone(self, tool_id: str) -> str:
+        """Why a tool cannot be called in a batch; empty if it can."""
+        known = self.resolved(tool_id)
+        return self[known].alone if known in self._sources else ""
+
+    def is_pinned(self, tool_id: str) -> bool:
+        """Whether results of a tool stay when old ones are cleared."""
+        return tool_id in self._sources and self[tool_id].pinned
+
+    def _like(self, tool_id: str) -> list[str]:
+        """The ids that differ from this one in nothing but case."""
+        return [known for known in self._sources if known.lower() == tool_id.lower()]
 
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
 
     def offered(self, provider: str, model: str, agent: Reader) -> list[str]:
         """The ids of the tools this agent on this model may see, in order."""
-        return [source.id for source in self._open(provider, model) if not agent.hides(source.permission)]
+        return [tool.id for tool in self._open(provider, model) if not agent.hides(tool.permission)]
 
-    def _open(self, provider: str, model: str) -> list[Source]:
-        """The tools this model gets, whoever asks; remembered, because every call wants to know."""
+    def _open(self, provider: str, model: str) -> list[Tool]:
+        """The tools this model gets, whoever asks; remembered, because every step wants to know."""
         if (provider, model) not in self._by_model:
-            offer = Offer(self.switches, provider, model)
-            self._by_model[provider, model] = [
-                source for tool_id, source in self._sources.items() if _CONDITIONS.get(tool_id, _always)(offer)
-            ]
+            offer = replace(self.circumstances, provider=provider, model=model)
+            self._by_model[provider, model] = [tool for tool in self.all() if not tool.offered or tool.offered(offer)]
         return self._by_model[provider, model]
 
     async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:

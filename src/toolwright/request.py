@@ -50,3 +50,16 @@ class Request:
     implied: tuple[str, ...] = ()
     """Judged like `patterns` but not shown: what the shown text really comes down to."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What helps a person to decide, such as the difference an edit makes; it decides nothing itself."""
+    must_ask: bool = False
+    """Set where not all of it could be understood: what the rules allow is asked about all the same."""
+    title: str = ""
+    """The call in one line, where its tool can say it better than its patterns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An answer to choose."""
+
+    label: str
+    description: str

@@ -26,9 +26,12 @@ class Problem:
         return f"{shown_path(self.path)}: {self.message}" if self.path else self.message
 
 
-def problems_with(value: Any, schema: Json | bool) -> list[Problem]:
-    """Everything in the value that does not fit the schema; an empty list if it fits."""
-    return list(_Checker(schema if isinstance(schema, Mapping) else {}).check(value, schema, ()))
+def problems_with(value: Any, schema: Json | bool, *, closed: bool = False) -> list[Problem]:
+    """Everything in the value that does not fit the schema; an empty list if it fits.
+
+    `additionalProperties: false` is what providers want to see; only if `closed` is it a problem to have more.
+    """
+    return list(_Checker(schema if isinstance(schema, Mapping) else {}, closed).check(value, schema, ()))
 
 
 def shown_path(path: Path) -> str:
@@ -69,22 +72,32 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _equal(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     """JSON equality: 1 equals 1.0, but true does not equal 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
+        return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
+
+
+def _key(value: Any) -> object:
+    """The same for two values exactly if they are equal."""
+    if isinstance(value, dict):
+        return ("object", frozenset((name, _key(entry)) for name, entry in value.items()))
+    if isinstance(value, list):
+        return ("array", *map(_key, value))
+    return (isinstance(value, bool), value)
 
 
 class _Checker:
     """One walk over a value, with the root schema at hand for references."""
 
-    def __init__(self, root: Json) -> None:
+    def __init__(self, root: Json, closed: bool) -> None:
         self.root = root
+        self.closed = closed
         self._following: set[tuple[str, int]] = set()
 
     def check(self, value: Any, schema: Json | bool, path: Path) -> Iterator[Problem]:
@@ -92,11 +105,11 @@ class _Checker:
             yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
         if not isinstance(schema, Mapping):
             return
-        wrong_type = next(self._type(value, schema, path), None)
-        if wrong_type is not None:
+        if wrong_type := self._type(value, schema, path):
             yield wrong_type
             return
-        yield from self._bounds(value, schema, path)
+        if not _BOUNDS.keys().isdisjoint(schema):
+            yield from self._bounds(value, schema, path)
         for name, keyword in _KEYWORDS.items():
             if name in schema and isinstance(schema[name], keyword.form):
                 yield from keyword.check(self, value, schema, path)
@@ -104,24 +117,28 @@ class _Checker:
     def fits(self, value: Any, schema: Json | bool) -> bool:
         return next(self.check(value, schema, ()), None) is None
 
-    def _type(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        kinds = _kinds(schema)
-        if kinds and not any(_TYPES[kind](value) for kind in kinds):
-            expected = " or ".join(_WORDS[kind] for kind in kinds)
-            yield Problem(path, f"expected {expected}, got {shown_value(value)}")
+    def _type(self, value: Any, schema: Json, path: Path) -> Problem | None:
+        kinds = kinds_of(schema)
+        for kind in kinds:
+            if _TYPES[kind](value):
+                return None
+        if not kinds:
+            return None
+        expected = " or ".join(_WORDS[kind] for kind in kinds)
+        return Problem(path, f"expected {expected}, got {shown_value(value)}")
 
     def _enum(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        if not any(_equal(value, choice) for choice in schema["enum"]):
+        if not any(equal(value, choice) for choice in schema["enum"]):
             choices = ", ".join(map(shown_value, schema["enum"]))
             yield Problem(path, f"expected one of {choices}, got {shown_value(value)}")
 
     def _const(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        if not _equal(value, schema["const"]):
+        if not equal(value, schema["const"]):
             yield Problem(path, f"expected {shown_value(schema['const'])}, got {shown_value(value)}")
 
     def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         for keyword, bound in _BOUNDS.items():
-            if not bound.applies(value) or not _is_number(schema.get(keyword)):
+            if keyword not in schema or not bound.applies(value) or not _is_number(schema[keyword]):
                 continue
             if not bound.holds(value, schema[keyword]):
                 got = shown_value(value) if _is_number(value) else str(len(value))
@@ -139,8 +156,11 @@ class _Checker:
     def _unique(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
         if not schema["uniqueItems"] or not isinstance(value, list):
             return
+        seen: set[object] = set()
         for index, entry in enumerate(value):
-            if any(_equal(entry, earlier) for earlier in value[:index]):
+            before = len(seen)
+            seen.add(_key(entry))
+            if len(seen) == before:
                 yield Problem((*path, index), f"{shown_value(entry)} is there twice; keep one")
 
     def _items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -176,13 +196,16 @@ class _Checker:
                         yield from self.check(value[name], wanted, (*path, name))
 
     def _additional(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
-        # `false` is what providers want to see; a model's superfluous argument is ignored, not refused.
-        wanted = schema["additionalProperties"]
-        if not isinstance(value, dict):
+        wanted, known = schema["additionalProperties"], schema.get("properties", {})
+        if not isinstance(value, dict) or (wanted is False and not self.closed):
             return
         patterns = schema.get("patternProperties", {})
         for name, entry in value.items():
-            if name not in schema.get("properties", {}) and not any(_fits_pattern(name, one) for one in patterns):
+            if name in known or any(_fits_pattern(name, one) for one in patterns):
+                continue
+            if wanted is False:
+                yield Problem((*path, name), f"is unknown; expected {', '.join(known) or 'nothing'}")
+            else:
                 yield from self.check(entry, wanted, (*path, name))
 
     def _all_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
@@ -202,7 +225,7 @@ class _Checker:
 
     def _closest(self, value: Any, forms: Sequence[Json | bool], path: Path) -> Iterator[Problem]:
         """The problems of the form that the value comes nearest to: the one whose outermost type is right."""
-        right = [form for form in forms if isinstance(form, Mapping) and not any(self._type(value, form, path))]
+        right = [form for form in forms if isinstance(form, Mapping) and self._type(value, form, path) is None]
         if len(right) == 1:
             yield from self.check(value, right[0], path)
         else:
@@ -258,13 +281,15 @@ class _Checker:
             return shown_value(schema["const"])
         if forms := schema.get("anyOf") or schema.get("oneOf"):
             return " or ".join(dict.fromkeys(map(self._phrase, forms)))
-        return " or ".join(_WORDS[kind] for kind in _kinds(schema)) or "a value"
+        return " or ".join(_WORDS[kind] for kind in kinds_of(schema)) or "a value"
 
 
-def _kinds(schema: Json) -> list[str]:
+def kinds_of(schema: Json) -> list[str]:
     """The types a schema names; none if one of them is not a type of JSON, for then anything may be meant."""
     wanted = schema.get("type")
-    kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    if isinstance(wanted, str):
+        return [wanted] if wanted in _TYPES else []
+    kinds = wanted if isinstance(wanted, list) else []
     return kinds if all(isinstance(kind, str) and kind in _TYPES for kind in kinds) else []
 
 
@@ -343,7 +368,7 @@ _KEYWORDS: Mapping[str, _Keyword] = {
     "required": _Keyword(list, _Checker._required),
     "properties": _Keyword(dict, _Checker._properties),
     "patternProperties": _Keyword(dict, _Checker._pattern_properties),
-    "additionalProperties": _Keyword(dict, _Checker._additional),
+    "additionalProperties": _Keyword(_SCHEMA, _Checker._additional),
     "allOf": _Keyword(list, _Checker._all_of),
     "anyOf": _Keyword(list, _Checker._any_of),
     "oneOf": _Keyword(list, _Checker._one_of),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolwright.inbox import Choice
 from toolwright.tool import ToolContext
 
 Json = dict[str, Any]
@@ -27,30 +28,10 @@ class Todos(Protocol):
     def replace(self, session_id: str, todos: Sequence[Todo]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """An answer to choose."""
-
-    label: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question to the user, with answers to choose from."""
-
-    question: str
-    header: str
-    options: tuple[Option, ...]
-    multiple: bool = False
-    custom: bool = True
-    """Whether the user may answer in words of their own."""
-
-
 class Questions(Protocol):
     """Puts questions to the user."""
 
-    async def ask(self, ctx: ToolContext, questions: Sequence[Asked]) -> list[list[str]]:
+    async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
         """The chosen labels or free answers, one list a question; raises PermissionRejected if the user declines."""
         ...
 

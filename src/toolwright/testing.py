@@ -3,22 +3,18 @@
 Our own tests use them, and so can those of plugins and of agents built on toolwright.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace, build_workspace
-from toolwright.hooks import Hook
-from toolwright.models.connect import Connections
+from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedModel
-from toolwright.permission.broker import Question, Reply
 from toolwright.permission.rules import Rule
-from toolwright.registry import Client
 from toolwright.session.session import Session
-from toolwright.tool import Tool
+from toolwright.tool import Client
+from toolwright.workspace import Workspace
 
 __all__ = ["ScriptedModel", "ScriptedUser", "make_session", "make_workspace"]
 
@@ -47,49 +43,40 @@ def make_workspace(
     *,
     model: Model | None = None,
     config: Mapping[str, Any] | None = None,
-    tools: Sequence[Tool] = (),
-    user: ScriptedUser | None = None,
-    hooks: Sequence[Hook] = (),
+    user: "ScriptedUser | Answerer | None" = None,
     client: Client = "cli",
-    keep: bool = False,
     trust: bool = True,
     environment: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> Workspace:
     """A workspace whose user has an empty home beside the project, so that nothing of this machine is seen.
 
     `model` answers every prompt that names no other: `await make_workspace(folder, model=ScriptedModel(
-    {"text": "Hello."})).prompt("Hi")`. `config` is what a configuration file would say.
+    {"text": "Hello."})).prompt("Hi")`. `config` is what a configuration file would say. Close it, or use it as
+    `async with`, which also starts its extensions.
     """
     home = root.parent / f"{root.name}.home"
-    settings = ({} if model is None else {"model": model.info.full_name}) | dict(config or {})
-    said = {"TOOLWRIGHT_CONFIG_CONTENT": json.dumps(settings)} if settings else {}
-    surroundings = {"HOME": str(home), **said, **(environment or {})}
-    workspace = build_workspace(
+    return Workspace(
         root,
+        model=model or "",
+        config=config,
         answer=user or ScriptedUser(),
         trust=trust,
         client=client,
-        tools=tools,
-        hooks=hooks,
-        keep=keep,
-        environment=surroundings,
+        environment={"HOME": str(home), **(environment or {})},
+        **more,
     )
-    if model is not None:
-        workspace.services.use(Connections).add(model.info.full_name, model)
-    return workspace
 
 
 def make_session(
     root: Path,
     *,
     agent: str = "",
-    tools: Sequence[Tool] = (),
     rules: Sequence[Rule] = (),
-    user: ScriptedUser | None = None,
     **more: Any,
 ) -> Session:
     """A session in such a workspace, with rules of its own on top of the defaults."""
-    return make_workspace(root, tools=tools, user=user, **more).session(agent, rules=rules)
+    return make_workspace(root, **more).session(agent, rules=rules)
 
 
 def _reply(kind: str) -> Reply:

@@ -3,16 +3,19 @@
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import partial
 from pathlib import Path
 from string import Template
+from types import MethodType
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from toolwright.errors import InvalidArguments, ToolError
 from toolwright.request import Request
 from toolwright.schema import Problem, problems_with
-from toolwright.signature import Parameter, parameters_of
+from toolwright.signature import Signature, signature_of, written
 
 Json = dict[str, Any]
 Action = Literal["allow", "ask", "deny"]
@@ -86,9 +89,52 @@ class Abort:
             raise ToolError(f"The call was stopped: {self._reason}.", "aborted")
 
 
+class Use(Protocol):
+    """Finds the one instance of a service by its type."""
+
+    def __call__(self, kind: type[T]) -> T: ...
+
+
+def nothing_to_use(kind: type[T]) -> T:
+    """For who has no workspace."""
+    raise ToolError(f"There is no {kind.__name__} here.")
+
+
+Client = Literal["cli", "app", "desktop", "acp", "api"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Where a tool is going to be offered: by which client, to which model, and what the user has turned on."""
+
+    client: Client = "cli"
+    provider: str = ""
+    model: str = ""
+    attended: bool = True
+    """Whether somebody is there to answer questions."""
+    web_search: bool = False
+    code_search: bool = True
+    """Whether the search service knows code as well."""
+    lsp: bool = False
+    batch: bool = False
+    plan_mode: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is a service to send searches to."""
+        return self.web_search or self.provider in ("toolwright", "opencode")
+
+    @property
+    def wants_patches(self) -> bool:
+        """Some models were taught to change files by patch."""
+        return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
+
+
 class Host(Protocol):
     """What a running session offers one call. Sessions implement it; tests fake it."""
 
+    @property
+    def offered(self) -> Sequence[str]: ...
     def check(self, requests: Sequence[Request]) -> None: ...
     async def ask(self, requests: Sequence[Request]) -> None: ...
     def decide(self, permission: str, pattern: str) -> Action: ...
@@ -98,7 +144,7 @@ class Host(Protocol):
     def use(self, kind: type[T]) -> T: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolContext:
     """The surroundings of one call: whose it is, where, and what the tool may ask its session for."""
 
@@ -110,9 +156,19 @@ class ToolContext:
     """The folder that was opened; relative paths start here."""
     host: Host
     abort: Abort = field(default_factory=Abort)
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    offered: tuple[str, ...] = ()
-    """The tools this agent has, so that advice names no others."""
+    mentioned: tuple[str, ...] = ()
+    """The agents that the user has named in the prompt."""
+    parent: str = ""
+    """The call that makes this one, if one does."""
+
+    @property
+    def offered(self) -> Sequence[str]:
+        """The tools this agent has, so that advice names no others."""
+        return self.host.offered
+
+    def __repr__(self) -> str:
+        """Whose call it is; short, for it ends up in logs and, by mistake, in outputs."""
+        return f"<ToolContext of call {self.call_id[:40]} by {self.agent[:40]} in session {self.session_id[:40]}>"
 
     def check(self, *requests: Request) -> None:
         """Raise PermissionDenied if a rule forbids any of these; ask nobody.
@@ -159,6 +215,7 @@ class AgentLike(Protocol):
     def use(self, kind: type[T]) -> T: ...
 
 
+ANY = "*"
 Run = Callable[[ToolContext, Json], Awaitable[Result]]
 FormatProblems = Callable[[Sequence[Problem]], str]
 
@@ -178,9 +235,23 @@ class Tool:
     """Whether the body asks for its own permissions. If not, the door asks for the tool by its id."""
     init: "Callable[[Tool, AgentLike], Awaitable[Tool]] | None" = None
     """Makes the form of the tool that one agent is offered, where text or schema depend on the agent."""
+    offered: Callable[[Offer], bool] | None = None
+    """When the tool is offered to a model; always, if nothing is said."""
+    writes: str = ""
+    """The argument that names the file it writes, or ANY for one that may write any file."""
+    reads: str = ""
+    """The argument that names the file it reads, or ANY for one that may look at any file."""
+    keep: Literal["head", "tail", "both"] = "head"
+    """Which end of a long output is kept."""
+    alone: str = ""
+    """Why it cannot be called in a batch; empty if it can."""
+    pinned: bool = False
+    """Whether its results stay in the conversation when old ones are cleared."""
     format_problems: FormatProblems | None = None
     function: Callable[..., Any] | None = None
     """The plain function behind the tool, if it was made from one."""
+    signature: Signature | None = None
+    """How the arguments become those of the function; none for a schema from elsewhere."""
 
     def __post_init__(self) -> None:
         if not is_tool_name(self.id):
@@ -191,18 +262,43 @@ class Tool:
     async def for_agent(self, agent: AgentLike) -> "Tool":
         return self if self.init is None else await self.init(self, agent)
 
+    def __get__(self, instance: object, owner: type | None = None) -> "Tool":
+        """The tool of one instance, for a method that was made a tool in the body of its class."""
+        if instance is None or self.function is None or self.signature is None or not self.signature.unbound:
+            return self
+        function, signature = MethodType(self.function, instance), replace(self.signature, unbound=False)
+        return replace(self, function=function, signature=signature, run=_runner(function, signature))
+
     def parse(self, arguments: Any) -> Json:
-        """The arguments, once they fit the schema; otherwise InvalidArguments with every problem at once."""
+        """The arguments as JSON that fits the schema; otherwise InvalidArguments with every problem at once.
+
+        Names may be those of Python; null for what may be left out, digits for a number and JSON in a string
+        are read as what they mean.
+        """
+        signature, known = self.signature, self.parameters.get("properties", {})
+        if signature is not None and isinstance(arguments, dict) and not arguments.keys() <= known.keys():
+            arguments = signature.renamed(arguments)
         problems = problems_with(arguments, self.parameters)
-        if not problems:
-            return cast("Json", arguments)
+        if problems:
+            from toolwright.fitting import fitted
+
+            arguments = fitted(arguments, self.parameters, exact=signature.exact if signature else ())
+            problems = problems_with(arguments, self.parameters)
+        if signature is not None and isinstance(arguments, dict):
+            problems += [] if arguments.keys() <= known.keys() else signature.misspelt(arguments)
+            problems += signature.values(arguments, problems)[1]
+        if problems:
+            raise self._refusal(problems)
+        return cast("Json", arguments)
+
+    def _refusal(self, problems: Sequence[Problem]) -> InvalidArguments:
         if self.format_problems is not None:
-            raise InvalidArguments(self.format_problems(problems))
+            return InvalidArguments(self.format_problems(problems))
         lines = "\n".join(f"- {problem}" for problem in problems[:_TOLD])
         if len(problems) > _TOLD:
             lines += f"\n- and {len(problems) - _TOLD:,} more"
-        raise InvalidArguments(
-            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these put right."
+        return InvalidArguments(
+            f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these fixed."
         )
 
 
@@ -218,6 +314,12 @@ def tool(
     permission: str = "",
     asks: bool = False,
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
+    offered: Callable[[Offer], bool] | None = None,
+    writes: str = "",
+    reads: str = "",
+    keep: Literal["head", "tail", "both"] = "head",
+    alone: str = "",
+    pinned: bool = False,
     format_problems: FormatProblems | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
@@ -230,30 +332,55 @@ def tool(
     permission: str = "",
     asks: bool = False,
     init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
+    offered: Callable[[Offer], bool] | None = None,
+    writes: str = "",
+    reads: str = "",
+    keep: Literal["head", "tail", "both"] = "head",
+    alone: str = "",
+    pinned: bool = False,
     format_problems: FormatProblems | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function: its signature is the schema, its docstring (or `text`) is for the model.
 
-    The first parameter is the ToolContext, the others are the arguments; `file_path` here is `filePath` to
-    the model. Describe each with `Annotated[str, "what it is"]`. `text` names a Markdown file beside the
-    function's own; `${LINES}` in it is the module's constant LINES.
+    A parameter of type ToolContext gets the context; the others are the arguments, and `file_path` here is `filePath`
+    to the model. Describe each with `Annotated[str, "what it is"]` or in the docstring. `text` names a Markdown file
+    beside the function's own; `${LINES}` in it is the module's constant LINES.
     """
 
     def make(function: Callable[..., Any]) -> Tool:
-        parameters = parameters_of(function)
+        signature = signature_of(function, ToolContext)
         return Tool(
-            id=id or function.__name__,
-            description=_text_of(function, text),
-            parameters=_schema_of(parameters),
-            run=_runner(function, parameters),
+            id=id or _name_of(function),
+            description=_text_from(function, text) if text else signature.text,
+            parameters=signature.schema,
+            run=_runner(function, signature),
             permission=permission,
             asks=asks,
             init=init,
+            offered=offered,
+            writes=writes,
+            reads=reads,
+            keep=keep,
+            alone=alone,
+            pinned=pinned,
             format_problems=format_problems,
             function=function,
+            signature=signature,
         )
 
     return make if function is None else make(function)
+
+
+def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
+    """A tool as it is, or one made of a function as `@tool` makes it."""
+    if not isinstance(thing, Tool) and not callable(thing):
+        raise TypeError(f"A tool is a function or a Tool, not {type(thing).__name__}: {thing!r:.100}")
+    made = thing if isinstance(thing, Tool) else tool(thing)
+    if made.signature is not None and made.signature.unbound:
+        raise TypeError(
+            f"{made.id} is a method without its instance: use the one of an instance, as in Shop().{made.id}"
+        )
+    return made
 
 
 def described(tool: Tool, **values: object) -> Tool:
@@ -261,49 +388,66 @@ def described(tool: Tool, **values: object) -> Tool:
     return replace(tool, description=Template(tool.description).safe_substitute(values))
 
 
-def _text_of(function: Callable[..., Any], text: str) -> str:
-    if not text:
-        return inspect.getdoc(function) or ""
-    template = Template((Path(inspect.getfile(function)).parent / text).read_text("utf-8").strip())
-    constants = {name: value for name, value in function.__globals__.items() if name.isupper()}
+def _text_from(function: Callable[..., Any], text: str) -> str:
+    source = written(function)
+    template = Template((Path(inspect.getfile(source)).parent / text).read_text("utf-8").strip())
+    constants = {name: value for name, value in source.__globals__.items() if name.isupper()}
     missing = {name for name in template.get_identifiers() if name.isupper()} - constants.keys()
     if missing:
-        raise ValueError(f"{text} speaks of {', '.join(sorted(missing))}, which {function.__module__} does not define")
+        raise ValueError(f"{text} speaks of {', '.join(sorted(missing))}, which {source.__module__} does not define")
     return template.safe_substitute(constants)
 
 
-def _schema_of(parameters: Sequence[Parameter]) -> Json:
-    schema: Json = {
-        "type": "object",
-        "properties": {parameter.name: parameter.schema for parameter in parameters},
-        "required": [parameter.name for parameter in parameters if parameter.required],
-        "additionalProperties": False,
-    }
-    return schema
+def _name_of(function: Callable[..., Any]) -> str:
+    named = function if hasattr(function, "__name__") or not isinstance(function, partial) else written(function)
+    return str(getattr(named, "__name__", type(function).__name__))
 
 
-def _runner(function: Callable[..., Any], parameters: Sequence[Parameter]) -> Run:
-    """Call the function with the model's names turned into its own; leave out what it does not know."""
-    names = {parameter.name: parameter.python_name for parameter in parameters}
+def _runner(function: Callable[..., Any], signature: Signature) -> Run:
+    """Call the function with the values it expects, under its own names."""
+    asynchronous = inspect.iscoroutinefunction(function)
+    name = _name_of(function)
+    known = frozenset(parameter.name for parameter in signature.parameters)
 
     async def run(ctx: ToolContext, arguments: Json) -> Result:
-        values = {names[name]: value for name, value in arguments.items() if name in names}
-        if inspect.iscoroutinefunction(function):
-            answer = await function(ctx, **values)
-        else:
-            answer = await asyncio.to_thread(function, ctx, **values)
-        return as_result(answer, function.__name__)
+        values, problems = signature.values(arguments)
+        if problems:
+            raise InvalidArguments("\n".join(map(str, problems)))
+        if signature.context and not signature.positional:
+            values[signature.context] = ctx
+        work = partial(function, *((ctx,) if signature.positional else ()), **values)
+        answer = await work() if asynchronous else await asyncio.to_thread(work)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        result = as_result(answer, name)
+        return result if arguments.keys() <= known else _with_remark(result, signature.unknown(arguments))
 
     return run
 
 
 def as_result(answer: object, name: str) -> Result:
-    """A Result, or a plain string as one."""
+    """A Result as it is, a string as one, and anything else that JSON can say as its text."""
     if isinstance(answer, Result):
         return answer
-    if isinstance(answer, str):
+    if isinstance(answer, str) and not isinstance(answer, Enum):
         return Result(answer)
-    raise ToolError(f"{name} returned {type(answer).__name__}; a tool returns a string or a Result.")
+    import json
+
+    from toolwright.values import jsonable
+
+    try:
+        return Result(json.dumps(jsonable(answer), ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError) as problem:
+        kind = type(answer).__name__
+        raise ToolError(f"{name} returned {kind}, which is no text, Result or JSON: {problem}.") from problem
+
+
+def _with_remark(result: Result, unknown: Sequence[str]) -> Result:
+    """A model that sent more than the tool takes learns that it had no effect."""
+    if not unknown:
+        return result
+    names = ", ".join(str(name)[:MAX_NAME] for name in unknown[:_TOLD])
+    return replace(result, output=f"{result.output}\n\n(Ignored, because this tool has no such argument: {names})")
 
 
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME - 1}}}")

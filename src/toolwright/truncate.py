@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from toolwright.ids import new_id
-from toolwright.tool import Result
+from toolwright.private import make_folder
+from toolwright.tool import Result, Tool, ToolContext
 
 Direction = Literal["head", "tail", "both"]
 
@@ -16,9 +17,6 @@ MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
 KEPT_DAYS = 7
 FILE_PREFIX = "tool_"
-
-# How a command began and how it ended matter more than what it said on the way.
-_USUAL: dict[str, Direction] = {"bash": "both"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +143,15 @@ class Truncator:
     by_agent: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     by_tool: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
 
-    def limits_for(self, tool: str, agent: str) -> Limits:
+    def limits_for(self, tool: str, agent: str, keep: Direction = "head") -> Limits:
         limits = self.by_tool.get(tool) or self.by_agent.get(agent) or self.limits
-        return limits if limits.direction else replace(limits, direction=_USUAL.get(tool, "head"))
+        return limits if limits.direction else replace(limits, direction=keep)
 
-    def apply(self, result: Result, *, tool: str, agent: str, offered: Sequence[str]) -> Result:
-        """The result as the model should get it; what a tool has cut itself is left alone."""
+    def apply(self, result: Result, tool: Tool, ctx: ToolContext) -> Result:
+        """The result as the model should get it; what a tool has truncated itself is left alone."""
         if result.truncated is not None:
             return replace(result, metadata=result.metadata | {"truncated": result.truncated})
-        piece = cut(result.output, self.limits_for(tool, agent))
+        piece = cut(result.output, self.limits_for(tool.id, ctx.agent, tool.keep))
         if piece is None and result.error is not None:
             return result
         if piece is None:
@@ -161,7 +159,7 @@ class Truncator:
         path = self.keep(result.output)
         return replace(
             result,
-            output=shown(piece, path, offered, _SUCCESS if result.error is None else _FAILURE),
+            output=shown(piece, path, ctx.offered, _SUCCESS if result.error is None else _FAILURE),
             metadata=result.metadata | {"truncated": True, "outputPath": str(path)},
             truncated=True,
         )
@@ -174,7 +172,7 @@ class Truncator:
 
     def new_file(self) -> Path:
         """The name of an overflow file that does not exist yet; later ones sort after earlier ones."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         return self.folder / new_id(FILE_PREFIX.rstrip("_"))
 
     def remove_old(self) -> int:

@@ -42,7 +42,7 @@ def test_a_new_agent_is_a_file_that_works_at_once(tw: Tw, project: Path) -> None
     )
     file = project.resolve() / ".toolwright" / "agent" / "team" / "reviewer.md"
     assert (outcome.code, outcome.out) == (0, f"{file}\n")
-    shown = tw("agent", "show", "team/reviewer", "--json").json
+    shown = tw("agent", "show", "team/reviewer", "--json", "--trust").json
     assert (shown["mode"], shown["description"], shown["model"]) == ("subagent", "Reviews: a change", "a/b")
     offered = [one["id"] for one in tw("tool", "list", "--json", "--agent", "team/reviewer").json]
     assert not {"edit", "write", "bash"} & set(offered)

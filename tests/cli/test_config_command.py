@@ -1,8 +1,10 @@
 """tw config: what holds, and where it comes from."""
 
+import json
 from pathlib import Path
 
 import jsonschema_rs
+import pytest
 
 from tests.cli.conftest import Tw
 
@@ -16,7 +18,21 @@ def test_it_names_every_file_weakest_first_and_what_they_come_to(tw: Tw, project
     lines = text.splitlines()
     assert lines[0] == f"project   {project.resolve()}  (not trusted)"
     assert [line.split()[0] for line in lines[2:4]] == ["user", "project"]
-    assert tw("config", "--json").json == {"model": "c/d", "shell": "bash"}
+    assert tw("config", "--json", "--trust").json == {"model": "c/d", "shell": "bash"}
+    untrusted = tw("config", "--json")
+    assert untrusted.json == {"model": "a/b", "shell": "bash"}
+    assert untrusted.err == "warning: not trusted, left out: model (tw trust)\n"
+
+
+def test_no_secret_is_shown(tw: Tw, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PART", "from the environment")
+    user = home / ".config" / "toolwright" / "toolwright.json"
+    user.parent.mkdir(parents=True)
+    options = {"apiKey": "sk-plain", "headers": {"X-Auth-Token": "abc", "X-Other": "{env:PART}-1"}, "setCacheKey": True}
+    user.write_text(json.dumps({"provider": {"mine": {"name": "Mine", "options": options}}}))
+    shown = tw("config", "--json").json["provider"]["mine"]
+    headers = {"X-Auth-Token": "********", "X-Other": "********-1"}
+    assert shown == {"name": "Mine", "options": {"apiKey": "********", "headers": headers, "setCacheKey": True}}
 
 
 def test_without_a_file_it_says_which_would_be_read(tw: Tw, project: Path) -> None:

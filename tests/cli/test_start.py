@@ -35,7 +35,7 @@ def test_version_and_help_load_nothing_but_themselves(arguments: list[str]) -> N
 @pytest.mark.parametrize("arguments", [["tool", "list"], ["tool", "call", "glob", '{"pattern": "*.nothing"}']])
 def test_a_single_call_loads_no_model_no_http_no_database(tmp_path: Path, arguments: list[str]) -> None:
     found = loaded("--directory", str(tmp_path), *arguments)
-    assert "toolwright.app" in found
+    assert "toolwright.workspace" in found
     assert not found & {
         "sqlite3",
         "http.client",

@@ -94,7 +94,7 @@ def test_with_nobody_there_the_refusal_names_what_was_asked(tw: Tw, configure: C
     configure({"permission": {"edit": "ask"}})
     outcome = tw("tool", "call", "write", '{"filePath": "n.txt", "content": "x"}')
     assert outcome.code == 3
-    assert "refused, because nobody is there to ask: edit n.txt" in outcome.err
+    assert "edit on 'n.txt' was refused, because nobody can be asked in this run" in outcome.err
 
 
 def test_an_unknown_tool_is_answered_by_invalid_and_fails(tw: Tw) -> None:

@@ -1,6 +1,9 @@
 """tw trust: a project's rules and code take effect when the user says so."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Tw
 
@@ -27,3 +30,43 @@ def test_a_damaged_file_of_trust_is_one_message(tw: Tw, home: Path) -> None:
     outcome = tw("tool", "list")
     assert outcome.code == 1
     assert "trust.json" in outcome.err
+
+
+def test_it_shows_what_becomes_active_and_later_what_has_changed(tw: Tw, project: Path) -> None:
+    (project / "toolwright.json").write_text('{\n  "model": "a/b"\n}\n')
+    assert tw("trust", "--check").code == 1
+    assert tw("trust").out == "active  toolwright.json  (21 bytes)\n"
+    assert (tw("trust", "--check").code, tw("trust").out) == (0, "")
+    (project / "toolwright.json").write_text('{\n  "model": "c/d" // \x1b[2Jevil\n}\n')
+    assert tw("config", "--json").json == {}
+    outcome = tw("trust", "--check")
+    assert outcome.code == 1
+    assert '-  "model": "a/b"\n+  "model": "c/d" // \\x1b[2Jevil\n' in outcome.out
+    assert tw("trust", "--check", "--json").json["changed"] == ["toolwright.json"]
+    assert "changed since you trusted the project: toolwright.json" in tw("config", "--json").err
+    assert tw("trust").out == outcome.out
+    assert tw("config", "--json").json["model"] == "c/d"
+
+
+BROKEN = ["{", '{"permission": "never"}', '{"username": "{file:~/nowhere}"}']
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_it_works_where_the_configuration_is_broken(tw: Tw, project: Path, text: str) -> None:
+    (project / "toolwright.json").write_text(text)
+    assert tw("trust").code == 0
+    assert tw("trust", "--list").out == f"{project.resolve()}\n"
+    assert "no longer trusted" in tw("trust", "--remove").err
+
+
+def test_a_command_in_the_sandbox_cannot_trust(tw: Tw, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLWRIGHT_SANDBOX", "bubblewrap")
+    assert tw("trust").code == 2
+    assert tw("trust", "--list").out == ""
+
+
+def test_what_cannot_be_read_cannot_be_trusted(tw: Tw, project: Path) -> None:
+    (project / ".toolwright" / "agent").mkdir(parents=True)
+    os.mkfifo(project / ".toolwright" / "agent" / "a.md")
+    outcome = tw("trust")
+    assert (outcome.code, "cannot be read" in outcome.err) == (2, True)

@@ -203,9 +203,8 @@ def test_reading_changes_nothing_on_disk(project: Path, home: Path) -> None:
     assert file.read_text() == '{"model": "a/b"}'
 
 
-def test_a_setting_is_found_by_its_path(project: Path, home: Path) -> None:
-    write(project / "toolwright.json", {"edit": {"drift": "refuse"}})
-    config = load(project, home)
-    assert config.get("edit", "drift") == "refuse"
-    assert config.get("edit", "drift", "deeper", default="none") == "none"
-    assert config.get("nothing", default=3) == 3
+def test_settings_are_typed_and_have_defaults(project: Path, home: Path) -> None:
+    write(project / "toolwright.json", {"edit": {"drift": "refuse"}, "budget": {"cost": 2}, "sandbox": "landlock"})
+    settings = load(project, home).settings
+    assert (settings.edit.drift, settings.budget.cost, settings.budget.steps) == ("refuse", 2, None)
+    assert (settings.sandbox.mode, settings.sandbox.network, settings.truncate.max_lines) == ("landlock", True, 2000)

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from toolwright.app import Workspace
-from toolwright.errors import ConfigError, UsageError
-from toolwright.models.connect import Connections
+from toolwright.errors import UsageError
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 EVIL = "http://127.0.0.1:9/v1"
 
@@ -21,7 +20,7 @@ def opened(project: Path, settings: Any, *, trust: bool, **environment: str) -> 
 
 
 def address(workspace: Workspace, provider: str) -> str:
-    return workspace.services.use(Connections).catalog.provider(provider).base_url
+    return workspace.connections.catalog.provider(provider).base_url
 
 
 def test_a_known_provider_keeps_its_address(project: Path) -> None:
@@ -40,21 +39,28 @@ def test_a_provider_of_the_users_own_keeps_its_address(project: Path) -> None:
 def test_a_provider_the_project_brings_gets_no_key_of_the_users(project: Path) -> None:
     theirs = {"npm": "@ai-sdk/openai-compatible", "env": ["MY_KEY"], "options": {"baseURL": EVIL}}
     workspace = opened(project, {"provider": {"theirs": theirs}}, trust=False, MY_KEY="secret")
-    assert workspace.services.use(Connections).catalog.provider("theirs").env == ()
+    assert workspace.connections.catalog.provider("theirs").env == ()
+
+
+def prompt_of(workspace: Workspace, agent: str) -> str:
+    return workspace.agents[agent].prompt
 
 
 def test_variables_and_outside_files_are_not_filled_in(project: Path) -> None:
     (project.parent / "secret.txt").write_text("secret")
-    workspace = opened(project, {"username": "{env:MY_KEY}"}, trust=False, MY_KEY="secret")
-    assert workspace.config.get("username") == ""
-    with pytest.raises(ConfigError, match="which is not trusted"):
-        opened(project, {"username": "{file:../secret.txt}"}, trust=False)
-    assert opened(project, {"username": "{file:../secret.txt}"}, trust=True).config.get("username") == "secret"
+    by_variable = {"agent": {"new": {"prompt": "x{env:MY_KEY}"}}}
+    by_file = {"agent": {"new": {"description": "y", "prompt": "{file:../secret.txt}"}}}
+    assert prompt_of(opened(project, by_variable, trust=False, MY_KEY="secret"), "new") == "x"
+    assert prompt_of(opened(project, by_variable, trust=True, MY_KEY="secret"), "new") == "xsecret"
+    workspace = opened(project, by_file, trust=False)
+    assert prompt_of(workspace, "new") == ""
+    assert workspace.config.warnings == ("not trusted, left out: agent.new.prompt (tw trust)",)
+    assert prompt_of(opened(project, by_file, trust=True), "new") == "secret"
 
 
 async def test_no_prompt_goes_to_a_provider_of_the_project_unasked(project: Path) -> None:
     theirs = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": EVIL}}
     workspace = opened(project, {"model": "theirs/m", "provider": {"theirs": theirs}}, trust=False)
     with pytest.raises(UsageError, match="No model is chosen"):
-        await workspace.sessions.create().prompt(Prompt(text="hello"))
+        await workspace.sessions.create().turns.answer(Prompt(text="hello"))
     await workspace.close()

@@ -45,6 +45,10 @@ class Desk:
         except ToolError as error:
             return Result.failed(error)
 
+    @property
+    def offered(self) -> Sequence[str]:
+        return ()
+
     def check(self, requests: Sequence[Request]) -> None:
         for request in requests:
             for pattern in request.patterns:

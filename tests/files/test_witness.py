@@ -6,7 +6,6 @@ import pytest
 
 from toolwright.files import witness as witness_module
 from toolwright.files.journal import Journal
-from toolwright.files.store import Files
 from toolwright.files.witness import Witness
 from toolwright.models.scripted import ScriptedModel
 from toolwright.session.prompt import Prompt
@@ -57,9 +56,9 @@ async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:
     model = ScriptedModel({"tools": [{"name": "bash", "args": {"command": command}}]}, {"text": "gone"})
     workspace = make_workspace(project, model=model)
     turns = workspace.sessions.create()
-    await turns.prompt(Prompt(text="clear up"))
+    await turns.turns.answer(Prompt(text="clear up"))
     assert not (project / "src" / "x.py").exists()
-    undo = Undo(workspace.services.use(Files), turns.conversation)
+    undo = Undo(workspace.files, turns.conversation)
     await undo.revert(Selection(turn=turns.conversation.messages[0].info.id))
     await workspace.close()
     assert (project / "src" / "x.py").read_text() == "precious\n"

@@ -10,16 +10,19 @@ from hypothesis import strategies as st
 
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
+from toolwright.inbox import Inbox, Question, Reply, always_say
 from toolwright.permission.approvals import Approvals
-from toolwright.permission.broker import Asker, Broker, Question, Reply, headless
-from toolwright.permission.gate import Gate
+from toolwright.permission.gate import Asker, Gate
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.request import Request
 from toolwright.testing import ScriptedUser
+from toolwright.tool import Call
+
+CALL = Call(id="call_1", tool="bash", arguments={})
 
 
 class House:
-    """A broker with a scripted user, and askers under rules of one's choice."""
+    """An inbox with a scripted user, and askers under rules of one's choice."""
 
     def __init__(self, folder: Path, user: Any = None) -> None:
         self.events: list[Any] = []
@@ -27,11 +30,11 @@ class House:
         bus = Bus()
         bus.subscribe(self.events.append)
         approvals = Approvals(file=folder / "approvals.json", project=folder)
-        self.broker = Broker(bus=bus, approvals=approvals, answer=self.user)
-        self.gate = Gate(self.broker)
+        self.inbox = Inbox(bus, self.user)
+        self.gate = Gate(self.inbox, approvals)
 
     def asker(self, *rules: Rule, session: str = "ses_1", parent: Policy | None = None) -> Asker:
-        return Asker(session_id=session, policy=Policy("build", (Layer("user", rules),), parent), call_id="call_1")
+        return Asker(session_id=session, policy=Policy("build", (Layer("user", rules),), parent), call=CALL)
 
     async def ask(self, asker: Asker, *requests: Request) -> None:
         await self.gate.ask(asker, requests)
@@ -88,7 +91,7 @@ async def test_a_deny_on_what_is_only_implied_counts_as_well(house: House) -> No
 async def test_a_request_with_nothing_in_it_is_asked_never_allowed(house: House) -> None:
     task = house.start(house.asker(ALLOW), bash())
     await settle()
-    assert len(house.broker.pending()) == 1
+    assert len(house.inbox.pending) == 1
     task.cancel()
 
 
@@ -102,8 +105,8 @@ async def test_once_is_for_once(tmp_path: Path) -> None:
 async def test_always_holds_for_what_was_offered_and_for_other_sessions(house: House) -> None:
     task = house.start(house.asker(ASK), bash("git log -5", always=("git log *",)))
     await settle()
-    [question] = house.broker.pending()
-    house.broker.reply(question.id, Reply(kind="always", scope="project"))
+    [question] = house.inbox.pending
+    house.inbox.reply(question.id, Reply(kind="always", scope="project"))
     await task
     await house.ask(house.asker(ASK, session="ses_2"), bash("git log"), bash("git log --oneline"))
     assert len(house.user.questions) == 1
@@ -121,7 +124,7 @@ async def test_an_approval_of_the_calling_session_holds_for_its_child(tmp_path: 
     house = House(tmp_path, ScriptedUser.saying("always"))
     parent = house.asker(ASK)
     await house.ask(parent, bash("ls"))
-    child = Asker(session_id="ses_2", policy=parent.policy, callers=("ses_1",))
+    child = Asker(session_id="ses_2", policy=parent.policy, callers=("ses_1",), call=CALL)
     await house.ask(child, bash("ls"))
     assert len(house.user.questions) == 1
 
@@ -131,7 +134,7 @@ async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(h
     other = house.start(house.asker(ASK, session="ses_9"), bash("pwd"))
     strict = house.start(house.asker(ASK, Rule("bash", "ls *", "ask"), session="ses_8"), bash("ls", "whoami"))
     await settle()
-    house.broker.reply(house.user.questions[2].id, Reply(kind="always", scope="user"))
+    house.inbox.reply(house.user.questions[2].id, Reply(kind="always", scope="user"))
     await asyncio.wait_for(asyncio.gather(*tasks), timeout=5)
     assert not other.done()
     assert not strict.done()
@@ -144,8 +147,8 @@ async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(h
 async def test_always_may_take_a_part_of_what_was_offered(house: House) -> None:
     task = house.start(house.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
     await settle()
-    [question] = house.broker.pending()
-    house.broker.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
+    [question] = house.inbox.pending
+    house.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
     await task
     await house.ask(house.asker(ASK), bash("git status"))
     again = house.start(house.asker(ASK), bash("make"))
@@ -157,21 +160,21 @@ async def test_always_may_take_a_part_of_what_was_offered(house: House) -> None:
 async def test_what_was_not_offered_cannot_be_approved(house: House) -> None:
     task = house.start(house.asker(ASK), bash("git status"))
     await settle()
-    [question] = house.broker.pending()
+    [question] = house.inbox.pending
     with pytest.raises(UsageError, match=r"\* was not offered for this question; there is git status"):
-        house.broker.reply(question.id, Reply(kind="always", patterns=("*",)))
-    assert house.broker.pending() == [question]
-    assert not house.broker.approvals.file.exists()
+        house.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
+    assert house.inbox.pending == [question]
+    assert not house.gate.approvals.file.exists()
     task.cancel()
 
 
 async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(house: House) -> None:
     """A saved rule that cannot satisfy the gate which asked would ask for ever."""
     useless = house.start(house.asker(ASK), bash("git push", always=("git status *",)))
-    uncertain = house.start(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+    uncertain = house.start(house.asker(ASK), bash("eval $x", must_ask=True))
     good = house.start(house.asker(ASK), bash("git push", always=("git push *",)))
     await settle()
-    assert [question.offered for question in house.user.questions] == [(), (), ("git push *",)]
+    assert [question.always for question in house.user.questions] == [(), (), ("git push *",)]
     asked = [event for event in house.events if isinstance(event, PermissionAsked)]
     assert [event.always for event in asked] == [(), (), ("git push *",)]
     for task in (useless, uncertain, good):
@@ -180,15 +183,15 @@ async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(hous
 
 async def test_always_where_nothing_is_offered_is_for_once(tmp_path: Path) -> None:
     house = House(tmp_path, ScriptedUser.saying("always", "reject"))
-    await house.ask(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+    await house.ask(house.asker(ASK), bash("eval $x", must_ask=True))
     with pytest.raises(PermissionRejected):
-        await house.ask(house.asker(ASK), bash("eval $x", metadata={"must_ask": True}))
+        await house.ask(house.asker(ASK), bash("eval $x", must_ask=True))
 
 
 async def test_a_command_that_must_be_asked_is_asked_even_if_a_rule_allows_it(house: House) -> None:
-    task = house.start(house.asker(ALLOW), bash("eval $x", metadata={"must_ask": True}))
+    task = house.start(house.asker(ALLOW), bash("eval $x", must_ask=True))
     await settle()
-    assert len(house.broker.pending()) == 1
+    assert len(house.inbox.pending) == 1
     task.cancel()
 
 
@@ -196,7 +199,7 @@ async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(hous
     tasks = [house.start(house.asker(ASK), bash(command)) for command in ("pwd", "whoami")]
     stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
     await settle()
-    house.broker.reply(house.user.questions[0].id, Reply(kind="reject", message="use make instead"))
+    house.inbox.reply(house.user.questions[0].id, Reply(kind="reject", message="use make instead"))
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [PermissionRejected, PermissionRejected]
     assert str(outcomes[0]) == "The user refused bash on 'pwd' and says: use make instead"
@@ -209,16 +212,16 @@ async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(hous
 
 async def test_an_answer_to_a_question_that_is_not_there_is_an_error(house: House) -> None:
     with pytest.raises(UsageError, match="No question 'per_1' is waiting"):
-        house.broker.reply("per_1", Reply(kind="once"))
+        house.inbox.reply("per_1", Reply(kind="once"))
 
 
 async def test_a_question_cannot_be_answered_twice(house: House) -> None:
     task = house.start(house.asker(ASK), bash("ls"))
     await settle()
-    [question] = house.broker.pending()
-    house.broker.reply(question.id, Reply(kind="once"))
+    [question] = house.inbox.pending
+    house.inbox.reply(question.id, Reply(kind="once"))
     with pytest.raises(UsageError):
-        house.broker.reply(question.id, Reply(kind="reject"))
+        house.inbox.reply(question.id, Reply(kind="reject"))
     await task
 
 
@@ -226,11 +229,11 @@ async def test_stopping_a_session_settles_every_question_of_it(house: House) -> 
     task = house.start(house.asker(ASK), bash("ls"))
     stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
     await settle()
-    house.broker.cancel("ses_1", "you pressed escape")
+    house.inbox.cancel("ses_1", "you pressed escape")
     with pytest.raises(ToolError, match="you pressed escape") as raised:
         await task
     assert raised.value.kind == "aborted"
-    assert [question.asker.session_id for question in house.broker.pending()] == ["ses_2"]
+    assert [question.session_id for question in house.inbox.pending] == ["ses_2"]
     assert [event.reply for event in house.events if isinstance(event, PermissionReplied)] == ["reject"]
     stranger.cancel()
 
@@ -240,7 +243,7 @@ async def test_a_cancelled_call_takes_its_question_back_and_says_so(house: House
     await settle()
     task.cancel()
     await settle()
-    assert house.broker.pending() == []
+    assert house.inbox.pending == []
     [replied] = [event for event in house.events if isinstance(event, PermissionReplied)]
     assert replied.request_id == house.user.questions[0].id
 
@@ -252,14 +255,14 @@ async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path)
     house = House(tmp_path, broken)
     with pytest.raises(RuntimeError):
         await house.ask(house.asker(ASK), bash("ls"))
-    assert house.broker.pending() == []
+    assert house.inbox.pending == []
 
 
 async def test_without_a_person_every_question_gets_the_declared_answer_at_once(tmp_path: Path) -> None:
-    refusing = House(tmp_path, headless(Reply(kind="reject")))
+    refusing = House(tmp_path, always_say(Reply(kind="reject")))
     with pytest.raises(PermissionRejected):
         await asyncio.wait_for(refusing.ask(refusing.asker(ASK), bash("ls")), timeout=1)
-    granting = House(tmp_path, headless(Reply(kind="once")))
+    granting = House(tmp_path, always_say(Reply(kind="once")))
     await granting.ask(granting.asker(ASK), bash("ls"))
     with pytest.raises(PermissionDenied):
         await granting.ask(granting.asker(Rule("*", "*", "deny")), bash("ls"))
@@ -280,6 +283,7 @@ async def test_what_was_asked_is_told_in_full(house: House) -> None:
             "always": ["git log *"],
             "metadata": {"why": "history"},
             "tool": {"messageID": "", "callID": "call_1"},
+            "call": {"tool": "bash", "arguments": {}, "title": "bash git log", "agent": "build"},
         },
     }
     task.cancel()
@@ -324,7 +328,7 @@ async def test_no_sequence_of_answers_makes_a_denied_call_run(
     tmp_path: Path, replies: list[Reply], calls: list[tuple[str, tuple[str, ...]]], denied: str, as_child: bool
 ) -> None:
     house = House(tmp_path, ScriptedUser([*replies]))
-    house.broker.approvals.file.unlink(missing_ok=True)
+    house.gate.approvals.file.unlink(missing_ok=True)
     forbidding = Rule("bash", denied, "deny")
     parent = Policy("parent", (Layer("user", (ASK, forbidding)),)) if as_child else None
     rules = (ASK,) if as_child else (ASK, forbidding)

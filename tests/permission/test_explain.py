@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.permission.approvals import Approval
-from toolwright.permission.broker import judged
 from toolwright.permission.explain import explain, lines
+from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule
 from toolwright.request import Request
 
@@ -34,7 +34,7 @@ REQUESTS = st.builds(
     permission=st.just("bash"),
     patterns=st.lists(st.sampled_from(["a", "ab", "b", "c"]), min_size=1, max_size=2).map(tuple),
     implied=st.lists(st.sampled_from(["a", "b"]), max_size=1).map(tuple),
-    metadata=st.sampled_from([{}, {"must_ask": True}]),
+    must_ask=st.booleans(),
 )
 APPROVALS = st.lists(st.builds(Approval, st.just("bash"), st.sampled_from(["*", "a", "a*"])), max_size=2)
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import PermissionDenied, PermissionRejected
-from toolwright.permission.broker import Entry
-from toolwright.permission.gate import DryGate, DryRunOver
+from toolwright.permission.gate import Asked, DryRunOver, Gate
 from toolwright.permission.rules import Rule
 from toolwright.request import Request
 from toolwright.session.session import Session
@@ -35,9 +34,9 @@ def request(permission: str, *patterns: str, always: tuple[str, ...] = ("*",)) -
     return Request(permission=permission, patterns=patterns or ("x",), always=always)
 
 
-async def run(session: Session) -> tuple[Result, list[tuple[str, str, str | None]]]:
-    log: list[Entry] = []
-    result = await session.run_call(Call(id="call_1", tool="act", arguments={}), log=log)
+async def run(session: Session, gate: Gate | None = None) -> tuple[Result, list[tuple[str, str, str | None]]]:
+    log: list[Asked] = []
+    result = await session.run_call(Call(id="call_1", tool="act", arguments={}), log=log, gate=gate)
     return result, [(one.judgement.request.permission, one.judgement.action, one.reply) for one in log]
 
 
@@ -91,8 +90,8 @@ async def test_a_dry_run_tells_what_would_be_asked_and_does_nothing(project: Pat
         for rule in (Rule("one", "*", "allow"), Rule("one", "*", "ask"), Rule("one", "*", "deny"))
         if rule.action == action
     ]
-    session = workspace.session(rules=rules, gate=DryGate(workspace.broker))
-    result, log = await run(session)
+    session = workspace.session(rules=rules)
+    result, log = await run(session, workspace.dry_gate())
     assert isinstance(result.error, DryRunOver)
     assert log == [("one", action, None)]
     assert user.questions == []

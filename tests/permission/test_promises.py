@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from toolwright.app import Workspace
-from toolwright.permission.broker import Entry, Reply
-from toolwright.permission.gate import DryGate
+from toolwright.inbox import Reply
+from toolwright.permission.gate import Asked
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Call
+from toolwright.workspace import Workspace
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def test_always_on_a_compound_command_never_grants_its_deleting_part(proje
         assert await bash(session, "rm -rf ./other") == "rejected"
         assert await bash(session, "rm -rf /") == "rejected"
         assert await bash(session, "true") == "ran"
-    assert "rm *" not in user.questions[0].offered
+    assert "rm *" not in user.questions[0].always
 
 
 async def test_one_part_of_a_compound_command_can_be_approved_alone(project: Path) -> None:
@@ -54,7 +54,7 @@ async def test_one_part_of_a_compound_command_can_be_approved_alone(project: Pat
         assert await bash(session, "pwd && true") == "ran"
         assert await bash(session, "pwd") == "ran"
         assert await bash(session, "true") == "rejected"
-    assert set(user.questions[0].offered) == {"pwd *", "true *"}
+    assert set(user.questions[0].always) == {"pwd *", "true *"}
 
 
 async def test_always_for_a_project_is_still_there_after_a_restart(project: Path) -> None:
@@ -106,10 +106,10 @@ NO_COMMAND = [
 @pytest.mark.parametrize("command", NO_COMMAND)
 async def test_nothing_that_has_an_effect_gets_by_with_nothing_to_be_judged(project: Path, command: str) -> None:
     async with opened(project, {}, ScriptedUser()) as workspace:
-        session = workspace.session(gate=DryGate(workspace.broker))
-        log: list[Entry] = []
+        session = workspace.session()
+        log: list[Asked] = []
         call = Call(id="call_1", tool="bash", arguments={"command": command, "description": "test"})
-        await session.run_call(call, log=log)
+        await session.run_call(call, log=log, gate=workspace.dry_gate())
     assert [entry for entry in log if entry.judgement.request.patterns]
 
 
@@ -136,11 +136,11 @@ async def test_a_cloned_project_cannot_give_itself_leave(project: Path) -> None:
         outside = await session.run_call(Call(id="call_2", tool="list", arguments={"path": str(project.parent)}))
         assert outside.error is not None
         assert outside.error.kind == "rejected"
-    assert [question.request.permission for question in user.questions] == ["external_directory"]
+    assert [question.permission for question in user.questions] == ["external_directory"]
 
 
 async def test_what_nobody_understands_is_asked_whatever_the_rules_allow(project: Path) -> None:
     user = ScriptedUser()
     async with opened(project, {"permission": "allow"}, user) as workspace:
         assert await bash(workspace.session(), 'eval "$(cat)"') == "rejected"
-    assert [question.offered for question in user.questions] == [()]
+    assert [question.always for question in user.questions] == [()]

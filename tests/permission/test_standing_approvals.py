@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.permission.broker import Question, Reply
+from toolwright.inbox import Question, Reply
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Call, Result
@@ -73,7 +73,7 @@ async def test_a_folder_at_the_top_approved_for_one_command_is_not_the_whole_dis
             assert (await bash(session, "true", workdir="/tmp")).error is None
             assert (await write(session, f"{far}/x")).error is not None
         assert not Path(far, "x").exists()
-    assert [question.request.permission for question in questions] == ["external_directory"] * 2
+    assert [question.permission for question in questions] == ["external_directory"] * 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace
 from toolwright.ids import new_id
 from toolwright.permission.rules import Rule
 from toolwright.process.jobs import Jobs, ShellSettings
@@ -17,6 +16,7 @@ from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Call, Result
 from toolwright.tools.bash import bash
+from toolwright.workspace import Workspace
 
 EVERYTHING_ALLOWED = (Rule("*", "*", "allow"),)
 
@@ -72,8 +72,8 @@ async def open_workshop(
         home=workspace.folders.home,
     )
     jobs = Jobs(scopes, box, shell, environment=environment, new_file=workspace.truncator.new_file)
-    offered = {Scopes: scopes, Sandbox: box, Jobs: jobs}
-    workspace.services.made |= {f"{kind.__module__}.{kind.__qualname__}": one for kind, one in offered.items()}
+    for name, service in {"scopes": scopes, "sandbox": box, "jobs": jobs}.items():
+        setattr(workspace, name, service)
     session = workspace.session(agent, rules=rules)
     try:
         yield Workshop(workspace=workspace, session=session, user=user, scopes=scopes, sandbox=box, jobs=jobs)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from toolwright.app import Workspace
 from toolwright.events import Event
 from toolwright.messages import Assistant, Message
 from toolwright.models.info import Limits, Prices
@@ -16,8 +15,9 @@ from toolwright.models.retry import RetryPolicy
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedCall, ScriptedModel, SeenRequest, Turn
 from toolwright.parts import ToolPart
 from toolwright.session.prompt import Prompt
-from toolwright.session.turns import Turns
+from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
+from toolwright.workspace import Workspace
 
 E = TypeVar("E", bound=Event)
 AT_ONCE = RetryPolicy(first_wait=0.01, longest_wait=0.02, jitter=0)
@@ -47,11 +47,11 @@ class Stage:
     workspace: Workspace
     model: ScriptedModel
     user: ScriptedUser
-    turns: Turns
+    session: Session
     events: list[Event] = field(default_factory=list)
 
     async def prompt(self, text: str = "Go.", **more: Any) -> Message:
-        return await self.turns.prompt(Prompt(text=text, **more))
+        return (await self.session.turns.answer(Prompt(text=text, **more))).message
 
     @property
     def requests(self) -> list[SeenRequest]:
@@ -60,7 +60,7 @@ class Stage:
 
     @property
     def messages(self) -> list[Message]:
-        return self.turns.conversation.messages
+        return self.session.conversation.messages
 
     @property
     def replies(self) -> list[Message]:
@@ -71,7 +71,7 @@ class Stage:
 
     def stored(self) -> list[Message]:
         """The session as it is on disk."""
-        return self.workspace.sessions.messages(self.turns.session.id)
+        return self.workspace.sessions.messages(self.session.id)
 
 
 @asynccontextmanager
@@ -96,9 +96,9 @@ async def opened(
     workspace = make_workspace(project, model=model, user=user, keep=keep, **more)
     events: list[Event] = []
     workspace.bus.subscribe(events.append)
-    turns = workspace.sessions.create(permission=tuple(permission))
-    turns.retry = AT_ONCE
-    stage = Stage(workspace=workspace, model=model, user=user, turns=turns, events=events)
+    session = workspace.sessions.create(permission=tuple(permission))
+    session.turns.settings = replace(session.turns.settings, retry=AT_ONCE)
+    stage = Stage(workspace=workspace, model=model, user=user, session=session, events=events)
     try:
         yield stage
     finally:

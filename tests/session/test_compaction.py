@@ -12,9 +12,9 @@ from toolwright.messages import CompactionPart, Message, TextPart
 from toolwright.models.info import Limits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, Turn
 from toolwright.parts import Completed, ToolPart
+from toolwright.session.answering import CompactionSettings
 from toolwright.session.events import SessionCompacted
 from toolwright.session.history import CLEARED, WHAT_SO_FAR, since_summary
-from toolwright.session.turn import CompactionSettings
 
 SMALL: Any = {"context": 10_000, "output": 2_000}
 
@@ -128,10 +128,10 @@ async def test_a_summary_on_request_asks_for_nothing_else(project: Path) -> None
     """89"""
     async with opened(project, says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
-        summary = await stage.turns.compact()
+        summary = await stage.session.turns.compact()
         assert info_of(summary).summary
         assert len(stage.requests) == 2
-        assert not stage.turns.busy
+        assert not stage.session.turns.busy
         assert (await stage.prompt("Second.")).text == "Two."
         assert shape(stage.requests[-1].messages)[:3] == ["system", "user", "assistant"]
         assert words(stage.requests[-1]).startswith(WHAT_SO_FAR)
@@ -164,7 +164,7 @@ async def test_old_results_are_cleared_after_a_turn_but_stay_stored(project: Pat
 
 async def test_nothing_is_summarised_if_that_is_off(project: Path) -> None:
     async with opened(project, full(says("One.")), says("Two."), **SMALL) as stage:
-        stage.turns.compaction = CompactionSettings(auto=False)
+        stage.session.turns.settings = replace(stage.session.turns.settings, compaction=CompactionSettings(auto=False))
         await stage.prompt("First.")
         assert (await stage.prompt("Second.")).text == "Two."
         assert [request.settings.purpose for request in stage.requests] == ["main", "main"]
@@ -198,22 +198,22 @@ async def test_what_is_no_longer_sent_leaves_memory_and_stays_on_disk(project: P
         assert "Prompt 0" not in texts
         stored = stage.stored()
         assert len([one for one in stored if "Prompt" in one.text]) == 4
-        assert stage.turns.conversation.all_messages() == stored
-        assert len(stage.turns.history._done) <= len(stage.messages)
+        assert stage.session.conversation.all_messages() == stored
+        assert len(stage.session.turns.history._done) <= len(stage.messages)
 
 
 async def test_after_a_restart_the_model_is_sent_the_same(project: Path) -> None:
     script = (full(calls(read())), says("Done."), says("Next."))
     async with opened(project, *script, **SMALL) as stage:
         await stage.prompt("Read it.")
-        before = stage.turns.history.of(since_summary(stage.turns.conversation))
-        session_id = stage.turns.session.id
+        before = stage.session.turns.history.of(since_summary(stage.session.conversation))
+        session_id = stage.session.id
         await stage.workspace.close()
         async with opened(project, says("Next."), **SMALL) as again:
-            turns = again.workspace.sessions.open(session_id)
-            assert turns.history.of(since_summary(turns.conversation)) == before
+            session = again.workspace.sessions.open(session_id)
+            assert session.turns.history.of(since_summary(session.conversation)) == before
             fork = again.workspace.sessions.open(again.workspace.sessions.fork(session_id).id)
-            assert fork.history.of(since_summary(fork.conversation)) == before
+            assert fork.turns.history.of(since_summary(fork.conversation)) == before
 
 
 async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(project: Path) -> None:
@@ -222,7 +222,7 @@ async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(proje
         await stage.prompt("One.")
         turn = asyncio.create_task(stage.prompt("Two."))
         await until(lambda: stage.requests[-1].settings.purpose == "compaction")
-        await stage.turns.abort()
+        await stage.session.abort()
         assert error_of(await turn) == "MessageAbortedError"
         assert not [part for one in stage.stored() for part in one.parts.values() if isinstance(part, CompactionPart)]
         assert [one.text for one in stage.stored()] == ["One.", "The answer.", "Two.", ""]

@@ -16,7 +16,6 @@ from tests.session.stage import call, calls, nothing_open, read, says, words
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedModel, Turn
 from toolwright.parts import ToolPart
-from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
 from toolwright.wire import to_json
 
@@ -106,7 +105,7 @@ async def test_killed_at_any_moment(project: Path, number: int) -> None:
     _nothing_is_lost(_shown(home), workspace)
     if sessions.listed():
         turns = sessions.open(sessions.latest().id)
-        assert (await turns.prompt(Prompt(text="Go on.", model=model.info.full_name))).text == "Here I am again."
+        assert (await turns.prompt("Go on.", model=model.info.full_name)).text == "Here I am again."
         assert words(model.requests[0]).endswith("Go on.")
     await workspace.close()
 

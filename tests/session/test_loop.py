@@ -30,7 +30,6 @@ from toolwright.models.info import Prices
 from toolwright.models.model import AssistantMessage, Reasoning
 from toolwright.parts import Failed, ToolPart
 from toolwright.session.events import MessageUpdated, PartDelta, SessionIdle, SessionStatus
-from toolwright.session.prompt import Prompt
 from toolwright.testing import ScriptedUser
 
 LOOK = calls(read(), text="Let me see.", reasoning="A file, probably.")
@@ -257,10 +256,10 @@ async def test_the_same_call_a_third_time_is_asked_about_before_it_runs(project:
     user = ScriptedUser.saying("once", "reject")
     async with opened(project, calls(read(), repeat=True), user=user) as stage:
         message = await stage.prompt()
-        assert [question.request.permission for question in user.questions] == ["doom_loop", "doom_loop"]
+        assert [question.permission for question in user.questions] == ["doom_loop", "doom_loop"]
         asked = user.questions[0]
-        assert asked.request.patterns == ("read",)
-        assert asked.asker.message_id == stage.replies[2].info.id
+        assert asked.patterns == ("read",)
+        assert asked.message_id == stage.replies[2].info.id
         assert len(stage.requests) == 6, "after a yes it is counted anew"
         assert error_of(message) == ""
         assert [part.state.status for one in stage.replies for part in one.calls] == ["completed"] * 5 + ["error"]
@@ -271,7 +270,7 @@ async def test_a_circle_of_calls_is_noticed_too(project: Path) -> None:
     script = [calls(read("a.txt")), calls(read("b.txt"))] * 3
     async with opened(project, *script, says("Done.")) as stage:
         await stage.prompt()
-        assert [question.request.permission for question in stage.user.questions] == ["doom_loop"]
+        assert [question.permission for question in stage.user.questions] == ["doom_loop"]
         assert len(stage.requests) == 6
 
 
@@ -331,6 +330,6 @@ async def test_two_sessions_of_one_workspace_work_side_by_side(project: Path) ->
     async with opened(project, says("One.", delay=0.2), says("Two.", delay=0.2)) as stage:
         other = stage.workspace.sessions.create()
         started = time.monotonic()
-        answers = await asyncio.gather(stage.prompt(), other.prompt(Prompt(text="Go.")))
+        answers = await asyncio.gather(stage.prompt(), other.prompt("Go."))
         assert sorted(message.text for message in answers) == ["One.", "Two."]
         assert time.monotonic() - started < 0.39

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,10 @@ from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, Format
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server, serving
 from tests.session.stage import AT_ONCE, error_of, info_of, kinds, nothing_open, outcome
-from toolwright.app import Workspace
 from toolwright.messages import Message
 from toolwright.session.prompt import Prompt
-from toolwright.session.title import Titles
-from toolwright.session.turns import Turns
 from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
 
 READ = ("call_1", "read", '{"filePath": "a.txt"}')
 TITLE = "You are a title generator"
@@ -33,14 +32,14 @@ class Desk:
         self.form = form
         self.server = server
         self.workspace = workspace
-        self.turns: Turns = workspace.sessions.create(title="Named already")
-        self.turns.retry = AT_ONCE
+        self.session = workspace.sessions.create(title="Named already")
+        self.session.turns.settings = replace(self.session.turns.settings, retry=AT_ONCE)
 
     def reply(self, **said: Any) -> None:
         self.server.stream(*self.form.write(Reply(**said)))
 
     async def prompt(self, text: str = "Go.") -> Message:
-        return await self.turns.prompt(Prompt(text=text))
+        return (await self.session.turns.answer(Prompt(text=text))).message
 
     @property
     def requests(self) -> list[str]:
@@ -83,7 +82,7 @@ async def test_a_whole_turn_with_a_call(desk: Desk) -> None:
     desk.reply(text="It says hello.")
     message = await desk.prompt("What is in a.txt?")
     assert (message.text, error_of(message)) == ("It says hello.", "")
-    first = desk.turns.conversation.messages[1]
+    first = desk.session.conversation.messages[1]
     assert kinds(first)[-2:] == ["tool completed", "step-finish"]
     assert len(desk.server.seen) == 2
     assert "00001| hello" in desk.requests[1] or "hello" in json.dumps(json.loads(desk.requests[1]))
@@ -100,7 +99,7 @@ async def test_ten_calls_in_one_reply_are_all_answered(desk: Desk, project: Path
     desk.reply(calls=made, size=1)
     desk.reply(text="Done.")
     assert (await desk.prompt()).text == "Done."
-    parts = desk.turns.conversation.messages[1].calls
+    parts = desk.session.conversation.messages[1].calls
     assert ["content" in outcome(part) for part in parts] == [True] * 10
     assert [f"content {number}" in desk.requests[1] for number in range(10)] == [True] * 10
 
@@ -149,7 +148,7 @@ async def test_a_stream_that_breaks_off_is_asked_for_again(desk: Desk, end: Any)
     desk.server.answer(Answer(pieces=whole[:3], end=end))
     desk.reply(text="The whole answer.")
     assert (await desk.prompt()).text == "The whole answer."
-    assert len(desk.workspace.sessions.messages(desk.turns.session.id)) == 2
+    assert len(desk.workspace.sessions.messages(desk.session.id)) == 2
 
 
 async def test_a_stream_that_breaks_off_inside_a_call_runs_nothing(desk: Desk, project: Path) -> None:
@@ -160,7 +159,7 @@ async def test_a_stream_that_breaks_off_inside_a_call_runs_nothing(desk: Desk, p
     desk.reply(text="Rather not.")
     assert (await desk.prompt()).text == "Rather not."
     assert not (project / "b.txt").exists()
-    assert nothing_open(*desk.workspace.sessions.messages(desk.turns.session.id))
+    assert nothing_open(*desk.workspace.sessions.messages(desk.session.id))
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.api)
@@ -182,7 +181,7 @@ async def test_arguments_that_are_no_json_are_answered(project: Path, form: Form
         desk.reply(calls=[("call_1", "read", '{"filePath": ')])
         desk.reply(text="Sorry.")
         assert (await desk.prompt()).text == "Sorry."
-        assert "not JSON" in outcome(desk.turns.conversation.messages[1].calls[0])
+        assert "not JSON" in outcome(desk.session.conversation.messages[1].calls[0])
         assert "not JSON" in desk.requests[1]
 
 
@@ -210,14 +209,14 @@ async def test_a_long_argument_and_split_characters_arrive_whole(desk: Desk, pro
 async def test_titles_go_to_the_provider_the_user_chose_and_only_once(project: Path) -> None:
     """91, 92, weakness 17"""
     async with _desk(CHAT, project) as desk:
-        desk.turns = desk.workspace.sessions.create()
+        desk.session = desk.workspace.sessions.create()
         desk.reply(text="An answer or a title")
         await desk.prompt("First.")
         await desk.prompt("Second.")
-        await desk.workspace.services.use(Titles).settled()
+        await desk.workspace.titles.settled()
         assert sum(TITLE in request for request in desk.requests) == 1
         assert len(desk.requests) == 3
-        assert desk.turns.conversation.info.title == "An answer or a title"
+        assert desk.session.conversation.info.title == "An answer or a title"
 
 
 async def test_the_first_request_of_the_build_agent_is_small(project: Path) -> None:

@@ -99,7 +99,8 @@ def test_every_call_is_a_line_those_that_failed_too(tw: Tw) -> None:
 def test_a_question_without_anybody_to_answer_is_a_no_and_the_exit_code_tells(tw: Tw) -> None:
     """116"""
     write = call("write", filePath="b.txt", content="b\n")
-    ran = tw("Go", "--format", "json", script=[calls(write)], config={"permission": {"edit": "ask"}})
+    script = [calls(write), says("Then without it.")]
+    ran = tw("Go", "--format", "json", script=script, config={"permission": {"edit": "ask"}})
     assert ran.code == 3
     [use] = [line for line in ran.lines if line["type"] == "tool_use"]
     assert use["part"]["state"]["kind"] == "rejected"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from toolwright.errors import UsageError
-from toolwright.permission.broker import Entry, Reply
+from toolwright.inbox import Reply
+from toolwright.permission.gate import Asked
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_session, make_workspace
 from toolwright.tool import Call, ToolContext, tool
@@ -41,11 +42,11 @@ async def test_a_rejection_in_one_session_leaves_the_questions_of_another_alone(
     one, two = workspace.session(rules=asking), workspace.session(rules=asking)
     tasks = [asyncio.create_task(session.run_call(CALL)) for session in (one, two)]
     await asyncio.sleep(0.01)
-    [question] = workspace.broker.pending(one.id)
-    workspace.broker.reply(question.id, Reply(kind="reject"))
+    [question] = workspace.inbox.of_session(one.id)
+    workspace.inbox.reply(question.id, Reply(kind="reject"))
     assert (await tasks[0]).error is not None
-    [other] = workspace.broker.pending(two.id)
-    workspace.broker.reply(other.id, Reply(kind="once"))
+    [other] = workspace.inbox.of_session(two.id)
+    workspace.inbox.reply(other.id, Reply(kind="once"))
     assert (await tasks[1]).output == "hi"
 
 
@@ -53,10 +54,10 @@ async def test_an_answer_with_the_id_of_a_settled_question_is_one_clear_error(pr
     workspace = make_workspace(project, tools=[echo], user=ScriptedUser([None]))
     task = asyncio.create_task(workspace.session(rules=[Rule("echo", "*", "ask")]).run_call(CALL))
     await asyncio.sleep(0.01)
-    [question] = workspace.broker.pending()
-    workspace.broker.reply(question.id, Reply(kind="once"))
+    [question] = workspace.inbox.pending
+    workspace.inbox.reply(question.id, Reply(kind="once"))
     with pytest.raises(UsageError, match="is waiting; it may have been answered"):
-        workspace.broker.reply(question.id, Reply(kind="reject"))
+        workspace.inbox.reply(question.id, Reply(kind="reject"))
     assert (await task).output == "hi"
 
 
@@ -66,7 +67,7 @@ async def test_the_log_has_the_requests_of_inner_calls_too(project: Path) -> Non
         """Calls another."""
         return (await ctx.call("echo", {})).output
 
-    log: list[Entry] = []
+    log: list[Asked] = []
     await make_session(project, tools=[echo, outer]).run_call(Call(id="call_1", tool="outer", arguments={}), log=log)
     assert [entry.judgement.request.permission for entry in log] == ["echo"]
 
@@ -94,7 +95,7 @@ async def test_what_the_parent_is_denied_its_child_is_denied(project: Path) -> N
 async def test_every_event_of_a_call_carries_its_session(project: Path) -> None:
     session = make_session(project, tools=[echo])
     events: list[Any] = []
-    session.bus.subscribe(events.append)
+    session.home.bus.subscribe(events.append)
     await session.run_call(CALL)
     assert {event.part.session_id for event in events} == {session.id}
     assert {event.type for event in events} == {"message.part.updated"}

@@ -14,12 +14,10 @@ from tests.session.stage import Stage, call, calls, error_of, nothing_open, open
 from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
-from toolwright.files.store import Files
 from toolwright.messages import Assistant, Moment, SessionInfo
 from toolwright.models.info import Prices
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Running, Span, ToolPart
-from toolwright.services import Todos
 from toolwright.session.budget import Budget
 from toolwright.session.conversation import Conversation
 from toolwright.session.database import StorageError
@@ -36,10 +34,10 @@ WRITE = call("write", filePath="b.txt", content="b\n")
 async def test_a_session_goes_on_in_another_process_where_it_stood(project: Path) -> None:
     async with opened(project, calls(read()), says("One.")) as stage:
         await stage.prompt("First.")
-        session_id = stage.turns.session.id
+        session_id = stage.session.id
     async with opened(project, says("Two.")) as again:
-        turns = again.workspace.sessions.open(session_id)
-        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+        session = again.workspace.sessions.open(session_id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "hello" in words(again.requests[0])
         assert again.workspace.sessions.latest().id == session_id
 
@@ -50,9 +48,9 @@ async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
         await stage.prompt("First.")
         await stage.prompt("Second.")
         sessions = stage.workspace.sessions
-        whole = sessions.fork(stage.turns.session.id)
-        part = sessions.fork(stage.turns.session.id, before=stage.messages[3].info.id)
-        title = stage.turns.conversation.info.title
+        whole = sessions.fork(stage.session.id)
+        part = sessions.fork(stage.session.id, before=stage.messages[3].info.id)
+        title = stage.session.conversation.info.title
         assert [whole.title, part.title] == [f"{title} (fork #1)", f"{title} (fork #2)"]
         copied = sessions.messages(whole.id)
         assert [one.text for one in copied] == [one.text for one in stage.messages]
@@ -60,8 +58,8 @@ async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
         assert not ids & {one.info.id for one in stage.messages}
         assert {one.info.parent_id for one in copied if isinstance(one.info, Assistant)} <= ids
         assert len(sessions.messages(part.id)) == 3
-        assert (await sessions.open(part.id).prompt(Prompt(text="Differently."))).text == "Other."
-        assert len(sessions.messages(stage.turns.session.id)) == 5
+        assert ((await sessions.open(part.id).turns.answer(Prompt(text="Differently."))).message).text == "Other."
+        assert len(sessions.messages(stage.session.id)) == 5
         with pytest.raises(UsageError, match="no message"):
             sessions.fork(whole.id, before="msg_none")
 
@@ -69,15 +67,15 @@ async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
 async def test_a_session_can_be_taken_elsewhere_and_back(project: Path, tmp_path: Path) -> None:
     async with opened(project, calls(read()), says("One.")) as stage:
         await stage.prompt("First.")
-        value = json.loads(json.dumps(stage.workspace.sessions.exported(stage.turns.session.id)))
+        value = json.loads(json.dumps(stage.workspace.sessions.exported(stage.session.id)))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     async with opened(elsewhere, says("Two.")) as other:
-        info = other.workspace.sessions.imported(value)
+        info = await other.workspace.sessions.imported(value)
         assert other.workspace.sessions.exported(info.id)["messages"] == value["messages"]
         assert info.directory == str(elsewhere)
-        turns = other.workspace.sessions.open(info.id)
-        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+        session = other.workspace.sessions.open(info.id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
 
 
 async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(project: Path) -> None:
@@ -85,10 +83,10 @@ async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(p
     async with opened(project, says("One."), permission=allow) as stage:
         await stage.prompt("First.")
         sessions = stage.workspace.sessions
-        value = sessions.exported(stage.turns.session.id)
+        value = sessions.exported(stage.session.id)
         value["info"]["id"] = "ses_another"
         value["messages"][0]["parts"][0]["text"] = "Forged."
-        info = sessions.imported(value)
+        info = await sessions.imported(value)
         assert info.permission is None
         assert [one.text for one in sessions.messages("ses_another")] == ["Forged.", "One."]
         assert [one.text for one in stage.stored()] == ["First.", "One."]
@@ -98,7 +96,7 @@ async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(p
 async def test_what_is_no_session_is_not_taken_in(project: Path, value: object) -> None:
     async with opened(project) as stage:
         with pytest.raises(UsageError, match="not an exported session"):
-            stage.workspace.sessions.imported(value)
+            await stage.workspace.sessions.imported(value)
 
 
 async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Path) -> None:
@@ -109,14 +107,13 @@ async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Pa
     async with opened(project, *script) as stage:
         await stage.prompt("First.")
         sessions = stage.workspace.sessions
-        session_id = stage.turns.session.id
+        session_id = stage.session.id
         [child] = sessions.children(session_id)
-        journal = stage.workspace.services.use(Files).journal
+        journal = stage.workspace.files.journal
         assert journal.entries(child.id)
         await sessions.delete(session_id)
         assert sessions.listed() == []
-        assert sessions.storage.sizes() == []
-        assert sessions.storage.todos(session_id) == []
+        assert sessions.store.todos(session_id) == []
         assert journal.entries(child.id) == []
         for one in (session_id, child.id):
             with pytest.raises(UsageError, match="no session"):
@@ -128,7 +125,7 @@ async def test_deleting_a_session_at_work_stops_it_and_it_does_not_come_back(pro
     async with opened(project, model=model) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.requests)
-        await stage.workspace.sessions.delete(stage.turns.session.id)
+        await stage.workspace.sessions.delete(stage.session.id)
         assert error_of(await turn) == "MessageAbortedError"
         await asyncio.sleep(0.3)
         assert stage.workspace.sessions.listed() == []
@@ -145,8 +142,8 @@ async def test_a_session_that_is_not_there_is_told_as_such(project: Path, sessio
 async def test_the_latest_session_is_one_a_person_worked_in(project: Path) -> None:
     async with opened(project) as stage:
         for _ in range(120):
-            stage.workspace.sessions.create(parent=stage.turns)
-        assert stage.workspace.sessions.latest().id == stage.turns.session.id
+            stage.workspace.sessions.create(parent=stage.session)
+        assert stage.workspace.sessions.latest().id == stage.session.id
         assert len(stage.workspace.sessions.listed()) == 121
         assert len(stage.workspace.sessions.listed(roots=True)) == 1
 
@@ -155,9 +152,6 @@ async def test_a_session_without_a_store_lives_as_long_as_its_workspace(project:
     async with opened(project, calls(read()), says("One."), keep=False) as stage:
         await stage.prompt("First.")
         assert len(stage.stored()) == 3
-        folder = stage.workspace.sessions.storage.database.path.parent
-        assert folder.exists()
-    assert not folder.exists()
     assert not (project.parent / "project.home" / ".local" / "share" / "toolwright" / "toolwright.db").exists()
 
 
@@ -169,10 +163,10 @@ async def test_rules_of_a_session_hold_and_can_be_changed(project: Path) -> None
     script = (calls(read()), says("No."), calls(read()), says("Yes."))
     async with opened(project, *script, permission=deny) as stage:
         await stage.prompt()
-        stage.workspace.sessions.permit(stage.turns.session.id, ())
+        stage.workspace.sessions.permit(stage.session.id, ())
         await stage.prompt()
         assert [part.state.status for one in stage.replies for part in one.calls] == ["error", "completed"]
-        assert stage.workspace.sessions.info(stage.turns.session.id).permission is None
+        assert stage.workspace.sessions.info(stage.session.id).permission is None
 
 
 async def test_a_rule_that_is_none_is_refused(project: Path) -> None:
@@ -186,7 +180,7 @@ async def test_a_rule_that_is_none_is_refused(project: Path) -> None:
 
 
 def _undo(stage: Stage) -> Undo:
-    return Undo(stage.workspace.services.use(Files), stage.turns.conversation)
+    return Undo(stage.workspace.files, stage.session.conversation)
 
 
 async def test_a_turn_taken_back_is_gone_once_the_user_goes_on(project: Path) -> None:
@@ -202,7 +196,7 @@ async def test_a_turn_taken_back_is_gone_once_the_user_goes_on(project: Path) ->
         assert len(stage.stored()) == 6
         assert (await stage.prompt("Third.")).text == "Three."
         assert [one.text for one in stage.stored()] == ["First.", "", "One.", "Third.", "Three."]
-        assert stage.turns.conversation.info.revert is None
+        assert stage.session.conversation.info.revert is None
         assert "Second." not in words(stage.requests[-1])
 
 
@@ -225,19 +219,19 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
     script = (calls(WRITE, read()), calls(edit), says("One."), calls(back), says("Two."))
     async with opened(project, *script) as stage:
         await stage.prompt("First.")
-        assert stage.workspace.sessions.info(stage.turns.session.id).summary == {
+        assert stage.workspace.sessions.info(stage.session.id).summary == {
             "additions": 3,
             "deletions": 1,
             "files": 2,
         }
         await stage.prompt("Second.")
-        assert stage.turns.conversation.info.summary == {"additions": 1, "deletions": 0, "files": 1}
-        session_id = stage.turns.session.id
+        assert stage.session.conversation.info.summary == {"additions": 1, "deletions": 0, "files": 1}
+        session_id = stage.session.id
     more = call("write", filePath="d.txt", content="d\n")
     async with opened(project, calls(more), says("Three.")) as again:
-        turns = again.workspace.sessions.open(session_id)
-        await turns.prompt(Prompt(text="Third."))
-        assert turns.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
+        session = again.workspace.sessions.open(session_id)
+        await session.turns.answer(Prompt(text="Third."))
+        assert session.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
 
 
 # Budgets.
@@ -251,8 +245,7 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
     script = calls(nap, repeat=True)
     config = {"sandbox": "off", "permission": {"doom_loop": "allow"}}
     async with opened(project, script, config=config, prices=Prices(input=1, output=1)) as stage:
-        stage.turns.budget = budget
-        message = await stage.prompt()
+        message = await stage.prompt(budget=budget)
         assert error_of(message) == "LimitReachedError"
         assert len(stage.requests) <= 2
         assert nothing_open(*stage.stored())
@@ -261,9 +254,8 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
 async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
     slow = call("bash", command="sleep 20", description="Wait")
     async with opened(project, calls(slow), config={"sandbox": "off"}) as stage:
-        stage.turns.budget = Budget(seconds=0.3)
         async with asyncio.timeout(5):
-            message = await stage.prompt()
+            message = await stage.prompt(budget=Budget(seconds=0.3))
         assert error_of(message) == "LimitReachedError"
         assert [part.state.status for part in message.calls] == ["error"]
 
@@ -275,10 +267,10 @@ async def test_a_session_that_another_process_works_on_is_refused(project: Path)
     """Weakness 34"""
     async with opened(project, says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
-        storage = stage.workspace.sessions.storage
+        storage = stage.workspace.sessions.store
         other = subprocess.Popen(["sleep", "30"])
         try:
-            await storage.take(stage.turns.session.id, Owner(pid=other.pid, born=f"{_born(other.pid)}/1"))
+            await storage.take(stage.session.id, Owner(pid=other.pid, born=f"{_born(other.pid)}/1"))
             with pytest.raises(UsageError, match=f"Process {other.pid}"):
                 await stage.prompt("Second.")
             assert len(stage.stored()) == 2
@@ -293,12 +285,12 @@ async def test_two_workspaces_of_one_process_take_turns_on_a_session_and_see_eac
         await stage.prompt("First.")
         model = ScriptedModel(says("Two.", delay=0.3))
         other = make_workspace(project, model=model, keep=True)
-        turns = other.sessions.open(stage.turns.session.id)
-        working = asyncio.create_task(turns.prompt(Prompt(text="Second.")))
+        session = other.sessions.open(stage.session.id)
+        working = asyncio.create_task(session.turns.answer(Prompt(text="Second.")))
         await until(lambda: model.requests)
         with pytest.raises(UsageError, match="working on"):
             await stage.prompt("Meanwhile.")
-        assert (await working).text == "Two."
+        assert (await working).message.text == "Two."
         assert (await stage.prompt("Third.")).text == "Three."
         assert words(stage.requests[-1]) == "First.\nSecond.\nThird."
         await other.close()
@@ -347,23 +339,23 @@ async def test_what_a_dead_process_left_open_is_closed_at_the_next_start(project
     config = {"experimental": {"batch_tool": True}}
     async with opened(project, calls(batch, read()), says("One."), says("Two."), config=config) as stage:
         await stage.prompt("First.")
-        session_id = stage.turns.session.id
+        session_id = stage.session.id
         _tear(stage)
-        storage = stage.workspace.sessions.storage
+        storage = stage.workspace.sessions.store
         await storage.take(session_id, Owner(pid=2**22 + 7, born="0/1"))
         await storage.settled()
         assert not nothing_open(*stage.stored())
     async with opened(project, says("Two."), config=config) as again:
         assert nothing_open(*again.workspace.sessions.messages(session_id)), "without being opened"
-        assert again.workspace.sessions.storage.owners() == []
-        turns = again.workspace.sessions.open(session_id)
-        assert (await turns.prompt(Prompt(text="Second."))).text == "Two."
+        assert again.workspace.sessions.store.owners() == []
+        session = again.workspace.sessions.open(session_id)
+        assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "ended in the middle" in words(again.requests[0])
 
 
 def _tear(stage: Stage) -> None:
     """Write the records as they are in the middle of the calls, those inside the batch included."""
-    conversation: Conversation = stage.turns.conversation
+    conversation: Conversation = stage.session.conversation
     reply = stage.replies[0]
     for part in list(reply.parts.values()):
         if isinstance(part, ToolPart):
@@ -377,25 +369,29 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
     async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
         await stage.prompt("Second.")
-        database = stage.workspace.sessions.storage.database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         another = stage.workspace.sessions.create()
         damage = (
             ("UPDATE part SET data = substr(data, 1, 40) WHERE id = ?", next(iter(stage.messages[2].parts))),
             ("UPDATE message SET data = '[]' WHERE id = ?", stage.messages[1].info.id),
-            ("UPDATE session SET data = CAST(x'ff00fe' AS TEXT) WHERE id = ?", another.session.id),
+            ("UPDATE session SET data = CAST(x'ff00fe' AS TEXT) WHERE id = ?", another.id),
         )
         for statement, value in damage:
             database.write(statement, value)
-        assert [info.id for info in stage.workspace.sessions.listed()] == [stage.turns.session.id]
+        assert [info.id for info in stage.workspace.sessions.listed()] == [stage.session.id]
         assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
-        session_id = stage.turns.session.id
+        session_id = stage.session.id
     async with opened(project, says("Three.")) as again:
-        assert (await again.workspace.sessions.open(session_id).prompt(Prompt(text="Third."))).text == "Three."
+        assert (await again.workspace.sessions.open(session_id).prompt("Third.")).text == "Three."
 
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
     async with opened(project, calls(read()), says("Not reached."), says("Two.")) as stage:
-        database = stage.workspace.sessions.storage.database
+        store = stage.workspace.store
+        assert isinstance(store, Storage)
+        database = store.database
         await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 20"))
         other = sqlite3.connect(database.path, isolation_level=None)
 
@@ -478,6 +474,6 @@ async def test_the_todo_list_of_a_session_is_there_after_a_restart(project: Path
     todo = call("todowrite", todos=[{"id": "1", "content": "x", "status": "pending", "priority": "low"}])
     async with opened(project, calls(todo), says("One.")) as stage:
         await stage.prompt()
-        session_id = stage.turns.session.id
+        session_id = stage.session.id
     async with opened(project) as again:
-        assert [one.content for one in again.workspace.services.use(Todos).of(session_id)] == ["x"]
+        assert [one.content for one in again.workspace.todos.of(session_id)] == ["x"]

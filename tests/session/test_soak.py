@@ -48,14 +48,14 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
             held.append(_memory())
 
     workspace.bus.subscribe(watch)
-    turns = workspace.sessions.create(title="Long")
-    message = await turns.prompt(Prompt(text="Go on and on."))
+    session = workspace.sessions.create(title="Long")
+    message = (await session.turns.answer(Prompt(text="Go on and on."))).message
     assert message.text == "Done."
-    stored = workspace.sessions.messages(turns.session.id)
+    stored = workspace.sessions.messages(session.id)
     assert sum(len(one.calls) for one in stored) == STEPS * CALLS
     assert nothing_open(*stored)
     assert sum(bool(info_of(one).summary) for one in stored if one.info.role == "assistant") > 5
-    assert len(turns.conversation.messages) < 200
+    assert len(session.conversation.messages) < 200
     assert held[-1] - held[WARM] < 12, f"{held[WARM]:.0f} MB, then {held[-1]:.0f} MB"
     steps = [later - earlier for earlier, later in pairwise(ends)]
     quarter = len(steps) // 4

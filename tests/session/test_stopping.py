@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.session.stage import (
-    Stage,
     call,
     calls,
     error_of,
@@ -22,11 +21,9 @@ from tests.session.stage import (
 )
 from toolwright.errors import UsageError
 from toolwright.events import PartUpdated, PermissionAsked, PermissionReplied
-from toolwright.permission.broker import Reply
-from toolwright.services import Questions
+from toolwright.inbox import Reply
 from toolwright.session.events import PartDelta, QuestionAsked, QuestionRejected, SessionIdle
 from toolwright.session.prompt import Prompt
-from toolwright.session.questions import AskedQuestions
 from toolwright.session.turns import SessionBusy
 from toolwright.testing import ScriptedUser
 
@@ -40,12 +37,6 @@ QUESTION = call(
         {"question": "Which?", "header": "Choice", "options": [{"label": one, "description": one} for one in "AB"]}
     ],
 )
-
-
-def _asked(stage: Stage) -> AskedQuestions:
-    asked = stage.workspace.services.use(Questions)
-    assert isinstance(asked, AskedQuestions)
-    return asked
 
 
 async def test_a_question_names_the_call_and_what_would_be_stored(project: Path) -> None:
@@ -91,9 +82,9 @@ async def test_always_settles_the_other_question_too(project: Path) -> None:
     again = call("bash", command="echo there", description="Say there")
     async with opened(project, calls(ECHO, again), says("Done."), user=user, config=ASK_BASH) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await until(lambda: len(stage.workspace.broker.pending()) == 2)
-        first = stage.workspace.broker.pending()[0]
-        stage.workspace.broker.reply(first.id, Reply(kind="always", scope="session"))
+        await until(lambda: len(stage.workspace.inbox.pending) == 2)
+        first = stage.workspace.inbox.pending[0]
+        stage.workspace.inbox.reply(first.id, Reply(kind="always", scope="session"))
         assert (await turn).text == "Done."
         assert [event.reply for event in stage.told(PermissionReplied)] == ["always", "always"]
 
@@ -101,7 +92,7 @@ async def test_always_settles_the_other_question_too(project: Path) -> None:
 async def test_the_answers_to_a_question_come_back(project: Path) -> None:
     """43"""
     async with opened(project, calls(QUESTION), says("Done.")) as stage:
-        _asked(stage).respond = lambda _: [["B", "custom"]]
+        stage.workspace.inbox.answer = lambda _: Reply(kind="once", answers=(("B", "custom"),))
         assert (await stage.prompt()).text == "Done."
         [told] = results(stage.replies[0])
         assert "Which?" in told
@@ -114,17 +105,17 @@ async def test_a_question_that_is_declined_stops_the_turn(project: Path) -> None
         message = await stage.prompt()
         assert message.calls[0].state.status == "error"
         assert len(stage.requests) == 1
-        assert _asked(stage).pending() == []
+        assert stage.workspace.inbox.pending == []
 
 
 async def test_stopping_while_a_question_waits_withdraws_it(project: Path) -> None:
     """45, weakness 4"""
     async with opened(project, calls(QUESTION)) as stage:
-        _asked(stage).respond = lambda _: None
+        stage.workspace.inbox.answer = lambda _: None
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.told(QuestionAsked))
-        await stage.turns.abort()
-        assert _asked(stage).pending() == []
+        await stage.session.abort()
+        assert stage.workspace.inbox.pending == []
         assert len(stage.told(QuestionRejected)) == 1
         message = await turn
         assert error_of(message) == "MessageAbortedError"
@@ -135,12 +126,12 @@ async def test_an_answer_that_comes_after_stopping_does_nothing(project: Path) -
     """46, weakness 4"""
     async with opened(project, calls(WRITE), user=ScriptedUser([None]), config=ASK_EDIT) as stage:
         turn = asyncio.create_task(stage.prompt())
-        await until(stage.workspace.broker.pending)
-        [question] = stage.workspace.broker.pending()
-        await stage.turns.abort()
-        assert stage.workspace.broker.pending() == []
+        await until(lambda: stage.workspace.inbox.pending)
+        [question] = stage.workspace.inbox.pending
+        await stage.session.abort()
+        assert stage.workspace.inbox.pending == []
         with pytest.raises(UsageError, match="No question"):
-            stage.workspace.broker.reply(question.id, Reply(kind="once"))
+            stage.workspace.inbox.reply(question.id, Reply(kind="once"))
         assert error_of(await turn) == "MessageAbortedError"
         await asyncio.sleep(0.05)
         assert not (project / "b.txt").exists()
@@ -154,7 +145,7 @@ async def test_a_stopped_command_keeps_what_it_had_printed(project: Path) -> Non
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: any("'output': 'begun" in str(event) for event in stage.told(PartUpdated)))
         started = time.monotonic()
-        await stage.turns.abort()
+        await stage.session.abort()
         assert time.monotonic() - started < 2
         message = await turn
         assert error_of(message) == "MessageAbortedError"
@@ -168,7 +159,7 @@ async def test_words_that_had_come_before_stopping_are_kept_and_sent(project: Pa
     async with opened(project, says("One two three four five", chunk=4, gap=0.02), says("Next.")) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: len(stage.told(PartDelta)) > 2)
-        await stage.turns.abort()
+        await stage.session.abort()
         message = await turn
         assert message.text.startswith("One two")
         assert stage.stored()[1].text == message.text
@@ -192,10 +183,10 @@ async def test_stopping_stops_the_prompts_that_wait_as_well_and_keeps_their_word
     async with opened(project, says("One.", delay=5), says("Next.")) as stage:
         prompts = [asyncio.create_task(stage.prompt(f"Prompt {number}")) for number in (1, 2)]
         await until(lambda: stage.requests)
-        await stage.turns.abort()
+        await stage.session.abort()
         answers = [await task for task in prompts]
         assert [error_of(message) for message in answers] == ["MessageAbortedError"] * 2
-        assert not stage.turns.busy
+        assert not stage.session.turns.busy
         assert len(stage.stored()) == 4
         assert (await stage.prompt("Prompt 3")).text == "Next."
         assert "Prompt 2" in words(stage.requests[-1])
@@ -205,7 +196,7 @@ async def test_a_caller_who_goes_away_stops_the_turn(project: Path) -> None:
     async with opened(project, says("One.", delay=5), says("Next.")) as stage:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(stage.prompt(), 0.1)
-        assert not stage.turns.busy
+        assert not stage.session.turns.busy
         assert nothing_open(*stage.stored())
         assert (await stage.prompt()).text == "Next."
 
@@ -218,7 +209,7 @@ async def test_stopped_at_any_moment_nothing_stays_open(project: Path, moment: i
         stopping: list[asyncio.Task[None]] = []
         stage.workspace.bus.subscribe(
             lambda _: (
-                stopping.append(asyncio.ensure_future(stage.turns.abort()))
+                stopping.append(asyncio.ensure_future(stage.session.abort()))
                 if len(stage.events) >= moment and not stopping
                 else None
             )
@@ -227,9 +218,9 @@ async def test_stopped_at_any_moment_nothing_stays_open(project: Path, moment: i
         await asyncio.gather(*stopping)
         assert error_of(message) in ("MessageAbortedError", "")
         assert nothing_open(*stage.stored())
-        assert stage.workspace.broker.pending() == []
+        assert stage.workspace.inbox.pending == []
         assert isinstance(stage.events[-1], SessionIdle)
-        assert not stage.turns.busy
+        assert not stage.session.turns.busy
 
 
 async def test_what_needs_a_session_at_rest_is_refused_while_it_works(project: Path) -> None:
@@ -238,9 +229,9 @@ async def test_what_needs_a_session_at_rest_is_refused_while_it_works(project: P
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.requests)
         with pytest.raises(SessionBusy, match="at work"):
-            stage.turns.require_rest()
+            stage.session.turns.require_rest()
         await turn
-        stage.turns.require_rest()
+        stage.session.turns.require_rest()
 
 
 async def test_the_plan_agent_cannot_write_and_goes_on(project: Path) -> None:
@@ -260,7 +251,7 @@ async def test_tools_switched_off_by_a_prompt_are_off_for_that_prompt_alone(proj
         await stage.prompt()
         offered = [{spec.name for spec in request.tools} for request in stage.requests]
         assert ["bash" in names for names in offered] == [False, False, True]
-        assert stage.turns.conversation.info.permission is None
+        assert stage.session.conversation.info.permission is None
 
 
 async def test_tools_switched_off_stay_off_below_a_batch_and_a_subagent(project: Path) -> None:
@@ -290,9 +281,9 @@ async def test_a_prompt_that_cannot_be_answered_leaves_nothing_behind(project: P
             (Prompt(text="Hi", message_id="ses_1"), "msg_"),
         ):
             with pytest.raises(Exception, match=words_of_it):
-                await stage.turns.prompt(prompt)
+                await stage.session.turns.answer(prompt)
         assert stage.stored() == []
         assert stage.events[before:] == []
-        assert not stage.turns.busy
-        assert stage.workspace.sessions.storage.owners() == []
+        assert not stage.session.turns.busy
+        assert stage.workspace.sessions.store.owners() == []
         assert (await stage.prompt()).text == "Here."

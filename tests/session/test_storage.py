@@ -122,7 +122,7 @@ def test_a_loop_that_has_gone_does_not_take_the_writer_with_it(tmp_path: Path) -
 async def test_one_damaged_row_hides_no_other(project: Path) -> None:
     workspace = make_workspace(project, keep=True)
     conversation = workspace.sessions.create()
-    session_id = conversation.session.id
+    session_id = conversation.id
     await workspace.store.settled()
     connection = sqlite3.connect(workspace.folders.database)
     connection.execute(
@@ -130,7 +130,7 @@ async def test_one_damaged_row_hides_no_other(project: Path) -> None:
     )
     connection.commit()
     connection.close()
-    storage = workspace.sessions.storage
+    storage = workspace.sessions.store
     assert [info.id for info in storage.sessions(storage.session(session_id).project_id)] == [session_id]
     await workspace.close()
 

@@ -23,7 +23,6 @@ from tests.session.stage import (
 )
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.messages import AgentPart
-from toolwright.models.connect import Connections
 from toolwright.models.scripted import ScriptedModel, Turn
 from toolwright.parts import Completed, Running, ToolPart
 from toolwright.session.budget import Budget
@@ -40,7 +39,7 @@ def task(agent: str = "helper", prompt: str = "Look into it.", **more: Any) -> A
 
 
 def _children(stage: Stage) -> list[Any]:
-    return stage.workspace.sessions.children(stage.turns.session.id)
+    return stage.workspace.sessions.children(stage.session.id)
 
 
 async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) -> None:
@@ -49,7 +48,7 @@ async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) ->
     async with opened(project, *script, config={"agent": HELPER}) as stage:
         assert (await stage.prompt()).text == "Done."
         [child] = _children(stage)
-        assert child.parent_id == stage.turns.session.id
+        assert child.parent_id == stage.session.id
         assert child.title == "Small job (@helper subagent)"
         part = stage.replies[0].calls[0]
         assert outcome(part).startswith("It says hello.")
@@ -98,17 +97,17 @@ async def test_a_task_can_be_gone_on_with(project: Path) -> None:
 def _play(stage: Stage, model: ScriptedModel) -> None:
     """From now on another script answers."""
     stage.model = model
-    stage.workspace.services.use(Connections).add(model.info.full_name, model)
+    stage.workspace.connections.add(model.info.full_name, model)
 
 
 async def test_a_session_from_elsewhere_is_not_gone_on_with(project: Path) -> None:
     """61, weakness 14"""
     async with opened(project, says("Secret."), config={"agent": HELPER}) as stage:
         await stage.prompt("My secret.")
-        foreign = stage.turns.session.id
+        foreign = stage.session.id
         other = stage.workspace.sessions.create()
         _play(stage, ScriptedModel(calls(task(session_id=foreign)), says("End.")))
-        assert (await other.prompt(Prompt(text="Go."))).text == "End."
+        assert ((await other.turns.answer(Prompt(text="Go."))).message).text == "End."
         assert "not a session that was started from here" in results(other.conversation.messages[1])[0]
         assert not any("My secret" in words(request) for request in stage.model.requests)
 
@@ -150,13 +149,13 @@ async def test_stopping_the_caller_stops_what_its_subagent_does(project: Path) -
     async with opened(project, *script, config={"agent": HELPER, "sandbox": "off"}) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: any("'command': 'sleep 20'" in str(event) for event in stage.told(PartUpdated)))
-        await stage.turns.abort()
+        await stage.session.abort()
         message = await turn
         [child] = _children(stage)
         below = stage.workspace.sessions.messages(child.id)
         assert [error_of(message), error_of(below[-1])] == ["MessageAbortedError"] * 2
         assert nothing_open(*stage.stored(), *below)
-        assert stage.workspace.sessions.storage.owners() == []
+        assert stage.workspace.sessions.store.owners() == []
 
 
 async def test_a_question_of_a_subagent_carries_its_session_and_those_above(project: Path) -> None:
@@ -170,7 +169,7 @@ async def test_a_question_of_a_subagent_carries_its_session_and_those_above(proj
         [asked] = stage.told(PermissionAsked)
         [child] = _children(stage)
         assert asked.session_id == child.id
-        assert asked.callers == (stage.turns.session.id,)
+        assert asked.callers == (stage.session.id,)
 
 
 @pytest.mark.parametrize("agent", ["general", "build"])
@@ -212,7 +211,7 @@ async def test_an_agent_the_user_has_named_is_not_asked_about_in_that_turn(proje
         assert [part.name for part in user.parts.values() if isinstance(part, AgentPart)] == ["helper"]
         assert "agent helper" in words(stage.requests[0])
         await stage.prompt("And once more.")
-        assert [question.request.permission for question in stage.user.questions] == ["task"]
+        assert [question.permission for question in stage.user.questions] == ["task"]
 
 
 async def test_an_agent_that_a_rule_denies_stays_denied_when_named(project: Path) -> None:
@@ -231,8 +230,7 @@ async def test_what_subagents_spend_counts_for_the_turn(project: Path) -> None:
         says("Not reached.", match=CHILD),
     )
     async with opened(project, *script, config={"agent": HELPER}) as stage:
-        stage.turns.budget = Budget(tokens=1500)
-        message = await stage.prompt()
+        message = await stage.prompt(budget=Budget(tokens=1500))
         assert error_of(message) == "LimitReachedError"
         assert "tokens" in results(stage.replies[0])[0]
 
@@ -241,7 +239,7 @@ async def test_the_changes_of_a_subagent_count_as_changes_of_the_session(project
     script = (calls(task()), calls(WRITE, match=CHILD), says("Written.", match=CHILD), says("End."))
     async with opened(project, *script, config={"agent": HELPER}) as stage:
         await stage.prompt()
-        assert stage.turns.conversation.info.summary == {"additions": 1, "deletions": 0, "files": 1}
+        assert stage.session.conversation.info.summary == {"additions": 1, "deletions": 0, "files": 1}
 
 
 AGENTS, CALLS = 20, 10
@@ -289,12 +287,12 @@ async def test_a_crowd_that_is_stopped_leaves_nothing_running_waiting_or_listed(
     async with opened(project, *_crowd(), user=ScriptedUser([None] * 50), config=asking) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: len(stage.told(PartUpdated)) > after)
-        await asyncio.wait_for(stage.turns.abort(), 10)
+        await asyncio.wait_for(stage.session.abort(), 10)
         assert error_of(await turn) == "MessageAbortedError"
         below = [one for child in _children(stage) for one in stage.workspace.sessions.messages(child.id)]
         assert nothing_open(*stage.stored(), *below)
-        assert stage.workspace.broker.pending() == []
-        assert stage.workspace.sessions.storage.owners() == []
+        assert stage.workspace.inbox.pending == []
+        assert stage.workspace.sessions.store.owners() == []
         assert [task for task in asyncio.all_tasks() if "Turns" in repr(task)] == []
 
 

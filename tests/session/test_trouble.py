@@ -1,6 +1,7 @@
 """Trouble with the model: what passes is waited for, what does not is told, and nothing is left half done."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,9 @@ async def test_a_wait_that_the_provider_asks_for_is_kept_and_shown(project: Path
 async def test_waits_double(project: Path) -> None:
     """26"""
     async with opened(project, says("", error=BUSY), says("", error=BUSY), says("Here.")) as stage:
-        stage.turns.retry = RetryPolicy(first_wait=0.1, jitter=0)
+        stage.session.turns.settings = replace(
+            stage.session.turns.settings, retry=RetryPolicy(first_wait=0.1, jitter=0)
+        )
         started = time.monotonic()
         assert (await stage.prompt()).text == "Here."
         assert 0.3 <= time.monotonic() - started < 0.7
@@ -62,7 +65,7 @@ async def test_a_wrong_key_is_told_at_once(project: Path) -> None:
         assert failure is not None
         assert (failure.name, failure.data["statusCode"], failure.data["isRetryable"]) == ("APIError", 401, False)
         assert len(stage.requests) == 1
-        assert not stage.turns.busy
+        assert not stage.session.turns.busy
 
 
 async def test_a_broken_stream_is_asked_for_again_and_its_parts_are_gone(project: Path) -> None:
@@ -106,7 +109,7 @@ async def test_a_title_that_fails_is_passed_over_in_silence(project: Path, caplo
     model = ScriptedModel(says("Here."), title=says("", error={"kind": "auth"}))
     async with opened(project, model=model) as stage:
         assert (await stage.prompt()).text == "Here."
-        assert stage.turns.conversation.info.title.startswith("New session")
+        assert stage.session.conversation.info.title.startswith("New session")
     assert not caplog.records
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.session.stage import Stage, call, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.files.journal import Entry
-from toolwright.files.store import Files
 from toolwright.session.undo import Made, Selection, Undo, standing_changes
 
 
@@ -24,7 +23,7 @@ def edit(name: str, old: str, new: str) -> Any:
 
 
 def undo_of(stage: Stage) -> Undo:
-    return Undo(stage.workspace.services.use(Files), stage.turns.conversation)
+    return Undo(stage.workspace.files, stage.session.conversation)
 
 
 async def test_back_and_forth_and_back_again(project: Path) -> None:
@@ -39,7 +38,7 @@ async def test_back_and_forth_and_back_again(project: Path) -> None:
                 undo.plan(turn)
             await undo.unrevert()
             assert (project / "a.txt").read_text() == "goodbye\nworld\n"
-        assert stage.turns.conversation.info.revert is None
+        assert stage.session.conversation.info.revert is None
 
 
 async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.session.stage import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
-from toolwright.messages import Message
+from toolwright.inbox import Inbox, Reply
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Failed
-from toolwright.permission.broker import Broker, Reply
 from toolwright.session.prompt import Prompt
+from toolwright.session.result import TurnEnd
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Json
 
@@ -38,14 +38,14 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
     user = ScriptedUser([None] * 99)
     workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})
     try:
-        turns = workspace.sessions.create()
-        turn = asyncio.create_task(turns.prompt(Prompt(text="Go.", agent=row["agent"])))
-        await _answer(turn, workspace.broker, user, [_reply(one) for one in row["replies"]])
+        session = workspace.sessions.create()
+        turn = asyncio.create_task(session.turns.answer(Prompt(text="Go.", agent=row["agent"])))
+        await _answer(turn, workspace.inbox, user, [_reply(one) for one in row["replies"]])
         await turn
-        made = [part for message in turns.conversation.messages for part in message.calls]
+        made = [part for message in session.conversation.messages for part in message.calls]
         main = [request for request in model.requests if request.settings.purpose == "main"]
         assert len(main) == row["model_turns"]
-        assert [question.request.permission for question in user.questions] == row["asked_in_order"]
+        assert [question.permission for question in user.questions] == row["asked_in_order"]
         if row["id"] in KEPT:
             assert [part.state.status for part in made] == ["completed", "completed", "error"]
             return
@@ -55,17 +55,15 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
         await workspace.close()
 
 
-async def _answer(
-    turn: "asyncio.Task[Message]", broker: Broker, user: ScriptedUser, replies: list[Reply | None]
-) -> None:
+async def _answer(turn: "asyncio.Task[TurnEnd]", inbox: Inbox, user: ScriptedUser, replies: list[Reply | None]) -> None:
     """Answer as a person would who sees all open questions before the first answer."""
     while not turn.done():
         await asyncio.sleep(0.02)
-        waiting = [one for one in broker.pending() if replies[user.questions.index(one)] is not None]
+        waiting = [one for one in inbox.pending if replies[user.questions.index(one)] is not None]
         if waiting:
             reply = replies[user.questions.index(waiting[0])]
             assert reply is not None
-            broker.reply(waiting[0].id, reply)
+            inbox.reply(waiting[0].id, reply)
 
 
 def _reply(value: Any) -> Reply | None:

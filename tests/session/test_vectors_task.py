@@ -7,11 +7,11 @@ import pytest
 
 from tests.session.stage import call, calls, opened, says
 from tests.vectors.layout import Places, make_places, rows
+from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, SeenRequest, Turn
 from toolwright.parts import Completed, Failed, ToolPart
-from toolwright.permission.broker import Question, Reply
 from toolwright.session.prompt import Prompt
-from toolwright.session.turns import Turns
+from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Json
 
@@ -65,18 +65,18 @@ async def test_recorded_tasks(places: Places, row: Json) -> None:
     )
     workspace = make_workspace(places.project, model=model, user=user, environment={"HOME": str(places.home)})
     try:
-        turns = workspace.sessions.create()
-        await turns.prompt(Prompt(text="Go."))
-        _check(row, places, turns, model, user)
-        children = workspace.sessions.children(turns.session.id)
+        session = workspace.sessions.create()
+        await session.turns.answer(Prompt(text="Go."))
+        _check(row, places, session, model, user)
+        children = workspace.sessions.children(session.id)
         assert bool(children) == ("child_tools" in row)
         assert len(children) <= 1
     finally:
         await workspace.close()
 
 
-def _check(row: Json, places: Places, turns: Turns, model: ScriptedModel, user: ScriptedUser) -> None:
-    part = next(part for message in turns.conversation.messages for part in message.calls if part.tool == "task")
+def _check(row: Json, places: Places, session: Session, model: ScriptedModel, user: ScriptedUser) -> None:
+    part = next(part for message in session.conversation.messages for part in message.calls if part.tool == "task")
     expected = row["results"][0]
     main = [request for request in model.requests if request.settings.purpose == "main"]
     child = [request for request in main if _is_childs(request)]
@@ -113,7 +113,7 @@ def _is_childs(request: SeenRequest) -> bool:
 
 
 def _asked(question: Question) -> tuple[str, list[str]]:
-    return question.request.permission, list(question.request.patterns)
+    return question.permission, list(question.patterns)
 
 
 async def test_a_primary_agent_is_not_handed_work(project: Path) -> None:

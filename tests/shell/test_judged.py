@@ -23,7 +23,7 @@ def verdict(command: str, rules: list[Rule]) -> Action:
     """What becomes of the whole line: the strictest answer to anything it needs."""
     analysis = analyse(command, cwd=CWD, home=HOME)
     requests = requests_for(analysis, Tree(CWD).place)
-    actions: list[Action] = ["ask" for request in requests if request.metadata.get("must_ask")]
+    actions: list[Action] = ["ask" for request in requests if request.must_ask]
     for request in requests:
         actions += [decide(request.permission, one, rules) for one in (*request.patterns, *request.implied)]
     for check in checks_for(analysis):

@@ -89,7 +89,6 @@ def test_a_command_that_is_understood_carries_no_details(tree: Tree) -> None:
 def test_a_command_that_is_not_understood_must_be_asked_about_with_reasons(tree: Tree) -> None:
     bash = ask("$CMD x", tree)[-1]
     assert bash.metadata == {
-        "must_ask": True,
         "reasons": ["`$CMD` names a command that is only known when it runs."],
     }
     assert bash.always == ()

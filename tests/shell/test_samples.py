@@ -30,7 +30,7 @@ def test_what_is_only_known_when_it_runs_is_asked_about(command: str) -> None:
     assert analysis.verdict != "understood"
     assert analysis.reasons
     bash = requests_for(analysis, Tree("/").place)[-1]
-    assert (bash.permission, bash.metadata["must_ask"], bash.always) == ("bash", True, ())
+    assert (bash.permission, bash.must_ask, bash.always) == ("bash", True, ())
 
 
 @pytest.mark.parametrize("command", DELETES_VICTIM)

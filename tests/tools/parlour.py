@@ -1,14 +1,15 @@
 """A session whose todo list, user, colleagues and modes are doubles, to run the tools of a conversation on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import PermissionRejected
 from toolwright.ids import new_id
+from toolwright.inbox import Choice
 from toolwright.permission.rules import Rule
-from toolwright.services import Asked, Colleague, Colleagues, Modes, Questions, Report, Subagents, Task, Todo, Todos
+from toolwright.services import Colleague, Report, Task, Todo
 from toolwright.session.session import Session
 from toolwright.skills import Skills, skill_folders
 from toolwright.testing import ScriptedUser, make_workspace
@@ -28,15 +29,18 @@ class TodoLists:
     def replace(self, session_id: str, todos: Sequence[Todo]) -> None:
         self.lists[session_id] = list(todos)
 
+    def forget(self, session_id: str) -> None:
+        self.lists.pop(session_id, None)
+
 
 @dataclass
 class User:
     """Implements Questions: gives the answers written down, and declines where there are none."""
 
     answers: list[list[str]] | None = None
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Choice] = field(default_factory=list)
 
-    async def ask(self, ctx: ToolContext, questions: Sequence[Asked]) -> list[list[str]]:
+    async def ask(self, ctx: ToolContext, questions: Sequence[Choice]) -> list[list[str]]:
         self.asked += questions
         if self.answers is None:
             raise PermissionRejected("The user declined to answer.")
@@ -93,6 +97,13 @@ class Parlour:
         return await tool.for_agent(self.session.standing)
 
 
+def _limits(limits: BatchLimits | None, usual: BatchLimits) -> BatchLimits:
+    """The limits of a test; what it does not say of tools that stand alone is as usual."""
+    if limits is None:
+        return usual
+    return limits if limits.alone("hello") else replace(limits, alone=usual.alone)
+
+
 async def run(session: Session, tool: str, /, **arguments: Any) -> Result:
     """One call, through the door."""
     return await session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
@@ -118,15 +129,16 @@ def make_parlour(
         config_folders=[folder.path for folder in config.folders],
     )
     offered = {
-        Todos: todos,
-        Questions: user,
-        Colleagues: staff,
-        Subagents: staff,
-        Modes: modes,
-        Skills: Skills(skills),
-        BatchLimits: limits or BatchLimits(),
+        "todos": todos,
+        "questions": user,
+        "colleagues": staff,
+        "subagents": staff,
+        "modes": modes,
+        "skills": Skills(skills),
+        "batch_limits": _limits(limits, workspace.batch_limits),
     }
-    workspace.services.made |= {f"{kind.__module__}.{kind.__qualname__}": one for kind, one in offered.items()}
+    for name, service in offered.items():
+        setattr(workspace, name, service)
     return Parlour(
         session=workspace.session(agent, rules=rules),
         todos=todos,

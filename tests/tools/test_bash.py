@@ -142,7 +142,7 @@ async def test_progress_is_shown_while_a_command_runs(shop: Workshop) -> None:
         if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
             seen.append(str(event.part.state))
 
-    shop.session.bus.subscribe(note)
+    shop.workspace.bus.subscribe(note)
     await shop.bash("for i in 1 2 3; do echo line $i; sleep 0.15; done")
     assert any("line 1" in state and "line 3" not in state for state in seen)
     assert len(seen) < 12
@@ -273,7 +273,7 @@ async def test_a_folder_outside_is_asked_for_and_then_open(project: Path, tmp_pa
     outside.mkdir()
     async with open_workshop(project, replies=["once"], sandbox=SandboxSettings()) as shop:
         result = await shop.bash(f"echo x > {outside}/file && cat {outside}/file")
-    assert [question.request.permission for question in shop.user.questions] == ["external_directory"]
+    assert [question.permission for question in shop.user.questions] == ["external_directory"]
     assert result.output == "x\n"
 
 
@@ -283,7 +283,7 @@ async def test_a_work_folder_outside_is_asked_for(project: Path, tmp_path: Path)
     async with open_workshop(project, replies=["reject"]) as shop:
         result = await shop.bash("touch made", workdir=str(outside))
     assert result.error is not None
-    assert str(outside) in shop.user.questions[0].request.patterns
+    assert str(outside) in shop.user.questions[0].patterns
     assert list(outside.iterdir()) == []
 
 
@@ -366,8 +366,8 @@ async def test_jobs_run_in_the_sandbox_too(project: Path) -> None:
         assert (await shop.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
 
 
-async def test_settings_that_appear_are_pointed_out(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shop:
+async def test_settings_that_appear_are_asked_about_and_pointed_out(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"], sandbox=SandboxSettings()) as shop:
         if not await has_sandbox(shop):
             pytest.skip("no sandbox works here")
         result = await shop.bash("echo '{}' > toolwright.json")

@@ -10,8 +10,7 @@ import pytest
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import Parlour, make_parlour
 from toolwright.errors import ToolError
-from toolwright.permission.broker import Entry
-from toolwright.permission.gate import DryGate
+from toolwright.permission.gate import Asked, DryGate
 from toolwright.permission.rules import Rule
 from toolwright.tool import Attachment, Call, Json, Result, ToolContext, tool
 from toolwright.tools.batch import BatchLimits, batch
@@ -106,7 +105,7 @@ async def test_every_result_stands_under_its_tool_and_state(project: Path) -> No
         " one.\n\n"
         "## 5. Hello succeeded\nhello\n\n"
         "## 6. picture failed\nThe arguments for picture do not fit its schema:\n- name: is missing; expected a"
-        " string\nCall picture again with these put right."
+        " string\nCall picture again with these fixed."
     )
     assert result.title == "2 of 6 calls succeeded"
     assert result.metadata["tools"] == ["hello", "fail", "helo", "batch", "Hello", "picture"]
@@ -134,7 +133,12 @@ async def test_the_description_names_the_limit_in_force(project: Path) -> None:
 
 
 async def test_tools_that_must_be_called_by_themselves_are_refused(project: Path) -> None:
-    parlour = make_parlour(project, batch, hello, limits=BatchLimits(alone=lambda name: name == "hello"))
+    parlour = make_parlour(
+        project,
+        batch,
+        hello,
+        limits=BatchLimits(alone=lambda name: "Call it directly." if name in ("hello", "invalid", "Batch") else ""),
+    )
     nested = {"tool": "Batch", "parameters": {"tool_calls": _calls("todoread")}}
     result = await parlour.run("batch", tool_calls=[*_calls("hello", "invalid"), nested])
     assert [one.get("kind") for one in result.metadata["details"]] == ["unknown_tool"] * 3
@@ -184,7 +188,7 @@ async def test_each_call_answers_for_its_own_permission(project: Path) -> None:
     result = await parlour.run("batch", tool_calls=_calls("hello", "fail"))
     assert result.error is None
     assert [one["kind"] for one in result.metadata["details"]] == ["rejected", "denied"]
-    assert [question.request.permission for question in parlour.permissions.questions] == ["hello"]
+    assert [question.permission for question in parlour.permissions.questions] == ["hello"]
 
 
 async def test_a_denied_batch_runs_nothing(project: Path) -> None:
@@ -197,10 +201,10 @@ async def test_a_denied_batch_runs_nothing(project: Path) -> None:
 
 async def test_a_dry_run_shows_what_every_call_would_ask_for(project: Path) -> None:
     parlour = make_parlour(project, batch, hello, fail)
-    parlour.session.gate = DryGate(parlour.session.gate.broker)
-    log: list[Entry] = []
+    log: list[Asked] = []
     call = Call(id="c", tool="batch", arguments={"tool_calls": _calls("hello", "fail")})
-    await parlour.session.run_call(call, log=log)
+    gate = DryGate(parlour.session.gate.inbox, parlour.session.gate.approvals)
+    await parlour.session.run_call(call, log=log, gate=gate)
     assert [entry.judgement.request.permission for entry in log] == ["hello", "fail"]
 
 

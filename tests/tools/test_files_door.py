@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
         ("prod.env", True),
         ("deep/my.env.txt", True),
         (".env.example", False),
-        (".envrc", False),
+        (".envrc", True),
         ("environment.ts", False),
     ],
 )
@@ -75,7 +75,7 @@ async def test_a_file_is_read_then_written(project: Path) -> None:
     assert (project / "a.txt").read_text() == "two\n"
 
 
-@pytest.mark.parametrize("arguments", [{"offset": -1}, {"offset": 1.5}, {"limit": -1}, {"column": 0}, {"offset": "3"}])
+@pytest.mark.parametrize("arguments", [{"offset": -1}, {"offset": 1.5}, {"limit": -1}, {"column": 0}, {"offset": "x"}])
 async def test_numbers_that_make_no_sense_never_reach_the_file(project: Path, arguments: dict[str, object]) -> None:
     (project / "a.txt").write_text("one\n")
     result = await _call(project, "read", filePath="a.txt", **arguments)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.parlour import Parlour, make_parlour
-from toolwright.services import Asked, Option
+from toolwright.inbox import Choice
+from toolwright.request import Option
 from toolwright.tool import Json
 from toolwright.tools.plan_enter import plan_enter
 from toolwright.tools.plan_exit import plan_exit
@@ -44,8 +45,8 @@ async def test_the_user_sees_the_question_as_it_was_written(parlour: Parlour) ->
     result = await parlour.run("question", questions=[COLOUR, COLOUR | {"multiple": True, "custom": False}])
     options = (Option(label="Red", description="warm"), Option(label="Blue", description="cool"))
     assert parlour.user.asked == [
-        Asked(question="Which colour?", header="Colour", options=options),
-        Asked(question="Which colour?", header="Colour", options=options, multiple=True, custom=False),
+        Choice(question="Which colour?", header="Colour", options=options),
+        Choice(question="Which colour?", header="Colour", options=options, multiple=True, custom=False),
     ]
     assert result.metadata["answers"] == [["Red"], []]
 

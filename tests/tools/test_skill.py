@@ -26,7 +26,7 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
     listing = shown.description.partition("Skills:\n")[2]
     expected = [f"- {one['name']}: {one['description'].strip()}" for one in row["offered"]]
     assert listing == ("\n".join(expected) or "(none at present)")
-    asked = [question.request for question in parlour.permissions.questions]
+    asked = parlour.permissions.questions
     assert [(one.permission, one.patterns, one.always, list(one.metadata)) for one in asked] == [
         (one["permission"], tuple(one["patterns"]), tuple(one["always"]), one["metadata_keys"]) for one in row["asked"]
     ]
@@ -82,4 +82,4 @@ async def test_a_name_that_would_approve_others_too_is_never_approved_for_good(p
     parlour = make_parlour(project, skill, rules=[Rule("skill", "*", "ask")], replies=["once"])
     result = await parlour.run("skill", name="a*")
     assert result.error is None
-    assert parlour.permissions.questions[0].offered == ()
+    assert parlour.permissions.questions[0].always == ()

@@ -83,7 +83,7 @@ async def test_a_denied_agent_is_refused_by_the_rule_that_denies_it(project: Pat
 async def test_the_user_is_asked_about_the_agent_by_name(project: Path, reply: str, tasks: int) -> None:
     parlour = _parlour(project, Rule("task", "*", "ask"), replies=(reply,))
     await parlour.run("task", **WORK)
-    [asked] = [question.request for question in parlour.permissions.questions]
+    [asked] = parlour.permissions.questions
     assert (asked.permission, asked.patterns, asked.always) == ("task", ("general",), ("*",))
     assert asked.metadata == {"description": "small job", "subagent_type": "general"}
     assert len(parlour.staff.tasks) == tasks

@@ -228,8 +228,8 @@ async def test_the_address_is_asked_for_as_it_was_given(project: Path) -> None:
     assert result.error is not None
     assert result.error.kind == "rejected"
     [question] = reader.user.questions
-    assert (question.request.permission, question.request.patterns) == ("webfetch", ("https://Example.com/a",))
-    assert question.offered == ("*",)
+    assert (question.permission, question.patterns) == ("webfetch", ("https://Example.com/a",))
+    assert question.always == ("*",)
     await reader.workspace.close()
 
 

@@ -210,7 +210,7 @@ async def test_a_search_is_asked_for_by_its_words(project: Path, site: Site) -> 
     assert result.error is not None
     assert result.error.kind == "rejected"
     [question] = reader.user.questions
-    assert (question.request.permission, question.request.patterns, question.offered) == ("websearch", (QUERY,), ("*",))
+    assert (question.permission, question.patterns, question.always) == ("websearch", (QUERY,), ("*",))
     assert site.visits == []
     await reader.workspace.close()
 

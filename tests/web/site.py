@@ -10,12 +10,12 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Any
 
-from toolwright.app import Workspace
 from toolwright.permission.rules import Rule
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tool import Action, Call, Result
 from toolwright.web.fetch import Fetcher, look_up
+from toolwright.workspace import Workspace
 
 Handler = Callable[["Visit"], Awaitable[None]]
 HOST = "127.0.0.1"
@@ -154,9 +154,8 @@ def make_reader(
     """A session under these `webfetch` rules; what else is given makes its Fetcher."""
     user = ScriptedUser.saying(*replies)
     workspace = make_workspace(project, user=user, config=config, environment=environment)
-    name = f"{Fetcher.__module__}.{Fetcher.__qualname__}"
     options = {"environment": environment or {}, "resolve": nothing_resolves, **fetcher}
-    workspace.services.made[name] = Fetcher(**options)
+    workspace.fetcher = Fetcher(**options)
     given = [Rule("webfetch", pattern, action) for pattern, action in rules]
     return Reader(workspace=workspace, session=workspace.session(rules=given), user=user)
 

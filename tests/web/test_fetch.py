@@ -229,7 +229,7 @@ async def test_leave_is_asked_again_for_the_target_of_a_redirect(
         pace=_at_once([]),
     )
     assert kind(await reader.fetch("http://site.example/a")) == outcome
-    assert [question.request.patterns for question in reader.user.questions] == [("http://other.example/b",)]
+    assert [question.patterns for question in reader.user.questions] == [("http://other.example/b",)]
     assert site.paths == (["/a"] if outcome else ["/a", "/b"])
     await reader.workspace.close()
 
@@ -328,6 +328,7 @@ async def test_the_target_of_a_redirect_may_have_any_letters(reader: Reader, sit
         (b"\x1b..", "br"),
         (b"nothing", "deflate"),
     ],
+    ids=["gzip that ends early", "gzip that hardly begins", "not gzip", "not brotli", "not deflate"],
 )
 async def test_a_body_that_cannot_be_unpacked_is_an_error(
     reader: Reader, site: Site, body: bytes, encoding: str
@@ -500,7 +501,7 @@ async def test_a_kept_page_still_needs_leave_for_every_address_it_came_by(
     )
     assert (await reader.fetch("http://site.example/a")).error is None
     assert kind(await reader.fetch("http://site.example/a")) == "rejected"
-    assert [question.request.patterns for question in reader.user.questions] == [("http://other.example/b",)] * 2
+    assert [question.patterns for question in reader.user.questions] == [("http://other.example/b",)] * 2
     assert len(site.visits) == 2
     await reader.workspace.close()
 

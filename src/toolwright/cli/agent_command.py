@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.agents import Agent, Standing
-from toolwright.app import Workspace
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 

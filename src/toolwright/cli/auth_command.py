@@ -7,7 +7,6 @@ import sys
 from toolwright.auth import AuthFile
 from toolwright.cli.options import note, open_from, parser, print_table
 from toolwright.errors import UsageError
-from toolwright.models.connect import Connections
 
 
 def main(arguments: list[str]) -> int:
@@ -17,7 +16,7 @@ def main(arguments: list[str]) -> int:
     if options.remove:
         file.remove(_named(options))
     elif options.provider:
-        provider = workspace.services.use(Connections).catalog.provider(options.provider)
+        provider = workspace.connections.catalog.provider(options.provider)
         file.put(provider.id, _key(provider.name))
         note(f"stored in {file.path}, readable by you alone")
     else:

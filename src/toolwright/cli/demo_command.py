@@ -7,19 +7,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from toolwright.app import Workspace, build_workspace
 from toolwright.cli.options import note, parser
 from toolwright.cli.progress import Live
 from toolwright.cli.questions import TerminalUser, shown_question
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
-from toolwright.files.store import Files
-from toolwright.messages import Assistant
-from toolwright.models.connect import Connections
+from toolwright.inbox import Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
-from toolwright.permission.broker import Question, Reply
-from toolwright.session.prompt import Prompt
 from toolwright.session.undo import Undo
+from toolwright.workspace import Workspace, open_workspace
 
 SETTINGS = '{\n  // In this project deleting is asked about.\n  "permission": {"bash": {"rm *": "ask"}}\n}\n'
 
@@ -44,13 +40,10 @@ async def _demo(options: argparse.Namespace) -> int:
     write_project(folder)
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
     user = TerminalUser() if sys.stdin.isatty() and not options.yes else None
-    workspace = build_workspace(folder, answer=user or _say_yes, client="cli", keep=True)
-    if user is not None:
-        user.broker = workspace.broker
-    try:
+    info = replace(DEFAULT_INFO, provider="demo", id="script")
+    model = ScriptedModel(*turns(), title={"text": "Fix the basket"}, info=info)
+    async with open_workspace(folder, answer=user or _say_yes, model=model, client="cli", keep=True) as workspace:
         return await _play(workspace, folder)
-    finally:
-        await workspace.close()
 
 
 def _say_yes(question: Question) -> Reply:
@@ -60,18 +53,14 @@ def _say_yes(question: Question) -> Reply:
 
 
 async def _play(workspace: Workspace, folder: Path) -> int:
-    info = replace(DEFAULT_INFO, provider="demo", id="script")
-    model = ScriptedModel(*turns(), title={"text": "Mend the basket"}, info=info)
-    workspace.services.use(Connections).add(info.full_name, model)
-    session = workspace.sessions.create()
+    session = workspace.session()
     note(f"A small project with a fault, in {folder}\n\n> {PROMPT}\n")
-    workspace.bus.subscribe(Live(session.session.id, colour=sys.stderr.isatty()))
-    message = await session.prompt(Prompt(text=PROMPT, model=info.full_name))
-    undo = Undo(workspace.services.use(Files), session.conversation)
+    workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
+    result = await session.prompt(PROMPT)
+    undo = Undo(workspace.files, session.conversation)
     _print_diff(undo, folder)
-    _say_how_to_go_on(workspace, session.session.id, folder)
-    failed = isinstance(message.info, Assistant) and message.info.error is not None
-    return 1 if failed else 0
+    _say_how_to_go_on(workspace, session.id, folder)
+    return 1 if result.error is not None else 0
 
 
 def _print_diff(undo: Undo, folder: Path) -> None:

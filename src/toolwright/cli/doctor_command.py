@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from toolwright.app import Workspace
 from toolwright.cli.options import open_from, parser, print_json, print_table
 from toolwright.errors import ToolError
+from toolwright.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,9 @@ def _ripgrep() -> Finding:
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:
     """Which rung of the ladder is in use, tried out on this machine."""
-    from toolwright.process.sandbox import Sandbox
 
     try:
-        sandbox = workspace.services.use(Sandbox)
+        sandbox = workspace.sandbox
         state: Literal["ok", "note"] = "note" if await sandbox.ready() == "none" else "ok"
         return [Finding(state, "sandbox", line) for line in await sandbox.describe()]
     except ToolError as error:

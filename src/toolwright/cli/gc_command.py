@@ -5,13 +5,11 @@ import asyncio
 import os
 from pathlib import Path
 
-from toolwright.app import Workspace
 from toolwright.cli.options import note, open_from, parser, print_json, print_table
 from toolwright.clock import now
 from toolwright.errors import UsageError
-from toolwright.files.store import Files
-from toolwright.session.sessions import Sessions
 from toolwright.truncate import KEPT_DAYS
+from toolwright.workspace import Workspace
 
 DAYS = 90
 """How long a session is kept that nobody goes back to."""
@@ -54,9 +52,9 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 async def _clean(workspace: Workspace, days: int) -> int:
-    sessions = workspace.services.use(Sessions)
-    files = workspace.services.use(Files)
-    gone = await sessions.storage.delete_older_than(now() - days * _DAY)
+    sessions = workspace.sessions
+    files = workspace.files
+    gone = await sessions.store.delete_older_than(now() - days * _DAY)
     for session_id in gone:
         files.journal.forget(session_id)
     files.journal.prune()
@@ -67,7 +65,7 @@ async def _clean(workspace: Workspace, days: int) -> int:
 def _sizes(workspace: Workspace) -> dict[str, int]:
     data = workspace.folders.data
     return {
-        "sessions": workspace.services.use(Sessions).storage.size(),
+        "sessions": workspace.sessions.store.size(),
         "long outputs": _size(workspace.folders.tool_output),
         "undo": _size(data / "undo"),
         "all": _size(data),

@@ -3,7 +3,6 @@
 import argparse
 
 from toolwright.cli.options import open_from, parser, print_json, print_table
-from toolwright.models.connect import Connections
 from toolwright.models.info import ModelInfo
 from toolwright.wire import to_json
 
@@ -11,7 +10,7 @@ from toolwright.wire import to_json
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     workspace = open_from(options)
-    catalog = workspace.services.use(Connections).catalog
+    catalog = workspace.connections.catalog
     wanted = [one for one in catalog.providers() if options.provider in ("", one.id)]
     models = [model for provider in wanted for model in catalog.models(provider.id)]
     if options.json:

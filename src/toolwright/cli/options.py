@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from toolwright.app import Workspace, build_workspace
 from toolwright.errors import ToolError, UsageError
+from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.permission.broker import Answerer
+from toolwright.workspace import Workspace
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,7 +51,7 @@ def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 
 def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, keep: bool = False) -> Workspace:
-    workspace = build_workspace(
+    workspace = Workspace(
         Path(getattr(options, "directory", ".")),
         answer=answer,
         trust=getattr(options, "trust", False),

@@ -5,17 +5,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace
 from toolwright.cli.expectations import Expectation, read_expectations
 from toolwright.cli.options import json_object, note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.ids import new_id
-from toolwright.permission.broker import Entry
 from toolwright.permission.explain import RequestExplanation, explain, lines
-from toolwright.permission.gate import DryGate, DryRunOver
+from toolwright.permission.gate import Asked, DryRunOver
 from toolwright.permission.rules import strictest
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 
@@ -31,7 +30,7 @@ def main(arguments: list[str]) -> int:
         case "list":
             return _list(workspace, options)
         case _:
-            removed = workspace.broker.approvals.revoke(options.permission, options.pattern)
+            removed = workspace.gate.approvals.revoke(options.permission, options.pattern)
             note(f"{removed} taken back")
             return 0
 
@@ -65,11 +64,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
-    session = workspace.session(options.agent, gate=DryGate(workspace.broker))
-    result, log = await dry_run(session, options.tool, json_object(options.args, "The arguments"))
+    session = workspace.session(options.agent)
+    result, log = await dry_run(workspace, session, options.tool, json_object(options.args, "The arguments"))
     if result.error is not None and not isinstance(result.error, DryRunOver):
         raise result.error
-    approvals = workspace.broker.approvals.of(session.sessions)
+    approvals = workspace.gate.approvals.of((session.id,))
     explained = [explain(session.standing.policy, entry.judgement.request, approvals) for entry in log]
     if options.json:
         print_json([_as_json(one) for one in explained])
@@ -78,10 +77,11 @@ async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0
 
 
-async def dry_run(session: Session, tool: str, arguments: Json) -> tuple[Result, list[Entry]]:
+async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: Json) -> tuple[Result, list[Asked]]:
     """What a call would ask for. Nothing of it is done."""
-    log: list[Entry] = []
-    result = await session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments), log=log)
+    log: list[Asked] = []
+    call = Call(id=new_id("call"), tool=tool, arguments=arguments)
+    result = await session.run_call(call, log=log, gate=workspace.dry_gate())
     return result, log
 
 
@@ -140,13 +140,14 @@ def _told(one: Expectation, got: str, why: str) -> str:
 
 async def _outcome(workspace: Workspace, one: Expectation) -> tuple[str, str]:
     """What really happens, and the rule behind it."""
-    session = workspace.session(one.agent, gate=DryGate(workspace.broker))
-    if one.tool in workspace.registry and session.standing.hides(workspace.registry[one.tool].permission):
-        return "hidden", f"{one.tool} is not offered to {session.standing.name}"
+    session = workspace.session(one.agent)
+    standing = session.standing
+    if one.tool in workspace.registry and standing.hides(workspace.registry[one.tool].permission):
+        return "hidden", f"{one.tool} is not offered to {standing.name}"
     if one.tool not in workspace.registry:
-        decision = session.standing.policy.decide(one.tool, one.argument)
+        decision = standing.policy.decide(one.tool, one.argument)
         return decision.action, f"`{decision.rule}`" if decision.rule else "no rule fits"
-    result, log = await dry_run(session, one.tool, one.arguments())
+    result, log = await dry_run(workspace, session, one.tool, one.arguments())
     if isinstance(result.error, PermissionDenied):
         return "deny", str(result.error)
     if result.error is not None and not isinstance(result.error, DryRunOver):
@@ -158,7 +159,7 @@ async def _outcome(workspace: Workspace, one: Expectation) -> tuple[str, str]:
 
 
 def _list(workspace: Workspace, options: argparse.Namespace) -> int:
-    approvals = workspace.broker.approvals.listed()
+    approvals = workspace.gate.approvals.listed()
     if options.json:
         print_json([{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in approvals])
         return 0

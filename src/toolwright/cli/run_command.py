@@ -6,19 +6,15 @@ import signal
 import sys
 from dataclasses import replace
 
-from toolwright.app import Workspace
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
 from toolwright.cli.options import note, open_from, parser
 from toolwright.cli.progress import JsonLines, Live, Quiet
-from toolwright.cli.questions import TerminalUser, answerer, terminal_responder
+from toolwright.cli.questions import answerer
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.messages import Assistant, Message
-from toolwright.services import Questions
 from toolwright.session.budget import Budget
-from toolwright.session.prompt import Attached, Prompt
-from toolwright.session.questions import AskedQuestions
-from toolwright.session.title import Titles
-from toolwright.session.turns import Turns
+from toolwright.session.result import TurnResult
+from toolwright.session.session import Session
+from toolwright.workspace import Workspace
 
 
 def main(arguments: list[str]) -> int:
@@ -56,33 +52,22 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
-    workspace = open_from(options, answer=user, keep=True)
-    if isinstance(user, TerminalUser):
-        user.broker = workspace.broker
-    try:
-        turns = _session(workspace, options)
-        questions = workspace.services.use(Questions)
-        if isinstance(questions, AskedQuestions) and isinstance(user, TerminalUser):
-            questions.respond = terminal_responder(questions)
-        message = await _answered(workspace, turns, _prompt(options), options)
-        await workspace.services.use(Titles).settled()
-        return _told(turns, message, options)
-    finally:
-        await workspace.close()
+    async with open_from(options, answer=user, keep=True) as workspace:
+        session = _session(workspace, options)
+        result = await _answered(workspace, session, options)
+        await workspace.titles.settled()
+        return _told(result, options)
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Turns:
+def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        turns = sessions.open(options.session)
-    elif options.go_on:
-        turns = sessions.open(sessions.latest().id)
-    else:
-        turns = sessions.create(title=options.title)
-    turns.budget = _budget(turns.budget, options)
-    return turns
+        return sessions.open(options.session)
+    if options.go_on:
+        return sessions.open(sessions.latest().id)
+    return sessions.create(title=options.title)
 
 
 def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
@@ -95,35 +80,39 @@ def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
     return replace(budget, **{name: value for name, value in given.items() if value is not None})
 
 
-def _prompt(options: argparse.Namespace) -> Prompt:
+def _text(options: argparse.Namespace) -> str:
     text = " ".join(options.prompt)
     if not sys.stdin.isatty() and not text:
         text = sys.stdin.read()
-    return Prompt(
-        text=text, agent=options.agent, model=options.model, files=tuple(Attached(url=name) for name in options.file)
-    )
+    return text
 
 
-async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options: argparse.Namespace) -> Message:
-    session_id = turns.session.id
+async def _answered(workspace: Workspace, session: Session, options: argparse.Namespace) -> TurnResult:
     if options.format == "json":
-        workspace.bus.subscribe(JsonLines(session_id))
+        workspace.bus.subscribe(JsonLines(session.id))
     elif sys.stdout.isatty():
-        workspace.bus.subscribe(Live(session_id, colour=sys.stderr.isatty()))
+        workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
     else:
-        workspace.bus.subscribe(Quiet(session_id))
-    task = asyncio.create_task(turns.prompt(prompt))
-    _stop_on_interrupt(turns)
+        workspace.bus.subscribe(Quiet(session.id))
+    asking = session.prompt(
+        _text(options),
+        files=options.file,
+        agent=options.agent,
+        model=options.model,
+        budget=_budget(workspace.turn_settings.budget, options),
+    )
+    task = asyncio.create_task(asking)
+    _stop_on_interrupt(session)
     try:
         return await task
     except ToolwrightError:
         # A prompt that could not even be taken leaves no empty session behind.
-        if not turns.conversation.messages:
-            await workspace.sessions.delete(session_id)
+        if not session.conversation.messages:
+            await workspace.sessions.delete(session.id)
         raise
 
 
-def _stop_on_interrupt(turns: Turns) -> None:
+def _stop_on_interrupt(session: Session) -> None:
     """Ctrl-C once stops the turn and lets everything be put away; twice ends at once."""
     loop = asyncio.get_running_loop()
     stopping: list[asyncio.Task[None]] = []
@@ -132,7 +121,7 @@ def _stop_on_interrupt(turns: Turns) -> None:
         if stopping:
             raise KeyboardInterrupt
         note("stopping; once more to end at once")
-        stopping.append(loop.create_task(turns.abort()))
+        stopping.append(loop.create_task(session.abort()))
 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, interrupted)
@@ -141,18 +130,18 @@ def _stop_on_interrupt(turns: Turns) -> None:
 _EXIT_CODES = {"MessageAbortedError": STOPPED, "LimitReachedError": LIMIT}
 
 
-def _told(turns: Turns, message: Message, options: argparse.Namespace) -> int:
+def _told(result: TurnResult, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
-    info = message.info
-    assert isinstance(info, Assistant)
-    if options.format == "text" and not sys.stdout.isatty() and message.text:
-        print(message.text)
-    if info.error is not None:
-        note(f"tw: {info.error.data.get('message', info.error.name)}")
-        return _EXIT_CODES.get(info.error.name, FAILED)
-    if info.finish == "length":
-        note("tw: the answer was cut off at the model's limit")
+    if options.format == "text" and not sys.stdout.isatty() and result.text:
+        print(result.text)
+    if result.error is not None:
+        note(f"tw: {result.error}")
+        return _EXIT_CODES.get(result.error.kind, FAILED)
+    if result.finish == "length":
+        note("tw: the answer was truncated at the model's limit")
+    refused = [call for call in result.refused if call.result.error and call.result.error.kind == "rejected"]
+    for call in refused:
+        note(f"refused: {call.tool} {call.result.output.splitlines()[0]}")
     if options.format == "text":
-        note(f"session {turns.session.id}")
-    refused = any(getattr(part.state, "kind", "") == "rejected" for part in message.calls)
+        note(f"session {result.session_id}")
     return REFUSED if refused else DONE

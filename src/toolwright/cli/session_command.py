@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from toolwright.app import Workspace
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import UsageError
-from toolwright.files.store import Files
 from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.session.undo import FileUndo, Selection, Undo
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 
@@ -149,13 +148,13 @@ async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
         value = json.loads(text)
     except (OSError, ValueError) as error:
         raise UsageError(f"{options.file} cannot be read as a session: {error}.") from error
-    print(workspace.sessions.imported(value).id)
-    await workspace.sessions.storage.settled()
+    print((await workspace.sessions.imported(value)).id)
+    await workspace.sessions.store.settled()
 
 
 async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
-    turns = workspace.sessions.open(options.id)
-    undo = Undo(workspace.services.use(Files), turns.conversation)
+    session = workspace.sessions.open(options.id)
+    undo = Undo(workspace.files, session.conversation)
     match options.action:
         case "changes":
             print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])
@@ -164,7 +163,7 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
         case _:
             selection = _selection(undo, options)
             _tell(undo.plan(selection) if options.preview else await undo.revert(selection))
-    await workspace.sessions.storage.settled()
+    await workspace.sessions.store.settled()
 
 
 def _kind(before: str | None, after: str | None) -> str:

@@ -5,11 +5,11 @@ import asyncio
 import json
 import sys
 import time
-from dataclasses import dataclass, field
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import Any
 
-from toolwright.app import Workspace
-from toolwright.call import call_from_text
+from toolwright.call import INVALID, call_from_text
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -21,14 +21,15 @@ from toolwright.cli.options import (
     split_model,
     subcommand,
 )
-from toolwright.cli.questions import TerminalUser, answerer
+from toolwright.cli.questions import answerer
 from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
-from toolwright.permission.broker import Answerer, Entry, Question, Reply
-from toolwright.permission.gate import DryGate, DryRunOver, Gate
+from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
+from toolwright.permission.gate import Asked, DryRunOver
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result, Tool
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 
@@ -79,10 +80,8 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _list(options: argparse.Namespace) -> int:
     workspace = open_from(options)
-    session = workspace.session(
-        options.agent, provider=split_model(options.model)[0], model=split_model(options.model)[1]
-    )
-    tools = await workspace.registry.tools(session.provider, session.model, session.standing)
+    session = workspace.session(options.agent)
+    tools = await workspace.registry.tools(*split_model(options.model), session.standing)
     if options.json:
         print_json([_described(workspace, tool) for tool in tools])
     else:
@@ -122,18 +121,10 @@ def _first_sentence(text: str) -> str:
 
 
 async def _call(options: argparse.Namespace) -> int:
-    user = answerer(yes=options.yes, no=options.no)
-    script = LineUser(user)
-    workspace = open_from(options, answer=script)
-    if isinstance(user, TerminalUser):
-        user.broker = workspace.broker
-    calls = Calls(workspace, options, script)
-    try:
-        if options.stdin:
-            return await _call_lines(calls)
-        return await _call_once(calls, options)
-    finally:
-        await workspace.close()
+    script = LineUser(answerer(yes=options.yes, no=options.no))
+    async with open_from(options, answer=script) as workspace:
+        calls = Calls(workspace, options, script)
+        return await (_call_lines(calls) if options.stdin else _call_once(calls, options))
 
 
 async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
@@ -165,11 +156,13 @@ async def _call_lines(calls: "Calls") -> int:
 class LineUser:
     """Answers with the reply that came with the line, or else as the command line said."""
 
-    otherwise: Answerer | TerminalUser
+    otherwise: Answerer | None
     reply: Reply | None = None
 
-    def __call__(self, question: Question) -> Reply | None:
-        return self.reply if self.reply is not None else self.otherwise(question)
+    def __call__(self, question: Question) -> "Said | Awaitable[Said]":
+        if self.reply is not None:
+            return self.reply
+        return self.otherwise(question) if self.otherwise else Reply(kind="reject", message=NOBODY)
 
 
 @dataclass(slots=True)
@@ -179,8 +172,7 @@ class Calls:
     workspace: Workspace
     options: argparse.Namespace
     user: LineUser
-    session_id: str = field(default_factory=lambda: new_id("ses"))
-    _sessions: dict[tuple[str, bool], Session] = field(default_factory=dict[tuple[str, bool], Session])
+    _session: Session | None = None
 
     async def answer_line(self, data: bytes) -> Json:
         try:
@@ -193,24 +185,26 @@ class Calls:
 
     async def answer(self, line: Json) -> Json:
         dry = bool(line.get("dryRun", self.options.dry_run))
-        session = self._session(line.get("agent") or self.options.agent, dry)
+        agent = line.get("agent") or self.options.agent
+        if not isinstance(agent, str):
+            raise UsageError(f'"agent" is the name of an agent, not {agent!r}.')
+        session = self._current()
+        turn = session.outside(agent)
         call = _call_of(line)
         self.user.reply = _reply_of(line.get("reply"))
-        log: list[Entry] = []
+        log: list[Asked] = []
         started = time.perf_counter()
-        result = await session.run_call(call, log=log)
+        result = await session.run_call(call, turn, log=log, gate=self.workspace.dry_gate() if dry else None)
         if isinstance(result.error, DryRunOver):
             result = Result(str(result.error), title="dry run")
-        return _answer(session.caller.named(call).tool, result, log, time.perf_counter() - started)
+        _, made = self.workspace.caller.found(call)
+        return _answer(made.tool, result, log, time.perf_counter() - started)
 
-    def _session(self, agent: str, dry: bool) -> Session:
-        if (agent, dry) not in self._sessions:
+    def _current(self) -> Session:
+        if self._session is None or self.options.fresh:
             provider, model = split_model(self.options.model)
-            gate = (DryGate if dry else Gate)(self.workspace.broker)
-            self._sessions[agent, dry] = self.workspace.session(agent, gate=gate, provider=provider, model=model)
-        session = self._sessions[agent, dry]
-        session.id = new_id("ses") if self.options.fresh else self.session_id
-        return session
+            self._session = self.workspace.session(provider=provider, model=model)
+        return self._session
 
 
 def _text_of(data: bytes) -> str:
@@ -237,9 +231,10 @@ def _reply_of(value: Any) -> Reply | None:
     return Reply(kind=said["reply"], message=said.get("message", ""), scope=said.get("scope", "session"))
 
 
-def _answer(tool: str, result: Result, log: list[Entry], seconds: float) -> Json:
-    failed = result.error is not None
-    kind = result.error.kind if result.error is not None else result.metadata.get("kind") if tool == "invalid" else None
+def _answer(tool: str, result: Result, log: list[Asked], seconds: float) -> Json:
+    # A call that could not be made is answered, as the reference has it; its kind tells what was wrong.
+    failed = result.error is not None and tool != INVALID
+    kind = result.error.kind if result.error is not None else None
     return {
         "status": "error" if failed else "completed",
         "tool": tool,
@@ -254,7 +249,7 @@ def _answer(tool: str, result: Result, log: list[Entry], seconds: float) -> Json
     }
 
 
-def _request(entry: Entry) -> Json:
+def _request(entry: Asked) -> Json:
     request = entry.judgement.request
     shown: Json = {
         "permission": request.permission,

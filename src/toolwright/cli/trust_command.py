@@ -1,33 +1,101 @@
-"""tw trust: let a project's own rules and code take effect, or take that back."""
+"""tw trust: let a project's own rules and code take effect, see what that is, or withdraw it."""
 
 import argparse
+import os
+from pathlib import Path
 
-from toolwright.cli.options import note, open_from, parser
-from toolwright.config.trust import Trust
+from toolwright.cli.options import note, parser, print_json
+from toolwright.config.content import UNREADABLE, Content, content_of
+from toolwright.config.load import check_managed
+from toolwright.config.places import find_root
+from toolwright.config.trust import Change, Trust
+from toolwright.diff import unified
+from toolwright.errors import UsageError
+from toolwright.folders import Folders
+
+NOT_TRUSTED = 1
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    workspace = open_from(options)
-    trust = Trust(workspace.folders.trust)
-    root = workspace.config.root
+    folders = Folders.of().ready()
+    check_managed(os.environ)
+    trust = Trust(folders.trust)
+    directory = Path(getattr(options, "directory", ".")).resolve()
     if options.list:
-        for known in trust.roots():
-            print(known)
-    elif options.remove:
+        return _list(trust)
+    if options.remove:
+        root = find_root(directory)
         note(f"{root} is no longer trusted" if trust.remove(root) else f"{root} was not trusted")
-    else:
-        trust.add(root)
-        note(f"{root} is trusted: its permission rules may allow, not only forbid, and its own code may run")
+        return 0
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is not a folder. Name the folder of the project with --directory.")
+    content = content_of(directory, folders)
+    if options.check:
+        return _check(trust, content, options.json)
+    return _add(trust, content)
+
+
+def _list(trust: Trust) -> int:
+    for known in trust.roots():
+        print(known)
     return 0
+
+
+def _check(trust: Trust, content: Content, as_json: bool) -> int:
+    trusted = trust.includes(content)
+    changes = trust.changes(content)
+    if as_json:
+        print_json({"trusted": trusted, "root": str(content.root), "changed": [change.name for change in changes]})
+    elif not trusted:
+        _show_changes(trust, content, changes)
+        note(f"{content.root} is not trusted")
+    return 0 if trusted else NOT_TRUSTED
+
+
+def _add(trust: Trust, content: Content) -> int:
+    if os.environ.get("TOOLWRIGHT_SANDBOX"):
+        raise UsageError("A command in the sandbox cannot trust a project. Run tw trust yourself.")
+    unreadable = [name for name, file in content.files.items() if file.hash == UNREADABLE]
+    if unreadable:
+        raise UsageError(f"{content.root / unreadable[0]} cannot be read, so it cannot be trusted. Remove it first.")
+    if trust.includes(content):
+        note(f"{content.root} is trusted already, and nothing has changed")
+        return 0
+    _show_changes(trust, content, trust.changes(content))
+    trust.add(content)
+    note(f"{content.root} is trusted: its permission rules may allow, not only forbid, and its own code may run")
+    return 0
+
+
+def _show_changes(trust: Trust, content: Content, changes: list[Change]) -> None:
+    if not trust.knows(content.root):
+        for name, file in content.files.items():
+            print(_plain(f"active  {name}  ({len(file.content)} bytes)"))
+        if not content.files:
+            print("nothing in this project needs trust so far")
+        return
+    for change in changes:
+        kind = "new" if change.before is None else "gone" if change.after is None else "changed"
+        print(_plain(f"{kind:<8}{change.name}"))
+        shown = unified(change.name, change.before or "", change.after or "")
+        print("\n".join(map(_plain, shown.splitlines())))
+
+
+def _plain(text: str) -> str:
+    """A line that says what it says, whatever escapes a project has put into its files."""
+    return "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
 
 
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "trust",
-        "A project you have not trusted may forbid things but not allow them, and none of its code is run.",
-        examples="  tw trust\n  tw trust --remove",
+        "A project you have not trusted may forbid things but not allow them, and none of its code is run.\n"
+        "Trust is for what it brings as it is now: if that changes, tw trust shows how and you decide again.",
+        examples="  tw trust\n  tw trust --check\n  tw trust --remove",
     )
-    made.add_argument("--remove", action="store_true", help="take it back")
+    made.add_argument("--check", action="store_true", help="say whether the project is trusted as it is: exit 0 or 1")
+    made.add_argument("--json", action="store_true", help="with --check: the answer as JSON")
+    made.add_argument("--remove", action="store_true", help="trust it no longer")
     made.add_argument("--list", action="store_true", help="the projects you trust")
     return made

@@ -11,8 +11,9 @@ from toolwright.jsontext import read_json
 
 KeyPath = tuple[str | int, ...]
 
-_STRING = r'"(?:[^"\\]|\\.)*+"'
-_COMMENTS = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+# A string or comment that is not closed goes on to the end: to look for the next one would take quadratic time.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_COMMENTS = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TRAILING_COMMAS = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])", re.DOTALL)
 _TOKENS = re.compile(rf"{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,\"]+", re.DOTALL)
 

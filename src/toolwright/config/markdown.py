@@ -7,7 +7,7 @@ from typing import Any
 from toolwright.errors import ConfigError
 
 _HEAD = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?)(?:^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
+_PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*+):[ \t]++(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ def _parse_head(text: str, name: str) -> dict[str, Any]:
 
     try:
         value = _load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         try:
             value = _load(_PLAIN_LINE.sub(_quoted, text))
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
             line = mark.line + 2 if mark is not None else 1
             problem = getattr(error, "problem", None) or str(error) or "this is not YAML"

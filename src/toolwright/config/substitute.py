@@ -5,42 +5,72 @@ Done on parsed values, so that whatever a variable or a file holds stays one str
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
+from toolwright.config.reading import MOST_BYTES, read_bytes, reason
 from toolwright.errors import ConfigError
 
 _TOKEN = re.compile(r"\{(env|file):([^{}]+)\}")
+_DEEPEST = 20
+
+Filled = dict[KeyPath, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refused(Exception):
+    """A file that this source may not have filled in."""
+
+
+@dataclass(slots=True, kw_only=True)
 class Substitution:
-    """Fills in the strings of one file."""
+    """Fills in the strings of one source."""
 
     folder: Path
     home: Path
     environment: Mapping[str, str]
     where: Callable[[KeyPath], str]
-    confined_to: Path | None = None
-    """For a project that is not trusted: no file outside of it may be filled in."""
+    may_read: Callable[[Path], bool] = lambda _: True
+    """For a project that is not trusted: which files, links resolved, it may have filled in."""
+    left_out: list[KeyPath] = field(default_factory=list[KeyPath])
+    """The settings that were dropped because they name a file that may not be read."""
+    secrets: set[str] = field(default_factory=set[str])
+    """What variables held, so that it is not shown."""
+    _budget: int = MOST_BYTES
 
     def apply(self, value: Any, path: KeyPath = ()) -> Any:
         if isinstance(value, dict):
-            return {key: self.apply(entry, (*path, key)) for key, entry in value.items()}
+            return {
+                key: filled for key, entry in value.items() if (filled := self._entry(entry, (*path, key))) is not _GONE
+            }
         if isinstance(value, list):
-            return [self.apply(entry, (*path, index)) for index, entry in enumerate(value)]
+            entries = (self._entry(entry, (*path, index)) for index, entry in enumerate(value))
+            return [entry for entry in entries if entry is not _GONE]
         if isinstance(value, str) and "{" in value:
             return self._fill(value, self.folder, path, ())
         return value
+
+    def _entry(self, value: Any, path: KeyPath) -> Any:
+        try:
+            return self.apply(value, path)
+        except _Refused as error:
+            if "permission" in path or "tools" in path:
+                # It could be a restriction, and to drop one is to allow.
+                raise ConfigError(f"{self.where(path)}: {error}.") from error
+            self.left_out.append(path)
+            return _GONE
 
     def _fill(self, text: str, folder: Path, path: KeyPath, reading: tuple[Path, ...]) -> str:
         def replacement(match: re.Match[str]) -> str:
             kind, name = match.groups()
             if kind == "env":
-                return self.environment.get(name.strip(), "")
-            return self._file(name.strip(), folder, path, reading)
+                found = self.environment.get(name.strip(), "")
+                self.secrets.add(found)
+            else:
+                found = self._file(name.strip(), folder, path, reading)
+            self._spend(len(found), path)
+            return found
 
         return _TOKEN.sub(replacement, text)
 
@@ -49,24 +79,23 @@ class Substitution:
         token = f"{{file:{name[:200]}}}"
         try:
             file = named.resolve()
-            self._require_within(file, token, path)
-            content = file.read_text("utf-8").strip()
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"{self.where(path)}: {token} cannot be read: {_reason(error)}.") from error
-        if file in reading:
+            if not self.may_read(file):
+                raise _Refused(f"{token} is not for a project to read that is not trusted")
+            content = read_bytes(file).decode("utf-8").strip()
+        except (OSError, ValueError, RuntimeError) as error:
+            why = reason(error) if isinstance(error, OSError | ValueError) else "its links lead in a circle"
+            raise ConfigError(f"{self.where(path)}: {token} cannot be read: {why}.") from error
+        if file in reading or len(reading) > _DEEPEST:
             chain = " → ".join(str(one) for one in (*reading, file))
             raise ConfigError(f"{self.where(path)}: {token} includes itself: {chain}. Break the circle.")
+        self._spend(len(content), path)
         return self._fill(content, file.parent, path, (*reading, file))
 
-    def _require_within(self, file: Path, token: str, path: KeyPath) -> None:
-        if self.confined_to is not None and not file.is_relative_to(self.confined_to):
-            raise ConfigError(
-                f"{self.where(path)}: {token} lies outside of {self.confined_to}, which is not trusted."
-                " Look at its settings, then run tw trust."
-            )
+    def _spend(self, size: int, path: KeyPath) -> None:
+        """Files that include files twice double with every step; so all that one source fills in has a limit."""
+        self._budget -= size + 1
+        if self._budget < 0:
+            raise ConfigError(f"{self.where(path)}: all that is filled in here is longer than {MOST_BYTES} bytes.")
 
 
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+_GONE = object()

@@ -1,47 +1,159 @@
-"""Which projects the user trusts: until then a project's own code does not run and its rules only forbid."""
+"""Which projects the user trusts: not a place but what it makes active there, so that a change asks again."""
 
 import json
-import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolwright.config.content import UNREADABLE, Content, content_of
+from toolwright.config.places import find_root
 from toolwright.errors import ConfigError
+from toolwright.folders import Folders
+from toolwright.jsontext import read_json
+from toolwright.private import read_private, update
+from toolwright.schema import problems_with
+
+Json = dict[str, Any]
+
+MOST_KEPT = 65_536
+"""Bytes of a file that are kept to show later what has changed."""
+
+_FILE_SCHEMA = {
+    "type": "object",
+    "properties": {"hash": {"type": "string"}, "text": {"type": "string"}},
+    "required": ["hash"],
+}
+_PROJECT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "origin": {"type": "string"},
+        "files": {"type": "object", "additionalProperties": _FILE_SCHEMA},
+    },
+    "required": ["files"],
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        # Earlier versions kept a list of paths. What they stood for is not known, so they have to be trusted anew.
+        "projects": {
+            "anyOf": [
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "object", "additionalProperties": _PROJECT_SCHEMA},
+            ]
+        }
+    },
+    "required": ["projects"],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A file that is not as it was when the user trusted the project."""
+
+    name: str
+    before: str | None
+    """Its text then; None if it was not there, or was too long to be kept."""
+    after: str | None
+
+
+def is_trusted(directory: Path, folders: Folders) -> bool:
+    """Whether the user trusts all that the project makes active in this folder, as it is now."""
+    trust = Trust(folders.trust)
+    return trust.knows(find_root(directory.resolve())) and trust.includes(content_of(directory, folders))
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The user's word on projects, in a file of plain paths."""
+    """The user's word on projects, in a file of hashes."""
 
     file: Path
 
-    def includes(self, root: Path) -> bool:
-        return str(root) in self.roots()
+    def includes(self, content: Content) -> bool:
+        known = self._projects().get(str(content.root))
+        return known is not None and known.get("origin", "") == content.origin and not self._differs(known, content)
+
+    def knows(self, root: Path) -> bool:
+        """Whether the project at this place was ever trusted."""
+        return str(root) in self._projects()
 
     def roots(self) -> list[str]:
+        return list(self._projects())
+
+    def changes(self, content: Content) -> list[Change]:
+        """What is new, gone or otherwise than when the project was trusted."""
+        files: Mapping[str, Json] = (self._projects().get(str(content.root)) or {}).get("files", {})
+        return [
+            Change(name=name, before=files.get(name, {}).get("text"), after=_text(content, name))
+            for name in self._differs({"files": files}, content)
+        ]
+
+    def add(self, content: Content) -> None:
+        files = {name: _kept(content, name) for name in content.files}
+
+        def added(text: str) -> str:
+            projects = self._parsed(text)
+            before = projects.pop(str(content.root), {"files": {}})
+            same = before.get("origin", "") == content.origin
+            # What holds only in other folders of the project was not looked at now.
+            elsewhere = {name: one for name, one in before["files"].items() if same and not _in_sight(name, content)}
+            return _shown(projects | {str(content.root): {"origin": content.origin, "files": elsewhere | files}})
+
+        update(self.file, added)
+
+    def remove(self, root: Path) -> bool:
+        known = False
+
+        def without(text: str) -> str:
+            nonlocal known
+            projects = self._parsed(text)
+            known = projects.pop(str(root), None) is not None
+            return _shown(projects)
+
+        update(self.file, without)
+        return known
+
+    def _differs(self, known: Json, content: Content) -> list[str]:
+        files = known["files"]
+        now = {name: file.hash for name, file in content.files.items()}
+        changed = [name for name, one in now.items() if one == UNREADABLE or one != files.get(name, {}).get("hash")]
+        return changed + [name for name in files if name not in now and _in_sight(name, content)]
+
+    def _projects(self) -> Json:
+        return self._parsed(read_private(self.file))
+
+    def _parsed(self, text: str) -> Json:
+        if not text.strip():
+            return {}
         try:
-            data: Any = json.loads(self.file.read_text("utf-8"))
-        except FileNotFoundError:
-            return []
+            data = read_json(text)
         except ValueError as error:
             raise ConfigError(
                 f"{self.file}: {error}. Correct the file or delete it; then trust projects anew."
             ) from error
-        roots = data.get("projects") if isinstance(data, dict) else None
-        if not isinstance(roots, list) or not all(isinstance(root, str) for root in roots):
-            raise ConfigError(f'{self.file}: expected {{"projects": ["/path", ...]}}. Correct the file or delete it.')
-        return roots
+        if problems := problems_with(data, _SCHEMA):
+            raise ConfigError(f"{self.file}: {problems[0]}. Correct the file or delete it; then trust projects anew.")
+        projects: Json | list[str] = data["projects"]
+        if isinstance(projects, list):
+            return {root: {"files": {"?": {"hash": "?"}}} for root in projects}
+        return projects
 
-    def add(self, root: Path) -> None:
-        self._write([*(known for known in self.roots() if known != str(root)), str(root)])
 
-    def remove(self, root: Path) -> bool:
-        known = self.roots()
-        self._write([other for other in known if other != str(root)])
-        return str(root) in known
+def _in_sight(name: str, content: Content) -> bool:
+    """Whether a file that was recorded would have been found now if it were there."""
+    return name in content.files or not (content.root / name).exists()
 
-    def _write(self, roots: list[str]) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.file.with_suffix(f".{os.getpid()}.new")
-        fresh.write_text(json.dumps({"projects": roots}, indent=2) + "\n", "utf-8")
-        fresh.replace(self.file)
+
+def _text(content: Content, name: str) -> str | None:
+    file = content.files.get(name)
+    return file.content.decode("utf-8", "replace") if file is not None and file.hash != UNREADABLE else None
+
+
+def _kept(content: Content, name: str) -> Json:
+    file = content.files[name]
+    text = {"text": file.content.decode("utf-8", "replace")} if len(file.content) <= MOST_KEPT else {}
+    return {"hash": file.hash or "unreadable", **text}
+
+
+def _shown(projects: Json) -> str:
+    return json.dumps({"projects": projects}, indent=2, ensure_ascii=False) + "\n"

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolwright.diff import Changed, split_lines
-from toolwright.edits.blanks import strip, words
+from toolwright.diff import Changed, changed_lines, split_lines
+from toolwright.edits.blanks import BLANKS, indent_of, strip, words
 from toolwright.edits.indents import reindented
-from toolwright.edits.merge import merge, pairs_of
+from toolwright.edits.merge import merge
+from toolwright.edits.standing import standing
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
 
@@ -31,24 +32,44 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def fitted(text: str, place: Span, old: str, new: str) -> list[Splice]:
-    """The new text for a place that has the old one but for blanks."""
+def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
+    """The new text for a place that has the old one but for blanks; None where blank lines make it a guess."""
     if _is_whole_lines(text, place):
         return _fitted_lines(text, place, old, new)
     new = _without_padding(old, new, text[place.start : place.end])
     return [Splice(place.start, place.end, follow_line_ends(text, place, old, new))]
 
 
-def merged(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
-    """The change from old to new, carried over to lines that differ from the old ones; None where that would guess."""
-    here = lines_of(text[place.start : place.end])
+def merged(text: str, place: Span, asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+    """The change carried over to lines that differ from those asked for; None where that would guess."""
+    found = merge(asked, given, lines_of(text[place.start : place.end]))
+    return None if found is None else _line_splices(text, place, found.changes, found.lines, ended=False)
+
+
+def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
+    """The lines of both texts; a final line break that both have does not make an empty line after it.
+
+    Where only the old text has one, it may mean a blank line that is to go, and stays.
+    """
     asked, given = lines_of(old), lines_of(new)
-    if not asked[-1] and len(asked) > 1:
-        asked, given = asked[:-1], given[:-1] if not given[-1] else given
-    changes = merge(asked, given, here)
-    if changes is None:
-        return None
-    return _line_splices(text, place, changes, reindented(given, pairs_of(asked, here)), ended=False)
+    if len(asked) > 1 and not asked[-1] and not given[-1]:
+        return asked[:-1], given[:-1]
+    return asked, given
+
+
+def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
+    """The new text without the indentation of its first line, where the old text begins behind that.
+
+    So it is if the other lines are not moved: only the start of the first one was not copied.
+    """
+    indent = text[text.rfind("\n", 0, place.start) + 1 : place.start]
+    (head, *asked), (first, *given) = old.split("\n"), new.split("\n")
+    if not indent or strip(indent) or indent_of(head) or indent_of(first) != indent or not strip(first):
+        return new
+    if set(filter(strip, asked)) & set(given):
+        return new[len(indent) :]
+    margins = [min((len(indent_of(line)) for line in part if strip(line)), default=-1) for part in (asked, given)]
+    return new[len(indent) :] if 0 <= margins[1] <= margins[0] else new
 
 
 def follow_line_ends(text: str, span: Span, old: str, new: str) -> str:
@@ -79,7 +100,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
+def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
     """Whole lines replaced: lines that old and new share stay the file's, the others get its indentation."""
     here = lines_of(text[place.start : place.end])
     asked, given = lines_of("\n".join(wanted_lines(old))), lines_of(new)
@@ -94,14 +115,26 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice]:
         lead = _blank_head(here)
         asked, given = _without_head(asked, given)
     core = here[lead : len(here) - tail]
-    if len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True)):
-        changes = merge(asked, given, asked) or []
-        given = reindented(given, list(zip(asked, core, strict=True)), changes)
+    level = len(core) == len(asked) and all(words(a) == words(b) for a, b in zip(asked, core, strict=True))
+    found = merge(asked, given, core) if _filled_words(asked) == _filled_words(core) else None
+    if level and (found is None or all(strip(a) == strip(b) for a, b in zip(asked, core, strict=True))):
+        pairs = list(zip(asked, core, strict=True))
+        stands = standing(given, pairs)
+        if stands == "unclear":
+            return None
+        known = [indent_of(its) + strip(mine) if strip(mine) else "" for mine, its in pairs]
+        known = known if stands == "file" else [line.rstrip(BLANKS) for line in asked]
+        changes = changed_lines(known, [line.rstrip(BLANKS) for line in given])
+        given = reindented(given, pairs, changes)
+    elif found:
+        changes, given = found.changes, found.lines
+    elif _filled_words(asked) == _filled_words(core):
+        return None
     else:
         changes = [Changed(0, len(core), 0, len(given))]
         given = reindented(given, [(_first_filled(asked), _first_filled(core))])
-    moved = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
-    return _line_splices(text, place, moved, given, ended=new.endswith("\n"))
+    lower = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
+    return _line_splices(text, place, lower, given, ended=new.endswith("\n"))
 
 
 def _line_splices(
@@ -146,6 +179,11 @@ def _without_padding(old: str, new: str, matched: str) -> str:
 def _blank_head(lines: Sequence[str]) -> int:
     """How many blank lines come first."""
     return next((number for number, line in enumerate(lines) if strip(line)), len(lines))
+
+
+def _filled_words(lines: Sequence[str]) -> list[str]:
+    """The words of each line that has any."""
+    return [words(line) for line in lines if strip(line)]
 
 
 def _first_filled(lines: Sequence[str]) -> str:

@@ -1,12 +1,11 @@
 """The indentation of new lines, moved from where the model's old text stands to where the file's lines do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from toolwright.diff import Changed
 from toolwright.edits.blanks import indent_of, strip
-
-Pairs = Sequence[tuple[str, str]]
-"""Lines as the model wrote them, each with the line of the file it was found to mean."""
+from toolwright.edits.standing import Pairs, indents, standing
 
 
 def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = ()) -> list[str]:
@@ -17,8 +16,11 @@ def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = 
     indented like the old one in its place then goes where that one is, even if all the old text was at the margin.
     """
     moves = _moves(pairs)
-    if all(old == here for old, here in _indents(pairs)) or _stand_right(lines, pairs):
+    if standing(lines, pairs) == "file":
         return list(lines)
+    convert = _conversion(moves)
+    if convert:
+        return [convert(indent_of(line)) + line[len(indent_of(line)) :] if strip(line) else line for line in lines]
     targets = [_moved(indent_of(line), moves) for line in lines]
     for change in changes:
         near = _near(pairs, change)
@@ -42,36 +44,25 @@ def _near(pairs: Pairs, change: Changed) -> dict[str, str]:
 def _moves(pairs: Pairs) -> dict[str, str]:
     """From each indentation of the old text to the file's for it; the first line to have one decides."""
     moves: dict[str, str] = {}
-    for old, here in _indents(pairs):
+    for old, here in indents(pairs):
         moves.setdefault(old, here)
     return moves
 
 
-def _indents(pairs: Pairs) -> list[tuple[str, str]]:
-    return [(indent_of(old), indent_of(here)) for old, here in pairs if strip(old)]
+def _conversion(moves: Mapping[str, str]) -> Callable[[str], str] | None:
+    """Tabs for spaces or spaces for tabs, if the known lines differ in nothing else."""
+    if not any(old and old != here for old, here in moves.items()):
+        return None
+    ways = (partial(way, width=width) for width in range(1, 9) for way in (_tabs, _spaces))
+    return next((way for way in ways if all(way(old) == here for old, here in moves.items())), None)
 
 
-def _stand_right(lines: Sequence[str], pairs: Pairs) -> bool:
-    """Whether the new lines already have the file's indentation, judged by the lines they share with the old text."""
-    places = {strip(old): (indent_of(old), indent_of(here)) for old, here in reversed(pairs) if strip(old)}
-    as_old = as_file = 0
-    for line in lines:
-        old, here = places.get(strip(line), ("", ""))
-        if old != here:
-            as_old += indent_of(line) == old
-            as_file += indent_of(line) == here
-    if as_old or as_file:
-        return as_file >= as_old
-    return _starts_right(lines, pairs)
+def _tabs(indent: str, width: int) -> str:
+    return "\t" * (len(indent) // width) + " " * (len(indent) % width) if "\t" not in indent else indent
 
 
-def _starts_right(lines: Sequence[str], pairs: Pairs) -> bool:
-    """The same, where no line is shared: judged by the first line that is not blank."""
-    first = next((indent_of(line) for line in lines if strip(line)), None)
-    old, here = next(iter(_indents(pairs)), ("", ""))
-    if first is None or first == old:
-        return first is None
-    return first == here or (first.startswith(here) and here.startswith(old)) or not first.startswith(old)
+def _spaces(indent: str, width: int) -> str:
+    return indent.replace("\t", " " * width)
 
 
 def _moved(indent: str, moves: Mapping[str, str]) -> str:

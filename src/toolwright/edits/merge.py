@@ -1,53 +1,182 @@
 """A change of an old text, carried over to lines that are not quite that text any more."""
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
-from toolwright.diff import Changed, changed_lines
-from toolwright.edits.blanks import BLANKS, strip
+from toolwright.diff import Changed
+from toolwright.edits.alignment import ALMOST, Pair, align, weight
+from toolwright.edits.blanks import BLANKS, indent_of, strip
+from toolwright.edits.elisions import is_elision
+from toolwright.edits.indents import reindented
+from toolwright.edits.standing import standing
+from toolwright.edits.tokens import carries, merge_line
+
+Kind = Literal["same", "like", "place", "elided"]
 
 
-def merge(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> list[Changed] | None:
-    """The changes that turn `old` into `new`, as changes that turn `here` into lines of `new`; None on collision.
+_VAGUE: tuple[Kind, ...] = ("place", "elided")
+"""At an end of the old text nobody knows how far up or down such a line reaches, so nothing can go beyond it."""
 
-    They collide where a changed line, or its neighbour, is not in the file as the old text has it: then nobody
-    knows what the change would mean there. Lines that are not changed stay exactly as the file has them.
+
+class Merged(NamedTuple):
+    """Changes that turn lines of the file into others, and the lines that `after_start` and `after_end` count in."""
+
+    changes: list[Changed]
+    lines: list[str]
+
+
+def merge(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Merged | None:
+    """The changes that turn `old` into `new`, as changes of the lines that are `here`; None where that would guess.
+
+    Lines that are not changed stay exactly as the file has them, whatever old and new text take them for. A change
+    collides with lines of the file that the old text does not have, unless the new one has them. Where lines can be
+    paired in two ways that come to different results, nobody knows which is meant.
     """
-    drift = changed_lines([strip(line) for line in old], [strip(line) for line in here])
-    wanted = changed_lines([line.rstrip(BLANKS) for line in old], [line.rstrip(BLANKS) for line in new])
-    changes = []
-    for change in wanted:
-        if any(_touch(change, other) for other in drift):
-            if not any(_same(change, new, other, here) for other in drift):
-                return None
-            continue
-        shift = sum(_growth(other) for other in drift if other.before_end < change.before_start)
-        start, end = change.before_start + shift, change.before_end + shift
-        changes.append(Changed(start, end, change.after_start, change.after_end))
-    return changes
+    ways = [_Merge(old, new, here, late=late).merged() for late in (False, True)]
+    results = [None if way is None else _applied(here, way) for way in ways]
+    return ways[0] if results[0] == results[1] else None
 
 
-def pairs_of(old: Sequence[str], here: Sequence[str]) -> list[tuple[str, str]]:
-    """The lines both have, side by side."""
-    drift = changed_lines([strip(line) for line in old], [strip(line) for line in here])
-    pairs: list[tuple[str, str]] = []
+class Twin(NamedTuple):
+    """The lines of the file, from `start` up to `end`, that a line of the old text stands for."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def twins(old: Sequence[str], here: Sequence[str], *, late: bool = False) -> dict[int, Twin]:
+    """What each line of the old text is in the file: the same line, one like it, one in its place, or several."""
+    pairs = [pair for pair in align(old, here, late=late) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
+    found = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair)) for pair in pairs}
     i = j = 0
-    for change in [*drift, Changed(len(old), len(old), len(here), len(here))]:
-        pairs += zip(old[i : change.before_start], here[j : change.after_start], strict=True)
-        i, j = change.before_end, change.after_end
-    return pairs
+    for pair in [*pairs, Pair(len(old), len(here), 1.0)]:
+        marks = [number for number in range(i, pair.one) if is_elision(old[number])]
+        if len(marks) == 1 and pair.one - i == 1:
+            found[i] = Twin(j, pair.other, "elided")
+        elif not marks and pair.one - i == pair.other - j:
+            found |= {i + n: Twin(j + n, j + n + 1, "place") for n in range(pair.one - i)}
+        i, j = pair.one + 1, pair.other + 1
+    return found
 
 
-def _touch(change: Changed, other: Changed) -> bool:
-    return change.before_start <= other.before_end and other.before_start <= change.before_end
+def _kind(pair: Pair) -> Kind:
+    return "same" if pair.likeness >= ALMOST else "like"
 
 
-def _same(change: Changed, new: Sequence[str], other: Changed, here: Sequence[str]) -> bool:
-    """Whether the file already has what the change would bring."""
-    if change[:2] != other[:2]:
-        return False
-    mine = [strip(line) for line in new[change.after_start : change.after_end]]
-    return mine == [strip(line) for line in here[other.after_start : other.after_end]]
+class _Merge:
+    """One way to pair the lines, and what comes of it."""
+
+    def __init__(self, old: Sequence[str], new: Sequence[str], here: Sequence[str], *, late: bool) -> None:
+        self.old, self.new, self.here = old, new, here
+        self.twins = twins(old, here, late=late)
+        self.heirs = self._find_heirs(late=late)
+        known = [(old[i], here[twin.start]) for i, twin in sorted(self.twins.items()) if twin.kind == "same"]
+        self.clear = standing(new, known) != "unclear"
+        self.fitted = reindented(new, known)
+        self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
+        self.given = {strip(line) for line in new}
+        self.lines: list[str] = []
+        self.changes: list[Changed] = []
+
+    def _find_heirs(self, *, late: bool) -> dict[int, int]:
+        """The line of the new text that each line of the old one became.
+
+        A new line that is in the file, where the old text forgot it, is that line, however like another it may be.
+        """
+        taken = {number for twin in self.twins.values() for number in range(twin.start, twin.end)}
+        forgotten = {strip(line) for number, line in enumerate(self.here) if number not in taken and weight(line) == 1}
+        pairs = align(self.old, self.new, late=late)
+        return {
+            pair.one: pair.other
+            for pair in pairs
+            if strip(self.new[pair.other]) not in forgotten or strip(self.old[pair.one]) in forgotten
+        }
+
+    def merged(self) -> Merged | None:
+        """From one line that all three texts have to the next: first what lies between, then the line itself."""
+        if not self.clear:
+            return None
+        i = j = k = 0
+        both = [number for number in sorted(self.twins) if number in self.heirs]
+        for number in both:
+            twin, heir = self.twins[number], self.heirs[number]
+            if number == both[0] and twin.kind in _VAGUE and heir > 0:
+                return None
+            if not self._between((i, number), (j, twin.start), (k, heir)) or not self._line(number, twin, heir):
+                return None
+            i, j, k = number + 1, twin.end, heir + 1
+        if both and self.twins[both[-1]].kind in _VAGUE and k < len(self.new):
+            return None
+        if not self._between((i, len(self.old)), (j, len(self.here)), (k, len(self.new))):
+            return None
+        return Merged(self.changes, self.lines)
+
+    def _line(self, number: int, twin: Twin, heir: int) -> bool:
+        """A line that all three have: whether it is known what becomes of it."""
+        old, new = self.old[number], self.new[heir]
+        if old.rstrip(BLANKS) == new.rstrip(BLANKS):
+            return True
+        if twin.kind == "elided":
+            return False
+        here = self.here[twin.start]
+        moved = indent_of(old) != indent_of(new)
+        if strip(old) == strip(here):
+            return self._change(twin.start, twin.end, [self.fitted[heir]])
+        if strip(new) == strip(here):
+            return not moved or self._change(twin.start, twin.end, [self.fitted[heir]])
+        if twin.kind == "place" or strip(here) in self.given:
+            return False
+        line = merge_line(strip(old), strip(new), strip(here))
+        if line is None:
+            return False
+        indent = indent_of(self.fitted[heir]) if moved else indent_of(here)
+        return self._change(twin.start, twin.end, [indent + line])
+
+    def _between(self, old: tuple[int, int], here: tuple[int, int], new: tuple[int, int]) -> bool:
+        """Lines that not all three have: whether it is known what becomes of them."""
+        mine, its = self.new[slice(*new)], self.here[slice(*here)]
+        if _stripped(mine) == _stripped(its):
+            return self._change(*here, list(map(self._kept, range(*here), range(*new))))
+        if _stripped(mine) == _stripped(self.old[slice(*old)]):
+            return True
+        invented = {self.heirs[number] for number in range(*old) if number in self.heirs}
+        if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
+            return False
+        given = [number for number in range(*new) if number not in invented]
+        known = {twin.start: n for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
+        if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in given):
+            return False
+        unknown = [number for number in range(*here) if number not in known]
+        kept: dict[int, int] = {}
+        at = 0
+        for number in given:
+            if at < len(unknown) and strip(self.new[number]) == strip(self.here[unknown[at]]):
+                kept[number] = unknown[at]
+                at += 1
+        if at < len(unknown):
+            return False
+        return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in given])
+
+    def _kept(self, here: int, new: int) -> str:
+        """A line of the file that the new text has: as the file has it, unless it is moved sideways."""
+        line, moved = self.here[here], self.fitted[new]
+        return moved if self.level and strip(line) and indent_of(line) != indent_of(moved) else line
+
+    def _change(self, start: int, end: int, lines: Sequence[str]) -> bool:
+        if list(self.here[start:end]) != list(lines):
+            self.changes.append(Changed(start, end, len(self.lines), len(self.lines) + len(lines)))
+            self.lines += lines
+        return True
 
 
-def _growth(change: Changed) -> int:
-    return (change.after_end - change.after_start) - (change.before_end - change.before_start)
+def _stripped(lines: Sequence[str]) -> list[str]:
+    return [strip(line) for line in lines]
+
+
+def _applied(here: Sequence[str], merged: Merged) -> list[str]:
+    result, at = [], 0
+    for change in merged.changes:
+        result += [*here[at : change.before_start], *merged.lines[change.after_start : change.after_end]]
+        at = change.before_end
+    return [*result, *here[at:]]

@@ -2,13 +2,13 @@
 
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from toolwright.diff import changed_lines
 from toolwright.edits.blanks import strip
+from toolwright.edits.folding import plain
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import View
 
@@ -25,12 +25,6 @@ _HITS = 30
 _COMPARED = 2_000
 _LIKE_ENOUGH = 50.0
 _NAME = re.compile(r"\w{4,}")
-_LOOK_ALIKE = str.maketrans(
-    dict.fromkeys("‘’‚‛′", "'")
-    | dict.fromkeys("“”„‟″", '"')
-    | dict.fromkeys("‐‑‒–—―−", "-")
-    | {"\u00a0": " ", "…": "..."}
-)
 
 
 def describe_miss(view: View, wanted: str) -> str:
@@ -143,7 +137,7 @@ def _difference(mine: str, its: str) -> str:
     start = _equal(mine, its)
     end = _equal(mine[start:][::-1], its[start:][::-1])
     old, new = mine[start : len(mine) - end], its[start : len(its) - end]
-    if _plain(mine) == _plain(its):
+    if plain(mine) == plain(its):
         return f"only look-alike characters differ: oldString has {_points(old)}, the file {_points(new)}"
     around = its[max(0, start - 10) : start]
     after = f" after {_quoted(around)}" if around else ""
@@ -153,10 +147,6 @@ def _difference(mine: str, its: str) -> str:
 def _equal(mine: str, its: str) -> int:
     most = min(len(mine), len(its))
     return next((number for number in range(most) if mine[number] != its[number]), most)
-
-
-def _plain(line: str) -> str:
-    return unicodedata.normalize("NFKC", line.translate(_LOOK_ALIKE))
 
 
 def _points(text: str) -> str:

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
-from toolwright.diff import changed_lines
 from toolwright.edits.blanks import BLANKS, strip
-from toolwright.edits.similarity import Effort
 from toolwright.edits.strategies import (
     escape,
     exact,
@@ -16,15 +13,11 @@ from toolwright.edits.strategies import (
     line_trimmed,
     respaced_lines,
     trimmed_boundary,
-    wanted_lines,
 )
 from toolwright.edits.views import Span, View
 
 EVIDENT = 12
 """Characters that are not blank which a text needs to be trusted where it begins or ends inside a word."""
-LIKE_ENOUGH = 0.6
-_CANDIDATES = 400
-_LINES = 100_000
 _LISTED = 100
 
 
@@ -48,31 +41,8 @@ def find_places(view: View, wanted: str, *, everywhere: bool) -> tuple[str, list
     return "none", []
 
 
-class Block(NamedTuple):
-    """Lines that begin and end like the wanted ones, and how like the lines between are."""
-
-    first: int
-    last: int
-    score: float
-
-
-def drifted_blocks(view: View, wanted: str) -> list[Block]:
-    """Blocks of about the wanted size between the wanted first and last line, the likest first."""
-    goal = [strip(line) for line in wanted_lines(wanted)]
-    if len(goal) < 3:
-        return []
-    effort = Effort()
-    blocks = []
-    for first, last, place in _sized_blocks(view, goal):
-        score = _score(view.flat_lines(place, last - first + 1)[1:-1], goal[1:-1], effort)
-        if score >= LIKE_ENOUGH:
-            blocks.append(Block(first, last, score))
-    return sorted(blocks, key=lambda block: -block.score)
-
-
 def _whitespace(view: View, wanted: str) -> Iterator[Span]:
-    for _, span in inside_lines(view, wanted):
-        yield span
+    yield from inside_lines(view, wanted, each=True)
     if "\n" in wanted:
         yield from respaced_lines(view, wanted)
 
@@ -129,37 +99,3 @@ def _apart(spans: Sequence[Span]) -> list[Span]:
         if not places or span.start >= places[-1].end:
             places.append(span)
     return places
-
-
-def _sized_blocks(view: View, goal: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """First line, last line and place of blocks whose size is near the goal's, as many as may be looked at."""
-    if f"\n{goal[0]}\n" not in view.flat:
-        return
-    spare = max(1, len(goal) // 4)
-    ends = [line for line, _ in view.lines_like(goal[-1])]
-    candidates = lines = low = 0
-    for first, place in view.lines_like(goal[0]):
-        while low < len(ends) and ends[low] < first + max(2, len(goal) - 1 - spare):
-            low += 1
-        for at in range(low, len(ends)):
-            if ends[at] > first + len(goal) - 1 + spare:
-                break
-            candidates, lines = candidates + 1, lines + ends[at] - first
-            if candidates > _CANDIDATES or lines > _LINES:
-                return
-            yield first, ends[at], place
-
-
-def _score(here: Sequence[str], goal: Sequence[str], effort: Effort) -> float:
-    """The share of lines kept, lines changed counting by how like they are, blank ones not at all."""
-    most = max(sum(map(bool, here)), sum(map(bool, goal)))
-    if not most:
-        return 1.0
-    total, at = 0.0, 0
-    for change in changed_lines(goal, here):
-        total += sum(map(bool, goal[at : change.before_start]))
-        old, new = goal[change.before_start : change.before_end], here[change.after_start : change.after_end]
-        if len(old) == len(new):
-            total += sum(effort.alike(line, other) for line, other in zip(old, new, strict=True) if line and other)
-        at = change.before_end
-    return (total + sum(map(bool, goal[at:]))) / most

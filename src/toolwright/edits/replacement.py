@@ -1,15 +1,27 @@
 """One text for another: finds the old text, fits the new one in, and says what was done or why not."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 from toolwright.edits.blanks import strip
-from toolwright.edits.fitting import Splice, fitted, follow_line_ends, merged, spliced
+from toolwright.edits.elisions import is_elision
+from toolwright.edits.fitting import (
+    Splice,
+    asked_and_given,
+    fitted,
+    follow_line_ends,
+    merged,
+    spliced,
+    without_double_indent,
+)
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
-from toolwright.edits.places import drifted_blocks, find_places
-from toolwright.edits.strategies import STRATEGIES, wanted_lines
+from toolwright.edits.numbers import without_numbers
+from toolwright.edits.places import find_places
+from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
+from toolwright.edits.strategies import STRATEGIES
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
 
@@ -46,35 +58,69 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
     view = View(text)
     if drift == "replace":
         return _as_reference(view, old, new, everywhere=everywhere)
+    numbered = None if old in text else without_numbers(old, new)
+    if numbered is None:
+        return _replaced(view, old, new, everywhere=everywhere, drift=drift)
+    done = _replaced(view, numbered.old, numbered.new, everywhere=everywhere, drift=drift, line=numbered.line)
+    return dataclasses.replace(done, strategy="line_numbers") if done.strategy == "exact" else done
+
+
+def _replaced(
+    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
+) -> Replacement:
+    """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
+    text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
     if not places:
-        return _carried_over(view, old, new, everywhere=everywhere, drift=drift)
+        return _carried_over(view, old, new, everywhere=everywhere, drift=drift, line=line)
     if len(places) > 1 and not everywhere:
-        raise _ambiguous([view.line_of(place.start) for place in places])
+        named = [place for place in places if view.line_of(place.start) == line]
+        if len(named) != 1:
+            raise _ambiguous([view.line_of(place.start) for place in places])
+        places = named
     if strategy == "exact":
-        splices = [Splice(*place, follow_line_ends(text, place, old, new)) for place in places]
+        pieces = [follow_line_ends(text, place, old, without_double_indent(text, place, old, new)) for place in places]
+        splices = [Splice(*place, piece) for place, piece in zip(places, pieces, strict=True)]
         return _done(text, splices, strategy, len(places))
     if strategy == "escape":
         old, new = unescape(old), unescape(new, only=escapes_in(old))
-    splices = [splice for place in places for splice in fitted(text, place, old, new)]
+    splices = []
+    for place in places:
+        fit = fitted(text, place, old, new)
+        if fit is None:
+            raise ToolError(
+                describe_collision(view, old, view.line_of(place.start), view.line_of(place.end)), "not_found"
+            )
+        splices += fit
     return _done(text, splices, strategy, len(places))
 
 
-def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift) -> Replacement:
-    """The change made in the one block that has drifted from the old text, where it does not touch what drifted."""
+def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None) -> Replacement:
+    """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
-    blocks = drifted_blocks(view, old)
-    if len(blocks) > 1 and blocks[0].score == blocks[1].score:
-        raise _ambiguous([block.first for block in blocks if block.score == blocks[0].score])
-    if not blocks or drift == "refuse":
+    asked, given = asked_and_given(old, new)
+    regions = find_regions(view, asked, given)
+    named = [region for region in regions if region.first == line]
+    regions = named if len(named) == 1 else regions
+    if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
+        raise _ambiguous(sorted(region.first for region in regions))
+    if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
-    first, last, _ = blocks[0]
-    splices = merged(view.text, view.span(first, last), old, new)
+    lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
+    splices = merged(view.text, view.span(*lines), asked, given) if lines else None
     if splices is None:
-        raise ToolError(describe_collision(view, old, first, last), "not_found")
-    same_size = last - first + 1 == len(wanted_lines(old))
-    return _done(view.text, splices, "context" if same_size else "block_anchor", 1)
+        raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
+    return _done(view.text, splices, _name(asked, regions[0]), 1)
+
+
+def _name(asked: Sequence[str], region: Region) -> str:
+    """What a region was found by."""
+    if any(map(is_elision, asked)):
+        return "elision"
+    if {0, len(asked) - 1} <= region.exact:
+        return "context" if region.last - region.first + 1 == len(asked) else "block_anchor"
+    return "alignment"
 
 
 def _blank_replaced(view: View, new: str, *, everywhere: bool) -> Replacement:

@@ -5,12 +5,14 @@ two of them make the text ambiguous, is not decided here.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from toolwright.edits.blanks import BLANKS, WORD, strip, words
 from toolwright.edits.similarity import Effort, likeness
 from toolwright.edits.views import Span, View, unescape
 
 Strategy = Callable[[View, str], Iterator[Span]]
+_BESIDE = frozenset(BLANKS) - {"\n"}
 
 LIKE_ENOUGH = 0.3
 """How like the middle of a block must be to the wanted one, where several blocks have the same ends."""
@@ -53,11 +55,7 @@ def block_anchor(view: View, wanted: str) -> Iterator[Span]:
 
 def whitespace(view: View, wanted: str) -> Iterator[Span]:
     """Single lines, or parts of them, and runs of lines that differ from the wanted text only in their blanks."""
-    seen = -1
-    for line, span in inside_lines(view, wanted):
-        if line > seen:
-            yield span
-        seen = line
+    yield from inside_lines(view, wanted, each=False)
     if "\n" in wanted:
         yield from respaced_lines(view, wanted)
 
@@ -143,8 +141,11 @@ def wanted_lines(wanted: str) -> list[str]:
     return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
-def inside_lines(view: View, wanted: str) -> Iterator[tuple[int, Span]]:
-    """Parts of single lines that have the wanted words with other blanks between; whole lines where they fill one."""
+def inside_lines(view: View, wanted: str, *, each: bool) -> Iterator[Span]:
+    """Parts of single lines that have the wanted words with other blanks between; whole lines where they fill one.
+
+    The first part of a line, or each, overlapping ones too.
+    """
     goal = words(wanted)
     if not goal:
         yield from _blank_lines(view)
@@ -152,12 +153,13 @@ def inside_lines(view: View, wanted: str) -> Iterator[tuple[int, Span]]:
     if not view.may_have(goal):
         return
     line, counted = 0, 1
+    part = _Part(view, goal)
     at = view.squeezed.find(goal)
     while at >= 0:
         line += view.squeezed.count("\n", counted, at)
         counted = at
-        yield line, _respaced_part(view, line, at, goal)
-        at = view.squeezed.find(goal, at + 1)
+        yield part.span(line, at)
+        at = view.squeezed.find(goal, at + 1 if each else view.squeezed.index("\n", at))
 
 
 def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
@@ -183,9 +185,12 @@ def respaced_lines(view: View, wanted: str) -> Iterator[Span]:
 
 def fills_lines(text: str, span: Span) -> bool:
     """Whether nothing but blanks stands beside the span on its first and last line."""
-    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    end = text.find("\n", span.end)
-    return not strip(before) and not strip(text[span.end : len(text) if end < 0 else end])
+    start, end = span
+    while start > 0 and text[start - 1] in _BESIDE:
+        start -= 1
+    while end < len(text) and text[end] in _BESIDE:
+        end += 1
+    return (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n")
 
 
 class _Block:
@@ -212,27 +217,60 @@ def _blocks(view: View, goal: list[str]) -> Iterator[_Block]:
         yield _Block(first, last[0], place)
 
 
-def _blank_lines(view: View) -> Iterator[tuple[int, Span]]:
+def _blank_lines(view: View) -> Iterator[Span]:
     """Blank lines, and, for every other line, the empty text that a blank one is found in it as."""
     for line, _ in view.lines_like(""):
-        yield line, view.span(line, line)
-    yield view.line_count, Span(0, 0)
+        yield view.span(line, line)
+    yield Span(0, 0)
 
 
-def _respaced_part(view: View, line: int, at: int, goal: str) -> Span:
-    """Where in the text the words lie that were found at a place of the squeezed text."""
-    whole = view.span(line, line)
-    begin = view.squeezed.rfind("\n", 0, at) + 1
-    squeezed = view.squeezed[begin : view.squeezed.index("\n", begin)]
-    if squeezed == goal:
-        return whole
-    skipped = squeezed.count(" ", 0, at - begin)
-    inside = at - begin - (squeezed.rfind(" ", 0, at - begin) + 1)
-    starts = [match.start() for match in WORD.finditer(view.text, whole.start, whole.end)]
-    *rest, tail = goal.split(" ")
-    start = starts[skipped] + inside
-    end = starts[skipped + len(rest)] + len(tail) + (0 if rest else inside)
-    return Span(start, end)
+class _Part:
+    """Where in the text the words lie that are found in the squeezed text, place after place from left to right.
+
+    The words of a line are counted once, however many places there are in it.
+    """
+
+    def __init__(self, view: View, goal: str) -> None:
+        self.view = view
+        self.goal = goal
+        *self.rest, self.tail = goal.split(" ")
+        self.line = -1
+
+    def span(self, line: int, at: int) -> Span:
+        if line != self.line:
+            self._enter(line, at)
+        if self.whole is not None:
+            return self.whole
+        squeezed = self.view.squeezed
+        self.skipped += squeezed.count(" ", self.counted, at)
+        self.counted = at
+        inside = at - max(squeezed.rfind(" ", self.begin, at) + 1, self.begin)
+        start = self.first.start_of(self.skipped) + inside
+        end = self.last.start_of(self.skipped + len(self.rest)) + len(self.tail) + (0 if self.rest else inside)
+        return Span(start, end)
+
+    def _enter(self, line: int, at: int) -> None:
+        span, squeezed = self.view.span(line, line), self.view.squeezed
+        self.line, self.skipped = line, 0
+        self.begin = self.counted = squeezed.rfind("\n", 0, at) + 1
+        size = squeezed.index("\n", at) - self.begin
+        self.whole = span if size == len(self.goal) else None
+        self.first, self.last = _Words(self.view.text, span), _Words(self.view.text, span)
+
+
+class _Words:
+    """The words of a part of a text, asked for in ascending order."""
+
+    def __init__(self, text: str, span: Span) -> None:
+        self.found = WORD.finditer(text, span.start, span.end)
+        self.number, self.start = -1, span.start
+
+    def start_of(self, number: int) -> int:
+        """Where the word with this number, from 0, begins."""
+        if number > self.number:
+            self.start = next(islice(self.found, number - self.number - 1, None)).start()
+            self.number = number
+        return self.start
 
 
 def _padded(view: View, first: int, last: int, count: int) -> Iterator[Span]:

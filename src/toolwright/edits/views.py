@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from toolwright.edits.blanks import squeeze, stripper
+from toolwright.edits.folding import folded
 
 _PIECE = 1024
 _TESTED = 8
@@ -55,6 +56,11 @@ class View:
         return squeeze(self.flat)
 
     @cached_property
+    def folded(self) -> str:
+        """`flat` without what is easily mistyped: blanks, letters' case, look-alike signs."""
+        return folded(self.flat)
+
+    @cached_property
     def words(self) -> str:
         """All words of the text, a space before, between and after them."""
         return squeeze(f" {self.squeezed} ".replace("\n", " "))
@@ -87,6 +93,16 @@ class View:
             counted = at + 1
             yield line, counted
             at = flat.find(wanted, at + step)
+
+    def lines_folded(self, line: str) -> Iterator[int]:
+        """Every line that equals this one when both are folded, by its number from 0."""
+        wanted, number, counted = f"\n{line}\n", 0, 1
+        at = self.folded.find(wanted)
+        while at >= 0:
+            number += self.folded.count("\n", counted, at + 1)
+            counted = at + 1
+            yield number
+            at = self.folded.find(wanted, at + len(wanted) - 1)
 
     def flat_lines(self, place: int, count: int) -> list[str]:
         """As many stripped lines as asked for, from a place in `flat` on."""

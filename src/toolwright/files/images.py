@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
+from toolwright.private import make_folder
 
 LARGE = 256 * 1024
 """Bytes from which on a changed content is kept in part."""
@@ -70,7 +71,7 @@ class Images:
         return self._folder / digest[:2] / f"{digest[2:]}.{kind}"
 
     def _write(self, path: Path, data: bytes, *, durable: bool) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
         with unfinished.open("wb") as file:
             file.write(data)

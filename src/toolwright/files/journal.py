@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from toolwright.files.images import Images
+from toolwright.private import make_folder
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
@@ -43,7 +44,7 @@ class Journal:
         """Append to the list of a session, and drop the oldest of everything now and then."""
         lines = "".join(json.dumps(asdict(entry), separators=(",", ":")) + "\n" for entry in entries)
         path = self._list_path(session_id)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with path.open("ab") as file:
             file.write(lines.encode())
         if self._is_pruning_due():

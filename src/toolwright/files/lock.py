@@ -11,6 +11,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.private import make_folder
 
 PATIENCE = 30.0
 """Seconds to wait for another writer. A lock is only ever held for the moment of writing."""
@@ -41,7 +42,7 @@ class Locks:
 
     def _open(self, paths: Iterable[Path], stack: ExitStack) -> Iterator[int]:
         # A fixed set of lock files never needs sweeping; two paths that share one merely wait a moment longer.
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         for shard in sorted({_shard(path) for path in paths}):
             handle = os.open(self._folder / f"{shard:03x}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, handle)

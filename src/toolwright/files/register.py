@@ -11,6 +11,7 @@ from toolwright.files.disk import digest_of
 from toolwright.files.images import Images, common_start
 from toolwright.files.lock import Locks, take_now
 from toolwright.files.replace import TEMPORARY, write_in_place
+from toolwright.private import make_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class Register:
                 self._recover(path)
 
     def _create(self) -> tuple[Path, int]:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         while True:
             path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}.json"
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,13 @@ class Loaded(Content):
     text: Text
 
 
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """A file that was just written, for who may change it further or has something to say about it."""
+
+    path: Path
+
+
 class Files:
     """One for each opened project. Every change of a file goes through `commit`."""
 
@@ -66,6 +73,8 @@ class Files:
         self.encoding = encoding
         self.on_edited: list[Callable[[Path, Event], None]] = []
         """Called after each change on disk with the path and what happened to it."""
+        self.committed: list[Callable[[Commit], Awaitable[str | None]]] = []
+        """Asked after each change on disk, before the result is told."""
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
         self._ledger = Ledger()

@@ -36,11 +36,25 @@ class ProviderInfo:
 class Catalog:
     """Providers and models by name. Built from records; nothing is fetched."""
 
-    def __init__(self, configured: Json | None = None, snapshot: Json | None = None) -> None:
-        """`configured` is the `provider` section of the configuration; it wins, key by key."""
+    def __init__(
+        self,
+        configured: Json | None = None,
+        snapshot: Json | None = None,
+        *,
+        disabled: Iterable[str] = (),
+        enabled: Iterable[str] = (),
+    ) -> None:
+        """`configured` is the `provider` section of the configuration; it wins, key by key.
+
+        Providers that are `disabled`, or not among those `enabled` if any are, do not exist.
+        """
         shipped = _shipped() if snapshot is None else snapshot
         self._shipped = frozenset(shipped)
-        self._records: Json = merge(shipped, configured or {})
+        wanted, unwanted = frozenset(enabled), frozenset(disabled)
+        records = merge(shipped, configured or {})
+        self._records: Json = {
+            name: record for name, record in records.items() if name not in unwanted and (not wanted or name in wanted)
+        }
 
     def providers(self) -> Iterator[ProviderInfo]:
         return map(self.provider, self._records)

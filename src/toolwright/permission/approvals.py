@@ -1,12 +1,14 @@
 """Lasting approvals: what a person has allowed for a session, a project or for good, in a file they can edit."""
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.errors import ConfigError, UsageError
+from toolwright.jsontext import read_json
+from toolwright.permission.defaults import is_protected
+from toolwright.private import read_private, update
 from toolwright.request import PathPattern
 from toolwright.schema import problems_with
 
@@ -15,7 +17,10 @@ Scope = Literal["session", "project", "user"]
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Leave given once for all that begins like this. Unlike a rule it knows no wildcard but a final `*`."""
+    """Leave given once for all that begins like this. Unlike a rule it knows no wildcard but a final `*`.
+
+    Our settings and the files of git are covered only by their own name.
+    """
 
     permission: str
     pattern: str
@@ -24,6 +29,8 @@ class Approval:
         if permission != self.permission:
             return False
         spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
+        if not self.exact and is_protected(permission, spellings):
+            return False
         return any(map(self._covers, spellings))
 
     @property
@@ -56,10 +63,18 @@ class Approvals:
         if scope == "session":
             self._by_session.setdefault(session, []).extend(approvals)
             return
-        data = self._read()
-        known = self._section(data, scope)
-        known += (entry for approval in approvals if (entry := _entry(approval)) not in known)
-        self._write(data)
+
+        def added(text: str) -> str:
+            data = self._parsed(text)
+            known = self._section(data, scope)
+            known += (entry for approval in approvals if (entry := _entry(approval)) not in known)
+            return _shown(data)
+
+        update(self.file, added)
+
+    def forget(self, session: str) -> None:
+        """Let go of the approvals of a session that is over."""
+        self._by_session.pop(session, None)
 
     def listed(self) -> list[tuple[Scope, Approval]]:
         """The stored approvals that hold here, with their scope."""
@@ -71,17 +86,22 @@ class Approvals:
         ]
 
     def revoke(self, permission: str, pattern: str) -> int:
-        """Take approvals back in every scope; the number that went."""
-        data = self._read()
+        """Remove approvals from every scope; the number that went."""
         entry = {"permission": permission, "pattern": pattern}
         removed = 0
-        for scope in ("user", "project"):
-            section = self._section(data, scope)
-            removed += section.count(entry)
-            section[:] = [kept for kept in section if kept != entry]
-        if not removed:
-            raise UsageError(f"No approval {permission} {pattern!r} is stored for {self.project}.")
-        self._write(data)
+
+        def without(text: str) -> str:
+            nonlocal removed
+            data = self._parsed(text)
+            for scope in ("user", "project"):
+                section = self._section(data, scope)
+                removed += section.count(entry)
+                section[:] = [kept for kept in section if kept != entry]
+            if not removed:
+                raise UsageError(f"No approval {permission} {pattern!r} is stored for {self.project}.")
+            return _shown(data)
+
+        update(self.file, without)
         return removed
 
     def _section(self, data: dict[str, Any], scope: Literal["user", "project"] | str) -> list[dict[str, str]]:
@@ -103,10 +123,13 @@ class Approvals:
             self._stamp = stamp
 
     def _read(self) -> dict[str, Any]:
-        try:
-            data = json.loads(self.file.read_text("utf-8"))
-        except FileNotFoundError:
+        return self._parsed(read_private(self.file))
+
+    def _parsed(self, text: str) -> dict[str, Any]:
+        if not text.strip():
             return {}
+        try:
+            data = read_json(text)
         except ValueError as error:
             raise ConfigError(f"{self.file}: {error}. Correct the file, or delete it to be asked again.") from error
         problems = problems_with(data, _FILE)
@@ -115,11 +138,9 @@ class Approvals:
         found: dict[str, Any] = data
         return found
 
-    def _write(self, data: dict[str, Any]) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.file.with_suffix(f".{os.getpid()}.new")
-        fresh.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        fresh.replace(self.file)
+
+def _shown(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 _ENTRIES = {

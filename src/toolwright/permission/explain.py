@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolwright.permission.approvals import Approval
-from toolwright.permission.broker import judged
+from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
 from toolwright.request import Request
 from toolwright.tool import Action
@@ -92,9 +92,9 @@ def _advice(
                 f"Only a later rule would change it. `{deciding.decision.rule}` is from {where}, layer"
                 f" {deciding.decision.layer}; no answer and no approval overrules a deny."
             )
-        case "ask" if request.metadata.get("must_ask"):
+        case "ask" if request.must_ask:
             return "It is always asked, because not all of the command could be understood."
-        case "ask" if request.always:
+        case "ask" if _worth_storing(explanations[0].policy, request, approvals):
             return (
                 f"Answering `always` would store: {', '.join(f'{request.permission} {one}' for one in request.always)}."
             )
@@ -107,6 +107,12 @@ def _advice(
             return (
                 f'A rule such as "{request.permission}": {{"{request.patterns[0]}": "ask"}} would make it a question.'
             )
+
+
+def _worth_storing(policy: Policy, request: Request, approvals: Sequence[Approval]) -> bool:
+    """Whether a lasting approval would let this very request pass."""
+    wanted = (Approval(request.permission, pattern) for pattern in request.always)
+    return bool(request.always) and judged(policy, request, (*approvals, *wanted)).action == "allow"
 
 
 def lines(explanation: RequestExplanation) -> list[str]:

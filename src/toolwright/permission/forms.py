@@ -1,35 +1,55 @@
 """The ways a configuration may say permissions, turned into rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
 from toolwright.tool import Action
+from toolwright.wildcard import matches
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 # The names that older configurations use for tools which change files.
 EDITING = ("edit", "write", "patch", "multiedit", "apply_patch")
+# The names that OpenCode 2 uses.
+_NEWER = {"shell": "bash", "subagent": "task"}
 
-Source = Callable[[tuple[str, ...]], str]
+Source = Callable[[tuple[str | int, ...]], str]
 """Where a key was written, for a path of keys below the permission's own place."""
 
 
 def rules_from(permission: Any, home: Path, source: Source = lambda _: "") -> tuple[Rule, ...]:
-    """`"ask"`, `{"bash": "ask"}` or `{"bash": {"git *": "allow"}}` as rules, in the order they are written."""
+    """`"ask"`, `{"bash": "ask"}`, `{"bash": {"git *": "allow"}}` or a list of rules, in the order they are written."""
     if isinstance(permission, str):
         return (Rule("*", "*", _action(permission), source(())),)
-    rules: list[Rule] = []
+    found: list[Rule] = []
+    if isinstance(permission, list):
+        for index, entry in enumerate(permission):
+            found += _listed(entry, home, source((index,)))
+        return tuple(found)
     for name, value in permission.items():
         if isinstance(value, str):
-            rules.append(Rule(name, "*", _action(value), source((name,))))
+            found += _said(name, "*", _action(value), source((name,)))
             continue
-        rules += (
-            Rule(name, _with_home(pattern, home), _action(action), source((name, pattern)))
-            for pattern, action in value.items()
-        )
-    return tuple(rules)
+        for pattern, action in value.items():
+            found += _said(name, _with_home(pattern, home), _action(action), source((name, pattern)))
+    return tuple(found)
+
+
+def given_rules(given: Any) -> tuple[Rule, ...]:
+    """Rules as a program gives them: Rule records, or the `permission` form of the configuration."""
+    if isinstance(given, str | Mapping):
+        try:
+            return rules_from(given, Path.home(), lambda _: "rules=")
+        except (AttributeError, TypeError, ValueError, KeyError) as error:
+            raise UsageError(f"{given!r} is no permission: {error}.") from error
+    rules = tuple(given)
+    for rule in rules:
+        if not isinstance(rule, Rule):
+            raise UsageError(f"{rule!r} is no rule: give Rule(permission, pattern, action), or the form of a setting.")
+    return rules
 
 
 def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | None) -> Any:
@@ -39,8 +59,30 @@ def with_legacy_tools(permission: Any, tools: Mapping[str, bool] | None) -> Any:
     base: dict[str, Any] = {}
     for name, wanted in tools.items():
         base["edit" if name in EDITING else name] = "allow" if wanted else "deny"
+    if isinstance(permission, list):
+        older = [{"action": name, "resource": "*", "effect": action} for name, action in base.items()]
+        return [*older, *permission]
     newer = {"*": permission} if isinstance(permission, str) else permission or {}
     return base | newer
+
+
+def _said(name: str, pattern: str, action: Action, source: str) -> Iterator[Rule]:
+    """A rule by name; a restriction by a name that only others use for a permission restricts ours as well."""
+    yield Rule(name, pattern, action, source)
+    if name in _NEWER and action != "allow":
+        yield Rule(_NEWER[name], pattern, action, source)
+
+
+def _listed(entry: Mapping[str, str], home: Path, source: str) -> Iterator[Rule]:
+    """A rule of a list. Its action is a pattern too, over the names that OpenCode 2 has."""
+    named, pattern, action = entry["action"], _with_home(entry["resource"], home), _action(entry["effect"])
+    if named in _NEWER:
+        yield Rule(_NEWER[named], pattern, action, source)
+        return
+    yield from _said(named, pattern, action, source)
+    for theirs, ours in _NEWER.items():
+        if action != "allow" and matches(theirs, named) and not matches(ours, named):
+            yield Rule(ours, pattern, action, source)
 
 
 def _action(text: str) -> Action:

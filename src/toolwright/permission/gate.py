@@ -1,47 +1,142 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from toolwright.errors import PermissionRejected, ToolError
-from toolwright.permission.broker import Asker, Broker, Entry, Judgement
+from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
+from toolwright.events import Event, PermissionAsked, PermissionReplied
+from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
+from toolwright.permission.approvals import Approval, Approvals
+from toolwright.permission.judge import Judgement, denial, judged
+from toolwright.permission.rules import Policy
 from toolwright.request import Request
+from toolwright.tool import Call
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request of a call, what the rules made of it and what was answered."""
+
+    judgement: Judgement
+    reply: ReplyKind | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """The call that asks: whose it is and under which rules it stands."""
+
+    session_id: str
+    policy: Policy
+    call: Call
+    callers: tuple[str, ...] = ()
+    """The sessions above this one, whose approvals hold here too."""
+    message_id: str = ""
+    log: list[Asked] = field(default_factory=list[Asked])
+    """What the call has asked for so far."""
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        return (self.session_id, *self.callers)
 
 
 @dataclass(slots=True)
 class Gate:
     """Lets a call through, or raises. What was asked stands in the asker's log afterwards."""
 
-    broker: Broker
+    inbox: Inbox
+    approvals: Approvals
+    _waiting: dict[str, tuple[Asker, Request]] = field(default_factory=dict[str, tuple[Asker, Request]])
+
+    def judge(self, asker: Asker, request: Request) -> Judgement:
+        """What a request comes to. Approvals are looked up only where they can matter."""
+        judgement = judged(asker.policy, request, ())
+        if judgement.action != "ask":
+            return judgement
+        return judged(asker.policy, request, self.approvals.of(asker.sessions))
 
     def check(self, asker: Asker, requests: Sequence[Request]) -> None:
         """Raise if a rule forbids any of the requests; ask nobody."""
-        judgements = self.broker.judge(asker, requests)
+        judgements = [self.judge(asker, request) for request in requests]
         if any(judgement.action == "deny" for judgement in judgements):
             _note(asker, judgements)
-            self.broker.refuse_denied(judgements)
+            _refuse_denied(judgements)
 
     async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
-        """Judge all, then ask in order; return if every one is granted."""
-        judgements = self.broker.judge(asker, requests)
+        """Judge all, then ask in order; return if every one is granted. A deny anywhere comes before every question."""
+        judgements = [self.judge(asker, request) for request in requests]
         entries = _note(asker, judgements)
-        self.broker.refuse_denied(judgements)
+        _refuse_denied(judgements)
         for entry in entries:
             if entry.judgement.action == "ask":
                 await self._put(asker, entry)
 
-    async def _put(self, asker: Asker, entry: Entry) -> None:
+    async def _put(self, asker: Asker, entry: Asked) -> None:
         # An earlier question of this call may just have been answered with an "always" that covers this one.
-        [judgement] = self.broker.judge(asker, [entry.judgement.request])
-        self.broker.refuse_denied([judgement])
+        judgement = self.judge(asker, entry.judgement.request)
+        _refuse_denied([judgement])
         if judgement.action == "allow":
             entry.reply = "always"
             return
         try:
-            entry.reply = (await self.broker.ask(asker, judgement)).kind
+            entry.reply = (await self._answered(asker, judgement.request)).kind
         except PermissionRejected:
             entry.reply = "reject"
             raise
+
+    async def _answered(self, asker: Asker, request: Request) -> Reply:
+        """Put one question and wait for its answer; raise PermissionRejected if it is no."""
+        question = self._question(asker, request)
+
+        def gone(kind: ReplyKind, _: Reply | None) -> Event:
+            return PermissionReplied(session_id=asker.session_id, request_id=question.id, reply=kind)
+
+        self._waiting[question.id] = (asker, request)
+        try:
+            reply = await self.inbox.ask(question, _asked(question), gone)
+        finally:
+            del self._waiting[question.id]
+        if reply.kind == "reject":
+            raise rejected(f"{request.permission} on {', '.join(map(repr, request.patterns))}", reply)
+        return reply
+
+    def _question(self, asker: Asker, request: Request) -> Question:
+        call = asker.call
+        offered = self._worth_offering(asker, request)
+        return Question(
+            kind="permission",
+            session_id=asker.session_id,
+            tool=call.tool,
+            arguments=call.arguments if isinstance(call.arguments, dict) else {},
+            title=request.title or f"{call.tool} {', '.join(request.patterns)}",
+            agent=asker.policy.agent,
+            callers=asker.callers,
+            call_id=call.id,
+            message_id=asker.message_id,
+            permission=request.permission,
+            patterns=request.patterns,
+            always=offered,
+            metadata=request.metadata,
+            accept=lambda reply: self._accept(asker, request, offered, reply),
+        )
+
+    def _worth_offering(self, asker: Asker, request: Request) -> tuple[str, ...]:
+        """The offered patterns, if storing them would let this very request pass; otherwise none."""
+        wanted = tuple(Approval(request.permission, pattern) for pattern in request.always)
+        approvals = (*self.approvals.of(asker.sessions), *wanted)
+        return request.always if judged(asker.policy, request, approvals).action == "allow" else ()
+
+    def _accept(self, asker: Asker, request: Request, offered: tuple[str, ...], reply: Reply) -> None:
+        """Store what an `always` allows, and let every call go on, of any session, that this allows too."""
+        if reply.kind != "always":
+            return
+        chosen = offered if reply.patterns is None else reply.patterns
+        approvals = tuple(Approval(request.permission, pattern) for pattern in chosen)
+        self.approvals.add(approvals, reply.scope, asker.session_id)
+        for question in self.inbox.pending:
+            waiting = self._waiting.get(question.id)
+            if waiting is not None and self.judge(*waiting).action == "allow":
+                self.inbox.release(question.id, Reply(kind="always"))
 
 
 class DryRunOver(ToolError):
@@ -56,14 +151,35 @@ class DryGate(Gate):
     """Judges the first requests of a call, writes them down and ends the call there."""
 
     def check(self, asker: Asker, requests: Sequence[Request]) -> None:
-        _note(asker, self.broker.judge(asker, requests))
+        _note(asker, [self.judge(asker, request) for request in requests])
         raise DryRunOver
 
     async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
         self.check(asker, requests)
 
 
-def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Entry]:
-    entries = [Entry(judgement) for judgement in judgements]
+def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
+    entries = [Asked(judgement) for judgement in judgements]
     asker.log.extend(entries)
     return entries
+
+
+def _refuse_denied(judgements: Sequence[Judgement]) -> None:
+    for judgement in judgements:
+        if judgement.action == "deny":
+            raise PermissionDenied(denial(judgement))
+
+
+def _asked(question: Question) -> PermissionAsked:
+    call: dict[str, Any] = {"tool": question.tool, "arguments": dict(question.arguments)}
+    return PermissionAsked(
+        id=question.id,
+        session_id=question.session_id,
+        permission=question.permission,
+        patterns=question.patterns,
+        always=question.always,
+        metadata=dict(question.metadata),
+        tool={"messageID": question.message_id, "callID": question.call_id} if question.call_id else None,
+        call=call | {"title": question.title, "agent": question.agent},
+        callers=question.callers or None,
+    )

@@ -9,7 +9,17 @@ from toolwright.tool import Action
 from toolwright.wildcard import matches
 
 LayerName = Literal[
-    "defaults", "agent", "user", "project", "override", "agent (user)", "agent (project)", "output folder", "session"
+    "defaults",
+    "agent",
+    "user",
+    "project",
+    "override",
+    "agent (user)",
+    "agent (project)",
+    "output folder",
+    "session",
+    "protected",
+    "managed",
 ]
 
 _STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -53,7 +63,7 @@ class Layer:
     name: LayerName
     rules: tuple[Rule, ...]
     tightens_only: bool = False
-    """Set for a project that is not trusted: its rules may forbid but not allow."""
+    """Its rules may forbid but not allow: a project that is not trusted, our own files, the administrator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
+from toolwright.private import make_folder
 from toolwright.process import bubblewrap, folders, landlock, seatbelt
 from toolwright.process.box import EVERYTHING, TEMP_FOLDERS, Box, Rung, Wrapped
 from toolwright.process.masks import Masks
@@ -210,7 +211,7 @@ class Sandbox:
     def _temp_folder(self) -> Path:
         if self._temp is None:
             base = self._data / "tmp"
-            base.mkdir(parents=True, exist_ok=True)
+            make_folder(base)
             _remove_abandoned(base)
             self._temp = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
         return self._temp

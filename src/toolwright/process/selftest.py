@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
+from toolwright.private import make_folder
 from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Rung, Wrapped
 from toolwright.process.scope import End, Program, Scopes
@@ -93,7 +94,7 @@ class SelfTest:
             return None
 
     async def _find_out(self, machine: Mapping[str, Any]) -> Findings:
-        self._data.mkdir(parents=True, exist_ok=True)
+        make_folder(self._data)
         findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
         text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
         self._file.write_text(text, "utf-8")

@@ -28,14 +28,18 @@ class Spending:
     above: "Spending | None" = None
     steps: int = 0
     tokens: int = 0
+    input: int = 0
+    output: int = 0
     cost: float = 0.0
     started: float = field(default_factory=time.monotonic)
 
-    def add(self, tokens: int, cost: float) -> None:
+    def add(self, tokens: int, cost: float, *, input: int = 0, output: int = 0) -> None:  # noqa: A002 - as elsewhere
         self.tokens += tokens
+        self.input += input
+        self.output += output
         self.cost += cost
         if self.above is not None:
-            self.above.add(tokens, cost)
+            self.above.add(tokens, cost, input=input, output=output)
 
     def check(self) -> None:
         """Raise LimitReached if this turn, or one above it, has used its budget up."""

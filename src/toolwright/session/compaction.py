@@ -1,8 +1,9 @@
 """Compaction: when a conversation no longer fits, old results go first, then a summary takes the place of the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from toolwright.clock import now
 from toolwright.errors import ToolwrightError
@@ -11,10 +12,10 @@ from toolwright.messages import Assistant, CompactionPart, Message, Moment, Text
 from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart, new_part
+from toolwright.session.answering import Answering
 from toolwright.session.events import SessionCompacted
 from toolwright.session.history import kept_from, since_summary
 from toolwright.session.reply import ReplyWriter
-from toolwright.session.turn import Turn
 
 OUTPUT_RESERVE = 32_000
 """Tokens kept free for a reply whose limit nobody knows."""
@@ -36,7 +37,7 @@ HAND_OVER = (
 GO_ON = "Go on with the work where it stands; do not start again."
 
 
-async def compact_if_full(turn: Turn) -> None:
+async def compact_if_full(turn: Answering) -> None:
     """Make room before a step if the conversation has come near the model's limit; never after the last answer."""
     room = usable(turn)
     if room is None or not turn.compaction.auto or estimate(turn) < room:
@@ -46,8 +47,16 @@ async def compact_if_full(turn: Turn) -> None:
         await make_room(turn)
 
 
-async def make_room(turn: Turn, *, auto: bool = True) -> None:
-    """Put a summary in the place of what came before. It is bounded, and a failure leaves a usable session."""
+async def make_room(turn: Answering, *, auto: bool = True) -> None:
+    """Put a summary in the place of what came before, inside the hooks around compaction."""
+    proceed: Callable[[], Awaitable[None]] = partial(_make_room, turn, auto=auto)
+    for hook in reversed(turn.compaction_hooks):
+        proceed = partial(hook, proceed, turn.conversation.id)
+    await proceed()
+
+
+async def _make_room(turn: Answering, *, auto: bool) -> None:
+    """It is bounded, and a failure leaves a usable session."""
     _require_progress(turn)
     compacted = list(since_summary(turn.conversation))
     prompt = turn.user
@@ -67,7 +76,7 @@ async def make_room(turn: Turn, *, auto: bool = True) -> None:
         turn.history.forget(message.info.id)
 
 
-def _require_progress(turn: Turn) -> None:
+def _require_progress(turn: Answering) -> None:
     """Raise if the last steps did nothing but make room."""
     steps = turn.spending.steps
     turn.compactions = turn.compactions + 1 if steps - turn.compacted_at <= 1 else 1
@@ -79,7 +88,7 @@ def _require_progress(turn: Turn) -> None:
         )
 
 
-def usable(turn: Turn) -> int | None:
+def usable(turn: Answering) -> int | None:
     """How many tokens may be sent; None where the model's size is not known."""
     limits = turn.model.info.limits
     reserved = turn.compaction.reserved
@@ -90,7 +99,7 @@ def usable(turn: Turn) -> int | None:
     return limits.context - (reserved or min(limits.output or OUTPUT_RESERVE, OUTPUT_RESERVE))
 
 
-def estimate(turn: Turn) -> int:
+def estimate(turn: Answering) -> int:
     """Tokens the next request will have: the provider's own count where there is one, plus what has come since."""
     messages = turn.conversation.messages
     # What was counted before the last summary says nothing about what is sent after it.
@@ -104,8 +113,9 @@ def estimate(turn: Turn) -> int:
     return fixed + sum(map(turn.history.size, since_summary(turn.conversation)))
 
 
-def prune(turn: Turn) -> None:
+def prune(turn: Answering) -> None:
     """Clear old results, the oldest first, from before the last two prompts; skills and summaries stay."""
+    is_pinned = turn.session.home.caller.registry.is_pinned
     candidates: list[ToolPart] = []
     kept = total = users = 0
     for message in reversed(since_summary(turn.conversation)):
@@ -113,7 +123,7 @@ def prune(turn: Turn) -> None:
         if users < 2:
             continue
         for part in reversed(message.calls):
-            if not isinstance(part.state, Completed) or part.tool == "skill" or part.state.time.compacted:
+            if not isinstance(part.state, Completed) or is_pinned(part.tool) or part.state.time.compacted:
                 continue
             size = len(part.state.output) // 4
             kept += size
@@ -125,7 +135,7 @@ def prune(turn: Turn) -> None:
             _clear(turn, part)
 
 
-def _clear(turn: Turn, part: ToolPart) -> None:
+def _clear(turn: Answering, part: ToolPart) -> None:
     assert isinstance(part.state, Completed)
     state = replace(part.state, time=replace(part.state.time, compacted=now()))
     turn.conversation.put(replace(part, state=state))
@@ -141,7 +151,7 @@ def _results_size(message: Message) -> int:
     return total
 
 
-def _tail_start(turn: Turn, messages: Sequence[Message]) -> str | None:
+def _tail_start(turn: Answering, messages: Sequence[Message]) -> str | None:
     """The oldest prompt that is kept with all that follows it, within a share of the room."""
     room = min(TAIL_MOST, int((usable(turn) or 0) * TAIL_SHARE))
     start = None
@@ -154,13 +164,13 @@ def _tail_start(turn: Turn, messages: Sequence[Message]) -> str | None:
     return start
 
 
-def _mark(turn: Turn, prompt: User, *, auto: bool, tail: str | None) -> Message:
+def _mark(turn: Answering, prompt: User, *, auto: bool, tail: str | None) -> Message:
     info = replace(prompt, id=new_id("msg"), time=Moment(created=now()), system=None, tools=None)
     part = CompactionPart(**new_part(info.session_id, info.id), auto=auto, tail_start_id=tail)
     return turn.conversation.add(info, [part])
 
 
-async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
+async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
     """Ask the model for the hand-over; its tools are not offered."""
     message = turn.begin_reply(agent="compaction", summary=True)
     reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
@@ -185,7 +195,7 @@ async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
     turn.count(message)
 
 
-def _summarise_by_rule(turn: Turn, messages: Sequence[Message]) -> None:
+def _summarise_by_rule(turn: Answering, messages: Sequence[Message]) -> None:
     """Where no model will write one: a summary of the prompts and the last words, so that work can go on."""
     prompts = [_quoted(message.text) for message in messages if isinstance(message.info, User) and message.text]
     answers = [message.text for message in messages if isinstance(message.info, Assistant) and message.text]
@@ -200,7 +210,7 @@ def _summarise_by_rule(turn: Turn, messages: Sequence[Message]) -> None:
     turn.conversation.update(replace(info, finish="stop", time=replace(info.time, completed=now())))
 
 
-def _go_on(turn: Turn, prompt: User, *, kept: bool) -> None:
+def _go_on(turn: Answering, prompt: User, *, kept: bool) -> None:
     """A prompt to go on with. Where the one that is being answered was not kept, it says again what was asked."""
     asked = turn.conversation.message(prompt.id)
     again = f" The user had asked: {_quoted(asked.text)}" if asked is not None and asked.text and not kept else ""

@@ -8,7 +8,7 @@ from toolwright.errors import UsageError
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AnyPart, CompactionPart, Info, Message, PatchPart, SessionInfo, User
 from toolwright.parts import Part
-from toolwright.session.storage import Storage
+from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
 
 Json = dict[str, Any]
@@ -36,7 +36,7 @@ def read_export(value: Any) -> tuple[SessionInfo, list[Message]]:
     return info, messages
 
 
-def write_copy(storage: Storage, info: SessionInfo, messages: Sequence[Message], *, keep_ids: bool) -> None:
+def write_copy(storage: Store, info: SessionInfo, messages: Sequence[Message], *, keep_ids: bool) -> None:
     """Store messages under a session, with ids of their own unless they are to keep them."""
     names: dict[str, str] = {} if keep_ids else {message.info.id: new_id("msg") for message in messages}
     storage.put_session(info)

@@ -1,6 +1,7 @@
 """One SQLite file and the thread that writes it: statements go in without a wait, commits come in batches."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 import time
@@ -12,6 +13,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.private import make_folder
 
 T = TypeVar("T")
 BUSY_SECONDS = 30
@@ -71,7 +73,8 @@ class Database:
     @classmethod
     def open(cls, path: Path, schema: str, version: int) -> "Database":
         """The database at a path, made if there is none."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         database = cls(path)
         connection = _prepared(path, schema, version)
         database._writer = threading.Thread(

@@ -1,11 +1,22 @@
 """Instruction files: what the user and the project want every model to know, found and read again when they change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+
+from toolwright.config.load import Config
+from toolwright.config.reading import read_head
+from toolwright.folders import Folders
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 MOST_BYTES = 64 * 1024
+MOST_FILES = 50
+"""That one pattern of the configuration may bring."""
+
+
+def _anything(_: Path) -> bool:
+    return True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -17,8 +28,30 @@ class Instructions:
     home: Path
     config: Path
     wanted: tuple[str, ...] = ()
-    """Further files and globs from the configuration."""
+    """Further files and globs that the user has named, or a project that is trusted."""
+    confined: tuple[str, ...] = ()
+    """The same of a project that is not trusted: only files inside of it."""
+    may_read: Callable[[Path], bool] = _anything
+    """Which files the rules let be read; asked for all that a project brings."""
     _read: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
+
+    @classmethod
+    def of(cls, config: Config, folders: Folders) -> "Instructions":
+        """The instructions that a configuration asks for."""
+        said = [
+            (source.level == "project" and not config.trusted, entry)
+            for source in config.sources
+            for entry in source.value.get("instructions", ())
+        ]
+        return cls(
+            root=config.root,
+            directory=config.directory,
+            home=folders.home,
+            config=folders.config,
+            wanted=tuple(dict.fromkeys(entry for confined, entry in said if not confined)),
+            confined=tuple(dict.fromkeys(entry for confined, entry in said if confined)),
+            may_read=config.may_read,
+        )
 
     def text(self) -> str:
         """All of them, each under a line that names its file."""
@@ -26,8 +59,17 @@ class Instructions:
         return "\n\n".join(pieces)
 
     def files(self) -> list[Path]:
-        found = [*self._global(), *self._project(), *self._configured()]
-        return list(dict.fromkeys(file.resolve() for file in found))
+        found = [
+            *map(Path.resolve, self._global()),
+            *filter(self._is_own, map(Path.resolve, self._project())),
+            *filter(self.may_read, map(Path.resolve, self._configured(self.wanted))),
+            *filter(self._is_own, map(Path.resolve, self._configured(self.confined))),
+        ]
+        return list(dict.fromkeys(found))
+
+    def _is_own(self, file: Path) -> bool:
+        """Whether a file, with its links followed, is the project's own and not kept from agents."""
+        return file.is_relative_to(self.root) and self.may_read(file)
 
     def _global(self) -> Iterator[Path]:
         for file in (self.config / "AGENTS.md", self.home / ".claude" / "CLAUDE.md"):
@@ -44,15 +86,15 @@ class Instructions:
                 return found
         return []
 
-    def _configured(self) -> Iterator[Path]:
-        for entry in self.wanted:
+    def _configured(self, wanted: Sequence[str]) -> Iterator[Path]:
+        for entry in wanted:
             if "://" in entry:
                 continue
             path = Path(entry.replace("~/", f"{self.home}/", 1) if entry.startswith("~/") else entry)
             bases: Sequence[Path] = [path.parent] if path.is_absolute() else self._folders()
             pattern = path.name if path.is_absolute() else entry
             for base in bases:
-                yield from sorted(file for file in base.glob(pattern) if file.is_file())
+                yield from _matching(base, pattern)
 
     def _folders(self) -> list[Path]:
         return [folder for folder in (self.directory, *self.directory.parents) if folder.is_relative_to(self.root)][
@@ -63,9 +105,15 @@ class Instructions:
         try:
             changed = file.stat().st_mtime_ns
             if self._read.get(file, (0, ""))[0] != changed:
-                with file.open("rb") as stream:
-                    text = stream.read(MOST_BYTES).decode("utf-8", "replace").strip()
-                self._read[file] = (changed, text)
-        except OSError:
+                self._read[file] = (changed, read_head(file, MOST_BYTES).decode("utf-8", "replace").strip())
+        except (OSError, ValueError):
             return ""
         return self._read[file][1]
+
+
+def _matching(base: Path, pattern: str) -> list[Path]:
+    """The files of a pattern; none where it is no pattern at all."""
+    try:
+        return sorted(islice((file for file in base.glob(pattern) if file.is_file()), MOST_FILES))
+    except (OSError, ValueError, NotImplementedError, IndexError):
+        return []

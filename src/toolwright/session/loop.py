@@ -5,20 +5,20 @@ from contextlib import aclosing
 from toolwright.messages import Message
 from toolwright.models.model import ModelError, ModelMessage, ToolSpec, UserMessage
 from toolwright.models.retry import stream_with_retries
+from toolwright.session.answering import Answering
 from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.history import since_summary
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
-from toolwright.session.turn import Turn
 
 
-async def answer(turn: Turn) -> Message:
+async def answer(turn: Answering) -> Message:
     """Work on the newest prompt until it is answered; return the message that ends the turn."""
     while True:
         turn.spending.check()
-        turn.session.work_as(turn.user.agent)
+        turn.follow_agent()
         await compact_if_full(turn)
         turn.spending.steps += 1
         last = turn.agent.steps is not None and turn.spending.steps >= turn.agent.steps
@@ -33,7 +33,7 @@ async def answer(turn: Turn) -> Message:
             return reply.message
 
 
-async def _step(turn: Turn, *, tools: list[ToolSpec], last: bool) -> ReplyWriter:
+async def _step(turn: Answering, *, tools: list[ToolSpec], last: bool) -> ReplyWriter:
     """One reply of the model. If it does not fit the model any more, room is made; if it is empty, one more chance."""
     try:
         reply = await ask_model(turn, tools=tools, last=last)
@@ -50,7 +50,7 @@ async def _step(turn: Turn, *, tools: list[ToolSpec], last: bool) -> ReplyWriter
     return reply
 
 
-async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) -> ReplyWriter:
+async def ask_model(turn: Answering, *, tools: list[ToolSpec], last: bool = False) -> ReplyWriter:
     """Stream one reply into a new message; trouble that passes is tried again."""
     messages: list[ModelMessage] = [turn.system_message(), *turn.history.of(since_summary(turn.conversation))]
     if last:
@@ -73,7 +73,7 @@ async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) ->
 _FAILURES = {"content_filter": HELD_BACK, "length": TOO_LONG}
 
 
-def _checked(turn: Turn, reply: ReplyWriter) -> Message:
+def _checked(turn: Answering, reply: ReplyWriter) -> Message:
     """The final message, marked as failed if the provider held the answer back or none came."""
     if reply.reason == "content_filter" or not reply.message.text:
         turn.fail(reply.message, _FAILURES.get(reply.reason, EMPTY))

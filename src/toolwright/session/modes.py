@@ -1,6 +1,5 @@
 """Plan mode: which agent goes on with a session, and where its plan is written."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,15 +15,15 @@ from toolwright.tool import ToolContext
 class AgentModes:
     """Implements Modes: a change of agent is a message of its own, so that the history tells of it."""
 
-    sessions: Callable[[], Sessions]
+    sessions: Sessions
     plans: Path
 
     def plan_file(self, session_id: str) -> str:
-        created = self.sessions().open(session_id).conversation.info.time.created
+        created = self.sessions.open(session_id).conversation.info.time.created
         return str(self.plans / f"{created}-{session_id[-6:]}.md")
 
     def switch(self, ctx: ToolContext, agent: str, text: str) -> None:
-        conversation = self.sessions().open(ctx.session_id).conversation
+        conversation = self.sessions.open(ctx.session_id).conversation
         last = conversation.last_user()
         if last is None:
             return

@@ -4,7 +4,7 @@ import base64
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
@@ -12,10 +12,14 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, TextPart
+from toolwright.models.model import Model
 from toolwright.parts import FilePart, Part, PartKeys, new_part
+from toolwright.session.budget import Budget
 from toolwright.session.download import download
+from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
 from toolwright.session.store import Nowhere
+from toolwright.session.turn import Turn
 from toolwright.tool import Call, Result
 
 MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
@@ -38,11 +42,16 @@ class Prompt:
     text: str
     files: tuple[Attached, ...] = ()
     agent: str = ""
-    model: str = ""
+    model: "str | Model" = ""
+    """A name, or the model itself."""
     system: str = ""
     variant: str = ""
     tools: dict[str, bool] = field(default_factory=dict[str, bool])
     """Tools by id; those set to false are switched off until the prompt is answered."""
+    only_tools: tuple[str, ...] | None = None
+    """The only tools that are offered for this prompt; None for all the agent has."""
+    budget: "Budget | None" = None
+    """What this turn may take; None for what the settings say."""
     mentions: bool = True
     """Whether `@path` and `@agent` in the text are looked up."""
     message_id: str = ""
@@ -70,6 +79,7 @@ class PromptReader:
     """Makes the parts of a user message. Files are read by the `read` tool, under the agent's own rules."""
 
     session: Session
+    turn: Turn
     message_id: str
     agents: Sequence[str]
 
@@ -90,7 +100,7 @@ class PromptReader:
 
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
-            name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.directory / name
+            name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.home.directory / name
         )
         if os.path.exists(path):  # noqa: PTH110 - unlike Path.exists it says no to a name that is too long
             return await self._local(path, {}, name)
@@ -110,7 +120,7 @@ class PromptReader:
                 lines = {key: values[0] for key, values in parse_qs(address.query).items()}
                 return await self._local(Path(unquote(address.path)), lines, file.filename)
             case _:
-                return await self._local(self.session.directory / file.url, {}, file.filename)
+                return await self._local(self.session.home.directory / file.url, {}, file.filename)
 
     def _data(self, file: Attached) -> list[Part]:
         kind, data = _data_of(file.url)
@@ -148,8 +158,12 @@ class PromptReader:
         return [told, *(files or [FilePart(**self._new(), mime=kind, url=path.as_uri(), filename=path.name)])]
 
     async def _read(self, arguments: dict[str, object]) -> Result:
-        quiet = replace(self.session, store=Nowhere(), bus=Bus())
-        return await quiet.run_call(Call(id=new_id("call"), tool="read", arguments=arguments))
+        """Read as the agent may, without a record: the prompt itself tells of it."""
+        call = Call(id=new_id("call"), tool="read", arguments=arguments)
+        quiet = CallRecord.begin(
+            call, session_id=self.session.id, message_id=self.message_id, store=Nowhere(), bus=Bus()
+        )
+        return await self.session.run_call(call, self.turn, journal=quiet)
 
 
 def _data_of(url: str) -> tuple[str, bytes]:

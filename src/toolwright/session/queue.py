@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -25,17 +26,18 @@ class Work(Generic[T]):
     on_stop: Callable[[str], None] = lambda _: None
     """Told of the reason just before the steps are cancelled."""
     _whole: "asyncio.Task[T] | None" = None
-    _steps: "asyncio.Future[T] | None" = None
+    _steps: "asyncio.Future[Any] | None" = None
 
-    async def carry_out(self, steps: Callable[[], Awaitable[T]]) -> T:
+    async def carry_out(self, steps: Callable[[], Awaitable[S]]) -> S:
         """What the steps come to, or Stopped."""
-        self._steps = asyncio.ensure_future(steps())
+        begun: asyncio.Future[S] = asyncio.ensure_future(steps())
+        self._steps = begun
         if self.reason:
-            self._steps.cancel()
-        await asyncio.wait([self._steps])
-        if self._steps.cancelled():
+            begun.cancel()
+        await asyncio.wait([begun])
+        if begun.cancelled():
             raise Stopped(self.reason)
-        return self._steps.result()
+        return begun.result()
 
     def stop(self, reason: str) -> None:
         """Cancel the steps, or keep them from beginning. Only the first reason counts."""

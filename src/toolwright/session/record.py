@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from toolwright.call import INVALID
 from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id
@@ -58,7 +59,8 @@ class CallRecord:
 
     def _end(self, call: Call, result: Result) -> State:
         span = Span(start=self.started, end=now())
-        if result.error is not None:
+        # A call that could not be made is answered, as clients know it; the model reads what was wrong.
+        if result.error is not None and call.tool != INVALID:
             shown = self.part.state.metadata if isinstance(self.part.state, Running) else None
             stopped = result.error.kind == "aborted" and shown is not None
             return Failed(

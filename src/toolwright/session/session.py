@@ -1,140 +1,307 @@
-"""A session: who works in it, under which rules, and how its calls are run."""
+"""A session: what is prompted, recorded and ruled. Everything kept by its id goes with it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from toolwright.agents import Agent, Standing
+from toolwright.agents import Agents, Standing, as_child
 from toolwright.call import Caller
 from toolwright.errors import PermissionDenied, ToolError, UsageError
-from toolwright.events import Bus
+from toolwright.events import Bus, Event
 from toolwright.ids import new_id
+from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
-from toolwright.permission.broker import Asker, Entry
-from toolwright.permission.gate import Gate
+from toolwright.permission.gate import Asked, Asker, Gate
+from toolwright.permission.rules import Rule
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
-from toolwright.shelf import Services
-from toolwright.tool import Abort, Action, Call, Json, Result, ToolContext
+from toolwright.session.turn import Turn
+from toolwright.tool import Action, Call, Json, Result, ToolContext
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from toolwright.messages import SessionInfo
+    from toolwright.models.model import Model
+    from toolwright.session.budget import Budget
+    from toolwright.session.conversation import Conversation
+    from toolwright.session.result import TurnResult
+    from toolwright.session.turns import Turns
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True, kw_only=True)
-class Session:
-    """Who works, under which rules, through which door. Sessions in one process know nothing of each other."""
+class Home(Protocol):
+    """What a session needs of the workspace it belongs to."""
 
     directory: Path
-    standing: Standing
+    agents: Agents
     caller: Caller
     gate: Gate
     bus: Bus
-    store: PartStore
-    services: Services
-    provider: str = ""
-    model: str = ""
-    callers: tuple[str, ...] = ()
-    """The sessions above this one, the nearest first."""
-    id: str = field(default_factory=lambda: new_id("ses"))
-    abort: Abort = field(default_factory=Abort)
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    withheld: frozenset[str] = frozenset()
-    """Tools that the prompt being answered has switched off."""
-    stand: Callable[[str], Standing] | None = None
-    """How to find the standing of another agent in this session, for sessions that change theirs."""
-    _offered: tuple[Any, tuple[str, ...]] = (None, ())
+
+    @property
+    def parts(self) -> PartStore: ...
+    def use(self, kind: type[T]) -> T: ...
+    def require_open(self) -> None: ...
+    def turns_of(self, session: "Session", conversation: "Conversation | None" = None) -> "Turns": ...
+    async def load_session(self, session: "Session") -> None: ...
+    async def end_session(self, session_id: str) -> None: ...
+
+
+class Session:
+    """One conversation with its rules, records and calls. Use it as `async with`: leaving ends what it started."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        id: str = "",  # noqa: A002 - the word the whole program uses
+        agent: str = "",
+        rules: Sequence[Rule] = (),
+        parent: "Session | None" = None,
+        provider: str = "",
+        model: str = "",
+    ) -> None:
+        self.home = home
+        self.resumes = bool(id)
+        """Whether it is an earlier session, to be read from the store when it is entered."""
+        self.id = id or new_id("ses")
+        self.agent = home.agents[agent].name if agent else home.agents.default().name
+        """The agent that works unless a prompt names another."""
+        self.rules = tuple(rules)
+        self.parent = parent
+        self.gate = home.gate
+        self.provider = provider
+        self.model = model
+        self.order = CallOrder()
+        self.closed = False
+        self._turns: Turns | None = None
+        self._standings: dict[str, tuple[Any, Standing]] = {}
+        self._offered: tuple[Any, tuple[str, ...]] = (None, ())
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} agent={self.agent}{' closed' if self.closed else ''}>"
+
+    async def __aenter__(self) -> "Session":
+        self._require_open()
+        if self.resumes:
+            await self.home.load_session(self)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await self.close()
+
+    # Prompts.
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        files: Sequence[str | Path] = (),
+        system: str = "",
+        model: "str | Model | None" = None,
+        budget: "Budget | Mapping[str, Any] | None" = None,
+        tools: Sequence[str] | None = None,
+        output: Any = None,
+        agent: str = "",
+        variant: str = "",
+    ) -> "TurnResult":
+        """Answer one prompt. What goes wrong on the way is in the result; only bad input raises.
+
+        `files` go along, `system` is told to the model for this prompt alone, `tools` are the only ones offered,
+        `budget` is what the turn may take, and `output` is the type of the answer: a TypedDict, a dataclass, a pydantic
+        model or a JSON Schema.
+        """
+        from toolwright.session.asking import ask
+
+        self._require_open()
+        return await ask(
+            self,
+            text,
+            files=files,
+            system=system,
+            model=model,
+            budget=budget,
+            tools=tools,
+            output=output,
+            agent=agent,
+            variant=variant,
+        )
+
+    def stream(self, text: str, **more: Any) -> "AsyncGenerator[Event, None]":
+        """Like `prompt`, telling what happens as it happens; the last event has the `result`.
+
+        A stream that is left early stops its turn; the session stays usable.
+        """
+        from toolwright.session.asking import stream
+
+        self._require_open()
+        return stream(self, text, **more)
+
+    async def abort(self, reason: str = "the user stopped the turn") -> None:
+        """Stop the turn that is under way and those that wait. When this returns, nothing of them is left to do."""
+        if self._turns is not None:
+            await self._turns.abort(reason)
+
+    @property
+    def turns(self) -> "Turns":
+        """What takes the session's prompts; made with the first."""
+        if self._turns is None:
+            self._turns = self.home.turns_of(self)
+        return self._turns
+
+    @property
+    def conversation(self) -> "Conversation":
+        return self.turns.conversation
+
+    @property
+    def info(self) -> "SessionInfo":
+        return self.turns.conversation.info
+
+    def hold(self, conversation: "Conversation") -> None:
+        """Take over the records of the session, new or from the store."""
+        last = conversation.last_user()
+        if last is not None and last.agent in self.home.agents.by_name:
+            self.agent = last.agent
+        self._turns = self.home.turns_of(self, conversation)
+        self.resumes = False
+
+    # Rules.
+
+    def permit(self, rules: Sequence[Rule] | Mapping[str, Any] | str) -> None:
+        """Give the session rules of its own, in place of those it has; they hold from the next call on."""
+        from toolwright.permission.forms import given_rules
+
+        self.rules = given_rules(rules)
+        if self._turns is not None:
+            self._turns.store_rules()
+
+    def standing_of(self, agent: str) -> Standing:
+        """An agent under all rules that hold for it here: its own, the session's, those of every session above."""
+        above = self.parent.standing.policy if self.parent else None
+        made_from, standing = self._standings.get(agent, (None, None))
+        if standing is None or made_from != (self.rules, above):
+            agents = self.home.agents
+            record = agents[agent] if self.parent is None else as_child(agents[agent])
+            standing = agents.standing(record, self.rules, above)
+            self._standings[agent] = ((self.rules, above), standing)
+        return standing
+
+    @property
+    def standing(self) -> Standing:
+        """Whoever works here now, under the rules that hold: the agent of the turn under way, or the session's own."""
+        turn = self._turns.turn if self._turns is not None else None
+        return self.standing_of(turn.agent.name if turn else self.agent)
+
+    @property
+    def callers(self) -> tuple[str, ...]:
+        """The sessions above this one, the nearest first."""
+        return (self.parent.id, *self.parent.callers) if self.parent else ()
+
+    # Calls.
+
+    def outside(self, agent: str = "") -> Turn:
+        """The turn of a call that no prompt has asked for."""
+        name = agent or self.agent
+        return Turn(agent=self.standing_of(name).agent, provider=self.provider, model_id=self.model)
+
+    async def call(self, tool: str, /, **arguments: Any) -> Result:
+        """Call a tool as the session's agent."""
+        return await self.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
 
     async def run_call(
         self,
         call: Call,
+        turn: Turn | None = None,
         *,
         message_id: str = "",
         part: ToolPart | None = None,
-        parent: str | None = None,
-        log: list[Entry] | None = None,
+        parent: str = "",
+        log: list[Asked] | None = None,
+        journal: CallRecord | None = None,
+        gate: Gate | None = None,
     ) -> Result:
         """Run one call through the door. Its requests are written to `log`, if one is given.
 
-        `part` is the record of a call that was announced before; a new one is made without it. `parent` is the
-        call that makes this one, if one does.
+        `part` is the record of a call that was announced before; a new one is made without it. `parent` is the call
+        that makes this one, if one does. `journal` takes the place of the session's records, `gate` that of its gate.
         """
-        record = self.record_of(call, part, message_id, parent)
-        asker = self._asker(call, record.part.message_id, log)
+        self._require_open()
+        turn = turn or self.outside()
+        record = journal or self.record_of(call, part, message_id, parent)
+        standing = self.standing_of(turn.agent.name)
+        asker = Asker(
+            session_id=self.id,
+            policy=standing.policy,
+            call=call,
+            callers=self.callers,
+            message_id=record.part.message_id,
+            log=[] if log is None else log,
+        )
         ctx = ToolContext(
             session_id=self.id,
-            message_id=record.part.message_id,
+            message_id=asker.message_id,
             call_id=call.id,
-            agent=self.standing.name,
-            directory=self.directory,
-            host=CallHost(self, record, asker),
-            abort=self.abort,
-            extra=self.extra,
-            offered=self.offered(),
+            agent=turn.agent.name,
+            directory=self.home.directory,
+            host=CallHost(self, turn, standing, gate or self.gate, asker, record),
+            abort=turn.abort,
+            mentioned=turn.mentioned,
+            parent=parent,
         )
-        if self.caller.named(call).tool in self.withheld:
-            return await refuse(call, record, PermissionDenied(_withheld(call)))
-        return await self.caller.call_tool(call, ctx, record)
+        if not turn.offers(self.home.caller.registry.resolved(call.tool)):
+            error = PermissionDenied(f"{call.tool} is switched off for this prompt. Go on without it.")
+            return await refuse(call, record, error)
+        return await self.home.caller.call_tool(call, ctx, record, self.order)
 
-    def record_of(
-        self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str | None = None
-    ) -> CallRecord:
+    def record_of(self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str = "") -> CallRecord:
+        store = self._turns.conversation if self._turns is not None else self.home.parts
         if part is not None:
-            return CallRecord(part, self.store, self.bus)
+            return CallRecord(part, store, self.home.bus)
         return CallRecord.begin(
             call,
             session_id=self.id,
             message_id=message_id or new_id("msg"),
-            store=self.store,
-            bus=self.bus,
-            parent=parent,
+            store=store,
+            bus=self.home.bus,
+            parent=parent or None,
         )
 
-    async def ask_for(self, call: Call, request: Request, message_id: str) -> None:
+    async def ask_for(self, call: Call, turn: Turn, request: Request, message_id: str) -> None:
         """Ask about a call before it is made."""
-        await self.gate.ask(self._asker(call, message_id, None), [request])
+        policy = self.standing_of(turn.agent.name).policy
+        asker = Asker(session_id=self.id, policy=policy, call=call, callers=self.callers, message_id=message_id)
+        await self.gate.ask(asker, [request])
 
-    def work_as(self, name: str) -> Agent:
-        """From now on the named agent works here, under the rules that hold for it."""
-        if name != self.standing.name:
-            self.standing = self.standing_of(name)
-        return self.standing.agent
-
-    def renew(self, name: str) -> None:
-        """The same at the start of a turn: rules of the caller's may have changed since the last."""
-        standing = self.standing_of(name)
-        if standing.policy != self.standing.policy or name != self.standing.name:
-            self.standing = standing
-
-    def standing_of(self, name: str) -> Standing:
-        if self.stand is None:
-            raise UsageError(f"This session belongs to the agent {self.standing.name}.")
-        return self.stand(name)
-
-    @property
-    def sessions(self) -> tuple[str, ...]:
-        """This session and those above it."""
-        return (self.id, *self.callers)
-
-    def offered(self) -> tuple[str, ...]:
-        """The ids of the tools this session's agent has on its model; remembered, because every call wants to know."""
-        registry = self.caller.registry
-        circumstances = (registry.version, self.provider, self.model, self.withheld, self.standing)
+    def offered(self, turn: Turn | None = None) -> tuple[str, ...]:
+        """The ids of the tools an agent has on its model; remembered, because every step wants to know."""
+        turn = turn or self.outside()
+        registry, standing = self.home.caller.registry, self.standing_of(turn.agent.name)
+        circumstances = (registry.version, turn.provider, turn.model_id, turn.withheld, turn.wanted, standing.policy)
         if self._offered[0] != circumstances:
-            offered = registry.offered(self.provider, self.model, self.standing)
-            self._offered = (circumstances, tuple(one for one in offered if one not in self.withheld))
+            offered = registry.offered(turn.provider, turn.model_id, standing)
+            self._offered = (circumstances, tuple(filter(turn.offers, offered)))
         return self._offered[1]
 
-    def _asker(self, call: Call, message_id: str, log: list[Entry] | None) -> Asker:
-        return Asker(
-            session_id=self.id,
-            policy=self.standing.policy,
-            callers=self.callers,
-            message_id=message_id,
-            call_id=call.id,
-            log=[] if log is None else log,
-        )
+    # The end.
+
+    async def close(self) -> None:
+        """End what the session has under way, and let go of everything kept for it. Its records stay."""
+        if self.closed:
+            return
+        self.closed = True
+        await self.abort("the session was closed")
+        await self.home.end_session(self.id)
+
+    def _require_open(self) -> None:
+        self.home.require_open()
+        if self.closed:
+            raise UsageError(f"The session {self.id} was left. Open it again with workspace.session(id=...).")
 
 
 async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
@@ -145,29 +312,32 @@ async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
     return result
 
 
-def _withheld(call: Call) -> str:
-    return f"{call.tool} is switched off for this prompt. Go on without it."
-
-
 @dataclass(frozen=True, slots=True)
 class CallHost:
     """What a session offers one of its calls."""
 
     session: Session
-    record: CallRecord
+    turn: Turn
+    standing: Standing
+    gate: Gate
     asker: Asker
+    record: CallRecord
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        return self.session.offered(self.turn)
 
     def check(self, requests: Sequence[Request]) -> None:
-        self.session.gate.check(self.asker, requests)
+        self.gate.check(self.asker, requests)
 
     async def ask(self, requests: Sequence[Request]) -> None:
-        await self.session.gate.ask(self.asker, requests)
+        await self.gate.ask(self.asker, requests)
 
     def decide(self, permission: str, pattern: str) -> Action:
-        return self.session.standing.decide(permission, pattern)
+        return self.standing.policy.decide(permission, pattern).action
 
     def hides(self, permission: str) -> bool:
-        return self.session.standing.hides(permission)
+        return self.standing.policy.hides(permission)
 
     def progress(self, title: str | None, metadata: Json) -> None:
         self.record.progress(title, metadata)
@@ -175,7 +345,9 @@ class CallHost:
     async def call(self, tool: str, arguments: Json) -> Result:
         inner = Call(id=new_id("call"), tool=tool, arguments=arguments)
         asker = self.asker
-        return await self.session.run_call(inner, message_id=asker.message_id, parent=asker.call_id, log=asker.log)
+        return await self.session.run_call(
+            inner, self.turn, message_id=asker.message_id, parent=asker.call.id, log=asker.log, gate=self.gate
+        )
 
     def use(self, kind: type[T]) -> T:
-        return self.session.services.use(kind)
+        return self.session.home.use(kind)

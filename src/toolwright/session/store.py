@@ -1,11 +1,15 @@
-"""Where records go: a protocol of a few verbs, and the store that keeps nothing."""
+"""Where records go: the protocol that sessions use, and the places that keep nothing beyond the process."""
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwright.parts import Part
 
 if TYPE_CHECKING:
     from toolwright.messages import Info, Message, SessionInfo
+    from toolwright.session.owner import Owner
+
+Json = dict[str, Any]
 
 
 class PartStore(Protocol):
@@ -16,39 +20,49 @@ class PartStore(Protocol):
 
 
 class Store(PartStore, Protocol):
-    """Takes all records of sessions."""
+    """All records of sessions. Writing never waits; `settled` does. Reading sees all that was put before."""
 
     def put_session(self, info: "SessionInfo") -> None: ...
     def put_message(self, info: "Info") -> None: ...
+    def put_todos(self, session_id: str, todos: Sequence[Json]) -> None: ...
     def remove_message(self, message_id: str) -> None: ...
     def remove_part(self, part_id: str) -> None: ...
-    def messages(self, session_id: str) -> "list[Message]": ...
+    def delete_session(self, session_id: str) -> None: ...
+
+    def session(self, session_id: str) -> "SessionInfo":
+        """UsageError if there is none."""
+        ...
+
+    def knows(self, session_id: str) -> bool: ...
+    def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> "list[SessionInfo]": ...
+    def children(self, session_id: str) -> "list[SessionInfo]": ...
+    def has_message(self, message_id: str) -> bool: ...
+    def messages(self, session_id: str, last: int = 0) -> "list[Message]": ...
+    def todos(self, session_id: str) -> list[Json]: ...
+
+    async def take(self, session_id: str, owner: "Owner") -> None:
+        """Make a session the owner's to work on. UsageError if another that is alive has it."""
+        ...
+
+    def let_go(self, session_id: str, owner: "Owner") -> None: ...
+    def owners(self) -> "list[tuple[str, Owner]]": ...
+
+    def size(self) -> int:
+        """Bytes the records take."""
+        ...
+
+    async def delete_older_than(self, milliseconds: int) -> list[str]:
+        """Delete the sessions nobody has used since that moment, with their subagents; the ids that are gone."""
+        ...
+
     async def close(self) -> None: ...
 
 
 class Nowhere:
-    """For calls and conversations that nobody will come back to."""
-
-    def put_session(self, info: "SessionInfo") -> None:
-        pass
-
-    def put_message(self, info: "Info") -> None:
-        pass
+    """For the parts of calls that nobody will come back to."""
 
     def put_part(self, part: Part) -> None:
         pass
 
-    def remove_message(self, message_id: str) -> None:
-        pass
-
-    def remove_part(self, part_id: str) -> None:
-        pass
-
-    def messages(self, session_id: str) -> "list[Message]":
-        return []
-
     async def settled(self) -> None:
-        pass
-
-    async def close(self) -> None:
         pass

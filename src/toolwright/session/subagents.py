@@ -13,8 +13,8 @@ from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
 from toolwright.services import Report, Task
 from toolwright.session.prompt import Prompt
+from toolwright.session.session import Session
 from toolwright.session.sessions import Sessions
-from toolwright.session.turns import Turns
 from toolwright.tool import Json, ToolContext
 
 DEEPEST = 4
@@ -27,57 +27,59 @@ class ChildSessions:
     """Implements Subagents over the sessions of a workspace."""
 
     agents: Agents
-    sessions: Callable[[], Sessions]
+    sessions: Sessions
     bus: Bus
-    end_work: Callable[[str], Coroutine[Any, Any, None]]
-    """Ends what a session has left running."""
+    end_jobs: Callable[[str], Coroutine[Any, Any, None]]
+    """Ends the commands that a session has left running."""
     primary_tools: tuple[str, ...] = ()
     """Tools that are kept from subagents."""
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
         try:
             parent, child = self._sessions(ctx, task)
-            progress = Progress(ctx, task.description, child.session.id)
+            progress = Progress(ctx, task.description, child.id)
             with progress.following(self.bus):
                 message = await self._answered(child, self._prompt(parent, task))
         except UsageError as error:
             raise ToolError(str(error), "not_found") from error
         return _report(child, message, tuple(progress.calls.values()))
 
-    async def _answered(self, child: Turns, prompt: Prompt) -> Message:
+    async def _answered(self, child: Session, prompt: Prompt) -> Message:
         """The subagent's answer. Whatever it left running ends with its task."""
         try:
-            return await child.prompt(prompt)
+            return (await child.turns.answer(prompt)).message
         finally:
-            await asyncio.shield(self.end_work(child.session.id))
+            await asyncio.shield(self.end_jobs(child.id))
 
-    def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Turns, Turns]:
+    def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Session, Session]:
         """The session that hands the work down, and the one that takes it."""
-        sessions = self.sessions()
+        sessions = self.sessions
         parent = sessions.open(ctx.session_id)
-        if len(parent.session.callers) >= DEEPEST:
+        if len(parent.callers) >= DEEPEST:
             raise ToolError(f"Work can be handed down {DEEPEST} times, no further. Do this part yourself.", "denied")
-        goes_on = bool(task.session_id) and sessions.storage.knows(task.session_id)
+        goes_on = bool(task.session_id) and sessions.store.knows(task.session_id)
         child = self._resumed(sessions, parent, task) if goes_on else self._created(sessions, parent, task)
-        child.above = parent.spending
-        parent.changes.follow(child.session.id)
+        child.turns.above = parent.turns.spending
+        parent.turns.changes.follow(child.id)
         return parent, child
 
-    def _prompt(self, parent: Turns, task: Task) -> Prompt:
+    def _prompt(self, parent: Session, task: Task) -> Prompt:
         """What is switched off above is switched off below."""
         last = parent.conversation.last_user()
-        model = self.agents[task.agent].model or (str(last.model) if last else "")
-        off = dict.fromkeys((*parent.session.withheld, *self.primary_tools), False)
+        turn = parent.turns.turn
+        above = turn.model if turn else None
+        model = self.agents[task.agent].model or above or (str(last.model) if last else "")
+        off = dict.fromkeys((*(turn.withheld if turn else ()), *self.primary_tools), False)
         return Prompt(text=task.prompt, agent=task.agent, model=model, tools=off)
 
-    def _created(self, sessions: Sessions, parent: Turns, task: Task) -> Turns:
+    def _created(self, sessions: Sessions, parent: Session, task: Task) -> Session:
         title = f"{task.description} (@{task.agent} subagent)"
         return sessions.create(title=title, parent=parent)
 
-    def _resumed(self, sessions: Sessions, parent: Turns, task: Task) -> Turns:
+    def _resumed(self, sessions: Sessions, parent: Session, task: Task) -> Session:
         """A session of the same tree; no other is anybody's to go on with."""
         child = sessions.open(task.session_id)
-        if parent.session.id not in child.session.callers:
+        if parent.id not in child.callers:
             raise ToolError(
                 f"{task.session_id} is not a session that was started from here."
                 " Leave session_id out to start a new one.",
@@ -127,14 +129,14 @@ def _summary(part: ToolPart) -> Json:
     return {"id": part.id, "tool": part.tool, "state": state}
 
 
-def _report(child: Turns, message: Message, calls: tuple[Json, ...]) -> Report:
+def _report(child: Session, message: Message, calls: tuple[Json, ...]) -> Report:
     failure = ""
     if isinstance(message.info, Assistant) and message.info.error is not None:
         failure = str(message.info.error.data.get("message", message.info.error.name))
-    return Report(session_id=child.session.id, text=_last_text(child, message), summary=calls, failure=failure)
+    return Report(session_id=child.id, text=_last_text(child, message), summary=calls, failure=failure)
 
 
-def _last_text(child: Turns, message: Message) -> str:
+def _last_text(child: Session, message: Message) -> str:
     """The last words of the last message that has any."""
     for one in [message, *reversed(child.conversation.messages)]:
         if isinstance(one.info, Assistant):

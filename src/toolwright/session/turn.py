@@ -1,193 +1,35 @@
-"""A turn: one prompt on its way to an answer, and all that its steps need."""
+"""A turn: who works on a prompt, on which model, and what was said about it. Nothing of it changes while it runs."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from toolwright.agents import Agent
-from toolwright.clock import now
-from toolwright.ids import new_id
-from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
-from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
-from toolwright.models.retry import RetryPolicy
-from toolwright.parts import Failed, Running, Span, new_part
-from toolwright.session.budget import Spending
-from toolwright.session.conversation import Conversation
-from toolwright.session.events import SessionError
-from toolwright.session.history import History
-from toolwright.session.instructions import Instructions
-from toolwright.session.repeats import Repeats
-from toolwright.session.session import Session
-from toolwright.session.system import system_prompt
+from toolwright.tool import Abort
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from toolwright.agents import Agent
+    from toolwright.models.model import Model
+    from toolwright.session.budget import Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionSettings:
-    """When a conversation is shortened."""
-
-    auto: bool = True
-    """Whether a summary may take the place of the conversation when it is full."""
-    prune: bool = True
-    """Whether old results are cleared after a turn."""
-    reserved: int | None = None
-    """Tokens kept free; as many as the longest reply if not said."""
-
-
-@dataclass(slots=True)
-class Toolbox:
-    """The offered tools as a model is told of them; the same objects as long as nothing has changed."""
-
-    _offered: tuple[object, ...] = ()
-    _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
-
-    async def specs(self, session: Session) -> list[ToolSpec]:
-        registry, names = session.caller.registry, session.offered()
-        offered = (session.standing.policy, *(registry[tool_id] for tool_id in names))
-        if offered != self._offered:
-            tools = await registry.tools(session.provider, session.model, session.standing)
-            self._specs = [
-                ToolSpec(name=one.id, description=one.description, schema=_shown(one.parameters))
-                for one in tools
-                if one.id in names
-            ]
-            self._offered = offered
-        return self._specs
-
-
-def _shown(schema: Json) -> Json:
-    """A schema without what says nothing to a model. The door goes by the whole of it all the same."""
-    properties = {name: _without_default(value) for name, value in schema.get("properties", {}).items()}
-    shown = {name: value for name, value in schema.items() if name != "additionalProperties" and value != []}
-    return shown | {"properties": properties}
-
-
-def _without_default(value: Json) -> Json:
-    """What happens if an argument is left out is said in words, or plain: false, or nothing."""
-    silent = value.get("default") in (False, "", None)
-    return {name: entry for name, entry in value.items() if not (name == "default" and silent)}
-
-
-@dataclass(slots=True, kw_only=True)
 class Turn:
-    """The state of a turn while it runs."""
+    """One prompt on its way to an answer, or a call made outside of any."""
 
-    session: Session
-    conversation: Conversation
-    history: History
-    model: Model
-    instructions: Instructions
-    toolbox: Toolbox
-    spending: Spending = field(default_factory=Spending)
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    compaction: CompactionSettings = field(default_factory=CompactionSettings)
-    changed: Callable[[], list[str]] = list
-    """The files changed since this was last asked."""
-    go_on_after_reject: bool = False
-    repeats: Repeats = field(default_factory=Repeats)
-    compactions: int = 0
-    """How often room was made without a step in between that needed none."""
-    compacted_at: int = 0
-    tools_size: int = 0
-    """About how many tokens the offered tools take."""
-    first_message: str = ""
-    """Where the turn begins."""
-    _system: SystemMessage | None = None
-    _system_for: tuple[str, str | None] = ("", None)
+    agent: "Agent"
+    model: "Model | None" = None
+    provider: str = ""
+    model_id: str = ""
+    """The model as the provider names it; what tools are offered depends on it."""
+    abort: Abort = field(default_factory=Abort)
+    withheld: frozenset[str] = frozenset()
+    """Tools that are switched off for this prompt."""
+    wanted: frozenset[str] | None = None
+    """The only tools that are offered for this prompt; None for all the agent has."""
+    mentioned: tuple[str, ...] = ()
+    """The agents that the prompt names."""
+    spending: "Spending | None" = None
+    """What the turn has taken so far, with what its subagents take."""
 
-    @property
-    def agent(self) -> Agent:
-        return self.session.standing.agent
-
-    @property
-    def user(self) -> User:
-        """The prompt that is being answered: the newest, since an agent may be changed in the middle."""
-        user = self.conversation.last_user()
-        assert user is not None
-        return user
-
-    def begin_reply(self, *, agent: str = "", summary: bool = False) -> Message:
-        """A new assistant message, still empty."""
-        name = agent or self.agent.name
-        return self.conversation.add(
-            Assistant(
-                id=new_id("msg"),
-                session_id=self.conversation.id,
-                parent_id=self.user.id,
-                time=Moment(created=now()),
-                provider_id=self.model.info.provider,
-                model_id=self.model.info.id,
-                agent=name,
-                mode=name,
-                path=Paths(cwd=str(self.session.directory), root=str(self.instructions.root)),
-                summary=summary or None,
-            )
-        )
-
-    def system_message(self) -> SystemMessage:
-        """What the model is told first. Looked up once a turn and agent: within a turn it stays as it is."""
-        wanted = (self.agent.name, self.user.system)
-        if self._system is None or self._system_for != wanted:
-            text = system_prompt(
-                self.agent,
-                directory=self.session.directory,
-                root=self.instructions.root,
-                instructions=self.instructions,
-                extra=self.user.system or "",
-            )
-            self._system, self._system_for = SystemMessage(text=text), wanted
-        return self._system
-
-    def settings(self) -> Settings:
-        from toolwright.models.families import family_settings
-
-        usual = family_settings(self.model.info)
-        agent = self.agent
-        variant = dict(self.model.info.variants.get(self.user.variant or agent.variant or "", {}))
-        return replace(
-            usual,
-            temperature=usual.temperature if agent.temperature is None else agent.temperature,
-            top_p=usual.top_p if agent.top_p is None else agent.top_p,
-            options={**usual.options, **agent.options, **variant},
-            cache_key=self.conversation.id,
-        )
-
-    async def tools(self) -> list[ToolSpec]:
-        """What the agent is offered on this model, without what the prompt has switched off."""
-        specs = await self.toolbox.specs(self.session)
-        if not self.tools_size:
-            self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4
-        return specs
-
-    def fail(self, message: Message, failure: Failure) -> None:
-        """The reply came to nothing: close its calls, and say so in the message and to whoever listens."""
-        close_open_calls(self.conversation, message, str(failure.data["message"]))
-        info = message.info
-        if isinstance(info, Assistant):
-            self.conversation.update(replace(info, error=failure, time=replace(info.time, completed=now())))
-        self.conversation.bus.publish(SessionError(session_id=self.conversation.id, error=failure))
-
-    def note_changes(self, message: Message) -> None:
-        """Write down which files the calls of a reply have changed."""
-        files = self.changed()
-        if files:
-            keys = new_part(self.conversation.id, message.info.id)
-            self.conversation.put(PatchPart(**keys, hash=message.info.id, files=tuple(files)))
-
-    def count(self, message: Message) -> None:
-        """Add a reply to what the turn has taken; where nobody has counted, by its length."""
-        info = message.info
-        if isinstance(info, Assistant):
-            tokens = info.tokens.total or self.history.size(message)
-            self.spending.add(tokens, info.cost)
-
-
-def close_open_calls(conversation: Conversation, message: Message, reason: str) -> None:
-    """Close the calls of a message that were never finished."""
-    for part in message.open_calls:
-        started = part.state.time.start if isinstance(part.state, Running) else now()
-        span = Span(start=started, end=now())
-        error = f"The call was stopped: {reason.rstrip('.')}."
-        failed = Failed(input=part.state.input, error=error, kind="aborted", time=span)
-        conversation.put(replace(part, state=failed))
+    def offers(self, tool_id: str) -> bool:
+        """Whether the prompt leaves a tool on."""
+        return tool_id not in self.withheld and (self.wanted is None or tool_id in self.wanted)

@@ -1,6 +1,7 @@
 """The turns of one session: one at a time, each caller its own answer, stoppable at any moment."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,13 +10,15 @@ from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
+from toolwright.inbox import WrongAnswer
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part, new_part
-from toolwright.permission.rules import Rule
+from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
 from toolwright.session.budget import Budget, LimitReached, Spending
-from toolwright.session.changes import Changes
+from toolwright.session.changes import Changes, FileChange
 from toolwright.session.compaction import make_room, prune
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionDiff, SessionIdle, SessionStatus
@@ -23,15 +26,22 @@ from toolwright.session.failures import aborted, failure_of, limit, other
 from toolwright.session.history import History
 from toolwright.session.instructions import Instructions
 from toolwright.session.loop import answer
+from toolwright.session.owner import Owner
 from toolwright.session.prompt import Prompt, PromptReader
 from toolwright.session.queue import Queue, Stopped, Work
+from toolwright.session.repair import repair
+from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
+from toolwright.session.store import Store
 from toolwright.session.system import reminder
-from toolwright.session.turn import CompactionSettings, Toolbox, Turn, close_open_calls
-from toolwright.tool import Abort
+from toolwright.session.turn import Turn
 from toolwright.wire import to_json
 
+log = logging.getLogger(__name__)
+
 Json = dict[str, Any]
+PromptHook = Callable[[Callable[[Prompt], Awaitable[TurnEnd]], Prompt, str], Awaitable[TurnEnd]]
+"""Around one prompt: `await proceed(prompt)`, with the prompt as it should be. The id is the session's."""
 
 STOPPED = "the user stopped the turn"
 CALLER_GONE = "whoever had asked for it was stopped"
@@ -45,8 +55,20 @@ class SessionBusy(UsageError):
     """Something was asked for that cannot be done while the session works."""
 
 
-async def _free() -> None:
-    """For a session that no other process can reach."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """What holds for every turn of a workspace."""
+
+    default_model: str = ""
+    mentionable: tuple[str, ...] = ()
+    """The agents a prompt may mention."""
+    budget: Budget = field(default_factory=Budget)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
+    go_on_after_reject: bool = False
+    prompt_hooks: tuple[PromptHook, ...] = ()
+    request_hooks: tuple[RequestHook, ...] = ()
+    compaction_hooks: tuple[CompactionHook, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -55,33 +77,23 @@ class Turns:
 
     session: Session
     conversation: Conversation
+    store: Store
+    owner: Owner
     connect: Callable[[str], Model]
     instructions: Instructions
     changes: Changes
-    default_agent: str
-    default_model: str = ""
-    colleagues: tuple[str, ...] = ()
-    """The agents a prompt may mention."""
-    rules: list[Rule] = field(default_factory=list[Rule])
-    """The session's own rules; what is changed in this list holds from the next turn on."""
-    budget: Budget = field(default_factory=Budget)
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    compaction: CompactionSettings = field(default_factory=CompactionSettings)
-    go_on_after_reject: bool = False
-    on_prompt: "list[Callable[[Turns, Message, Model], None]]" = field(default_factory=list)
-    """Told of every prompt before it is answered."""
-    take: Callable[[], Awaitable[None]] = _free
-    let_go: Callable[[], None] = lambda: None
-    """Called when work on the session begins and when it has ended, for whoever keeps other processes away."""
-    is_taken: Callable[[str], bool] = lambda _: False
-    """Whether a message of this id is stored already, in any session."""
+    settings: TurnSettings
+    named: "Callable[[Turns, Message, Model], None]"
+    """Told of every prompt before it is answered, to give the session a title."""
     spending: Spending | None = None
     """What the turn that is under way has taken."""
     above: Spending | None = None
     """The same of the caller, where another session works through this one."""
     history: History = field(default_factory=History)
     toolbox: Toolbox = field(default_factory=Toolbox)
-    _queue: Queue[Message] = field(default_factory=Queue[Message])
+    turn: Turn | None = None
+    """The turn that is under way."""
+    _queue: Queue[TurnEnd] = field(default_factory=Queue[TurnEnd])
 
     @property
     def busy(self) -> bool:
@@ -92,8 +104,14 @@ class Turns:
         if self.busy:
             raise SessionBusy(f"{self.session.id} is at work. Wait until it is done, or stop it first.")
 
-    async def prompt(self, prompt: Prompt) -> Message:
+    async def answer(self, prompt: Prompt) -> TurnEnd:
         """Answer one prompt. What goes wrong on the way is said in the message; only bad input raises."""
+        proceed: Callable[[Prompt], Awaitable[TurnEnd]] = self._answer_in_turn
+        for hook in reversed(self.settings.prompt_hooks):
+            proceed = _around(hook, proceed, self.session.id)
+        return await proceed(prompt)
+
+    async def _answer_in_turn(self, prompt: Prompt) -> TurnEnd:
         prompt.check()
         return await self._queue.run(lambda work: self._answered(work, prompt), CALLER_GONE)
 
@@ -101,56 +119,68 @@ class Turns:
         """Put a summary in the place of the conversation so far, and return it."""
         if self.conversation.last_user() is None:
             raise UsageError("There is nothing to summarise yet.")
-        return await self._queue.run(lambda work: self._compacted(work, model), CALLER_GONE)
+        return (await self._queue.run(lambda work: self._compacted(work, model), CALLER_GONE)).message
 
     async def abort(self, reason: str = STOPPED) -> None:
         """Stop the turn that is under way and those that wait. When this returns, nothing of them is left to do."""
         await self._queue.stop(reason)
 
+    def store_rules(self) -> None:
+        """The session's own rules have changed: keep them with it."""
+        rules = tuple(
+            {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
+            for rule in self.session.rules
+        )
+        self.conversation.change(replace(self.conversation.info, permission=rules or None))
+
     # What a turn consists of.
 
-    async def _answered(self, work: Work[Message], prompt: Prompt) -> Message:
+    async def _answered(self, work: Work[TurnEnd], prompt: Prompt) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
-        if prompt.message_id and self.is_taken(prompt.message_id):
+        if prompt.message_id and self.store.has_message(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
-        await self.take()
+        await self._take()
         try:
             self._forget_reverted()
             user = self._added(prompt, agent, model)
             turn = self._begin(agent, model, prompt)
-            for listener in self.on_prompt:
-                listener(self, user, model)
+            self.named(self, user, model)
             message = await self._carried_out(work, turn, lambda: self._answer(turn, user, prompt))
-            if self.compaction.prune:
+            if turn.compaction.prune:
                 prune(turn)
-            return message
         finally:
-            await self._rest()
+            changes = await self._rest()
+        return TurnEnd(message=message, spending=turn.spending, changes=changes)
 
-    async def _compacted(self, work: Work[Message], model_name: str) -> Message:
+    async def _compacted(self, work: Work[TurnEnd], model_name: str) -> TurnEnd:
         agent, model = self._choose("", model_name)
-        await self.take()
+        await self._take()
         try:
             turn = self._begin(agent, model, Prompt(text=""))
-            return await self._carried_out(work, turn, lambda: self._compact(turn))
+            message = await self._carried_out(work, turn, lambda: self._compact(turn))
         finally:
-            await self._rest()
+            changes = await self._rest()
+        return TurnEnd(message=message, spending=turn.spending, changes=changes)
 
-    async def _answer(self, turn: Turn, user: Message, prompt: Prompt) -> Message:
-        reader = PromptReader(session=self.session, message_id=user.info.id, agents=self.colleagues)
+    async def _answer(self, turn: Answering, user: Message, prompt: Prompt) -> Message:
+        reader = PromptReader(
+            session=self.session, turn=turn.turn, message_id=user.info.id, agents=self.settings.mentionable
+        )
         async for part in reader.attached(prompt):
             self.conversation.put(part)
         named = tuple(part.name for part in user.parts.values() if isinstance(part, AgentPart))
-        self.session.extra = {"mentioned_agents": named}
+        turn.turn = self.turn = replace(turn.turn, mentioned=named)
         return await answer(turn)
 
-    async def _compact(self, turn: Turn) -> Message:
+    async def _compact(self, turn: Answering) -> Message:
         await make_room(turn, auto=False)
         return self.conversation.messages[-1]
 
-    async def _carried_out(self, work: Work[Message], turn: Turn, steps: "Callable[[], Awaitable[Message]]") -> Message:
+    async def _carried_out(
+        self, work: Work[TurnEnd], turn: Answering, steps: "Callable[[], Awaitable[Message]]"
+    ) -> Message:
         """Let the steps run until they are done or stopped, and return the message that ends the turn."""
-        work.on_stop = self.session.abort.set
+        work.on_stop = turn.turn.abort.set
         try:
             return await work.carry_out(lambda: _in_time(turn, steps))
         except Stopped as stopped:
@@ -159,22 +189,37 @@ class Turns:
             return self._closed(turn, limit(str(error)))
         except ModelError as error:
             return self._closed(turn, failure_of(error))
+        except WrongAnswer as error:
+            self._closed(turn, other(str(error)))
+            raise
         except ToolwrightError as error:
             return self._closed(turn, other(str(error)))
-        except BaseException as bug:
-            self._closed(turn, other(f"The program broke: {type(bug).__name__}: {bug}"))
-            raise
+        except Exception as bug:
+            log.exception("a turn of %s broke", self.session.id)
+            return self._closed(turn, other(f"The program broke: {type(bug).__name__}: {bug}"))
 
     # Before and after.
 
-    def _choose(self, agent_name: str, model_name: str) -> tuple[Agent, Model]:
+    async def _take(self) -> None:
+        """Keep other processes away, and catch up with what one of them has written since we last looked."""
+        conversation = self.conversation
+        await self.store.take(conversation.id, self.owner)
+        stored = self.store.session(conversation.id)
+        if (stored.time.updated or 0) > (conversation.info.time.updated or 0):
+            conversation.reload(stored)
+            repair(conversation)
+            self.history = History()
+
+    def _choose(self, agent_name: str, model: "str | Model") -> tuple[Agent, Model]:
         """The agent and the model: those of the prompt, of the agent, of the last prompt, or the default ones."""
         last = self.conversation.last_user()
-        agent = self.session.standing_of(agent_name or (last.agent if last else self.default_agent)).agent
-        name = model_name or agent.model or (str(last.model) if last else "") or self.default_model
-        if not name:
+        agent = self.session.standing_of(agent_name or (last.agent if last else self.session.agent)).agent
+        chosen = model or agent.model or (str(last.model) if last else "") or self.settings.default_model
+        if not chosen:
             raise UsageError(_NO_MODEL)
-        return agent, self.connect(name)
+        opened = self.connect(chosen) if isinstance(chosen, str) else chosen
+        hooks = self.settings.request_hooks
+        return agent, HookedModel(opened, hooks, self.session.id) if hooks else opened
 
     def _forget_reverted(self) -> None:
         """What was taken back by turn is gone for good once the user goes on from there."""
@@ -206,30 +251,37 @@ class Turns:
         self.conversation.change(self.conversation.info)
         return message
 
-    def _begin(self, agent: Agent, model: Model, prompt: Prompt) -> Turn:
-        session = self.session
-        session.renew(agent.name)
-        session.abort = Abort()
-        session.provider, session.model = model.info.provider, model.info.api_id
-        session.withheld = frozenset(name for name, wanted in prompt.tools.items() if not wanted)
+    def _begin(self, agent: Agent, model: Model, prompt: Prompt) -> Answering:
+        settings = self.settings
         self.changes.fresh()
-        self.spending = Spending(budget=self.budget, above=self.above)
+        self.spending = Spending(budget=prompt.budget or settings.budget, above=self.above)
+        self.turn = Turn(
+            agent=agent,
+            model=model,
+            provider=model.info.provider,
+            model_id=model.info.api_id,
+            withheld=frozenset(name for name, wanted in prompt.tools.items() if not wanted),
+            wanted=None if prompt.only_tools is None else frozenset(prompt.only_tools),
+            spending=self.spending,
+        )
         self._tell({"type": "busy"})
-        return Turn(
-            session=session,
+        return Answering(
+            turn=self.turn,
+            session=self.session,
             conversation=self.conversation,
             history=self.history,
             model=model,
             instructions=self.instructions,
             toolbox=self.toolbox,
             spending=self.spending,
-            retry=self.retry,
-            compaction=self.compaction,
+            retry=settings.retry,
+            compaction=settings.compaction,
             changed=self.changes.fresh,
-            go_on_after_reject=self.go_on_after_reject,
+            go_on_after_reject=settings.go_on_after_reject,
+            compaction_hooks=settings.compaction_hooks,
         )
 
-    def _closed(self, turn: Turn, failure: Failure) -> Message:
+    def _closed(self, turn: Answering, failure: Failure) -> Message:
         """End the turn as failed: every call that is still open is closed, and the last reply says why."""
         last = self.conversation.messages[-1]
         message = last if isinstance(last.info, Assistant) else turn.begin_reply()
@@ -238,29 +290,38 @@ class Turns:
         turn.fail(message, failure)
         return message
 
-    async def _rest(self) -> None:
+    async def _rest(self) -> tuple[FileChange, ...]:
         """Everything of the turn is over: sum up, let go, and only then say so."""
         try:
-            await self._sum_up()
-            self.spending = None
-            self.let_go()
+            changes = await self._sum_up()
+            self.session.agent = self.turn.agent.name if self.turn else self.session.agent
+            self.spending = self.turn = None
+            self.store.let_go(self.conversation.id, self.owner)
             await self.conversation.settled()
+            return changes
         finally:
             self._tell({"type": "idle"})
             self.conversation.bus.publish(SessionIdle(session_id=self.session.id))
 
-    async def _sum_up(self) -> None:
-        changes = await asyncio.to_thread(self.changes.sum_up)
+    async def _sum_up(self) -> tuple[FileChange, ...]:
+        changes = tuple(await asyncio.to_thread(self.changes.sum_up))
         if changes:
             self.conversation.change(replace(self.conversation.info, summary=self.changes.totals()))
             diff = tuple(to_json(change) for change in changes)
             self.conversation.bus.publish(SessionDiff(session_id=self.session.id, diff=diff))
+        return changes
 
     def _tell(self, status: Json) -> None:
         self.conversation.bus.publish(SessionStatus(session_id=self.session.id, status=status))
 
 
-async def _in_time(turn: Turn, steps: "Callable[[], Awaitable[Message]]") -> Message:
+def _around(
+    hook: PromptHook, proceed: Callable[[Prompt], Awaitable[TurnEnd]], session_id: str
+) -> Callable[[Prompt], Awaitable[TurnEnd]]:
+    return lambda prompt: hook(proceed, prompt, session_id)
+
+
+async def _in_time(turn: Answering, steps: "Callable[[], Awaitable[Message]]") -> Message:
     """The same within the time that the budget leaves."""
     try:
         async with asyncio.timeout(turn.spending.seconds_left()) as limits:

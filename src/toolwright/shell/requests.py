@@ -121,5 +121,6 @@ def _commands(analysis: Analysis) -> Iterator[Request]:
         patterns=tuple(shown),
         implied=tuple(implied),
         always=tuple(always),
-        metadata={} if understood else {"must_ask": True, "reasons": list(analysis.reasons)},
+        metadata={} if understood else {"reasons": list(analysis.reasons)},
+        must_ask=not understood,
     )

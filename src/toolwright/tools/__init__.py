@@ -33,14 +33,10 @@ BUILTIN: tuple[str, ...] = (
 """In the order a model sees them."""
 
 
-_EDITS = ("edit", "multiedit", "write", "apply_patch")
-
-
 def builtin() -> Iterator[Source]:
     """The built-in tools as the registry takes them, by the same door as a stranger's."""
     for tool_id in BUILTIN:
-        permission = "edit" if tool_id in _EDITS else tool_id
-        yield Source(id=tool_id, permission=permission, load=partial(_load, tool_id), origin="toolwright")
+        yield Source(id=tool_id, load=partial(_load, tool_id), origin="toolwright")
 
 
 def _load(tool_id: str) -> Tool:

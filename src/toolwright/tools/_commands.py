@@ -223,7 +223,7 @@ def throttled(report: Callable[[], None]) -> Callable[[], None]:
 def _cut(ctx: ToolContext, job: Job, text: str) -> str:
     """What the model sees of an output that went to a file while it was printed."""
     truncator = ctx.use(Truncator)
-    piece = cut(text, truncator.limits_for("bash", ctx.agent))
+    piece = cut(text, truncator.limits_for("bash", ctx.agent, "both"))
     if piece is None or job.output.path is None:
         return text
     kept = len(piece.head.encode()) + len(piece.tail.encode())

@@ -8,11 +8,18 @@ from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 from toolwright.tools._patch_plan import Plan, make_plan
 
 
-@tool(text="apply_patch.md", asks=True, permission="edit")
+@tool(
+    text="apply_patch.md",
+    asks=True,
+    permission="edit",
+    writes=ANY,
+    offered=lambda offer: offer.wants_patches,
+    alone="A patch can hold any number of changes itself; call apply_patch directly.",
+)
 async def apply_patch(
     ctx: ToolContext,
     patch_text: Annotated[str, Field("The whole patch, from Begin Patch to End Patch", schema={"minLength": 1})],

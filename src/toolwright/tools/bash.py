@@ -4,20 +4,20 @@ from typing import Annotated
 
 from toolwright.errors import ToolError
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 
 TIMEOUT = 120_000
 LONGEST = 24 * 3600 * 1000
 BACKGROUND_WAIT = 1000
 
 
-@tool(text="bash.md", asks=True)
+@tool(text="bash.md", asks=True, reads=ANY, keep="both")
 async def bash(
     ctx: ToolContext,
     command: str = "",
     timeout: Annotated[  # noqa: ASYNC109 - it ends the command, not this function
         int | None,
-        Field("Milliseconds", schema={"minimum": 1, "maximum": LONGEST}),
+        Field("Milliseconds", schema={"minimum": 1, "maximum": LONGEST}, exact=True),
     ] = None,
     workdir: str | None = None,
     description: Annotated[str | None, "What it is for, in 5 to 10 words"] = None,

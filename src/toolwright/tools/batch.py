@@ -8,13 +8,7 @@ from typing import Annotated, Any, TypedDict
 from toolwright.errors import PermissionDenied, ToolError, UnknownTool
 from toolwright.schema import Problem
 from toolwright.signature import Field
-from toolwright.tool import AgentLike, Json, Result, Tool, ToolContext, described, tool
-
-_ALONE = {
-    "batch": "A batch cannot hold another; put its calls into this one.",
-    "apply_patch": "A patch can hold any number of changes itself; call apply_patch directly.",
-    "invalid": "It is not a tool to call.",
-}
+from toolwright.tool import ANY, AgentLike, Json, Result, Tool, ToolContext, described, tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +16,8 @@ class BatchLimits:
     """What a batch may hold."""
 
     max_calls: int = 10
-    alone: Callable[[str], bool] = lambda _: False
-    """Whether a tool, such as one of an MCP server, must be called by itself."""
+    alone: Callable[[str], str] = lambda _: ""
+    """Why a tool must be called by itself; empty if it may stand in a batch."""
 
 
 class InnerCall(TypedDict):
@@ -43,7 +37,15 @@ def _explain(problems: Sequence[Problem]) -> str:
     return f"The batch could not be run:\n{lines}\nExpected: {form}"
 
 
-@tool(text="batch.md", asks=True, init=_for_agent, format_problems=_explain)
+@tool(
+    text="batch.md",
+    asks=True,
+    init=_for_agent,
+    format_problems=_explain,
+    reads=ANY,
+    offered=lambda offer: offer.batch,
+    alone="A batch cannot hold another; put its calls into this one.",
+)
 async def batch(
     ctx: ToolContext,
     calls: Annotated[list[InnerCall], Field(name="tool_calls", schema={"minItems": 1})],
@@ -63,14 +65,9 @@ async def _run(ctx: ToolContext, call: InnerCall, index: int, limits: BatchLimit
         return Result.failed(
             ToolError(f"A batch holds at most {limits.max_calls} calls; put this into another.", "too_large")
         )
-    if reason := _ALONE.get(name.lower()):
+    if reason := limits.alone(name):
         return Result.failed(UnknownTool(f"{name} cannot be called in a batch. {reason}"))
-    if limits.alone(name):
-        return Result.failed(UnknownTool(f"{name} cannot be called in a batch. Call it directly."))
-    result = await ctx.call(name, call["parameters"])
-    # The door answers an unknown name with advice instead of an error; among other calls it has to count as one.
-    unknown = result.error is None and result.metadata.get("kind") == "unknown_tool"
-    return Result.failed(UnknownTool(result.output)) if unknown else result
+    return await ctx.call(name, call["parameters"])
 
 
 def _joined(results: Sequence[tuple[str, Result]]) -> Result:
@@ -95,7 +92,7 @@ def _joined(results: Sequence[tuple[str, Result]]) -> Result:
 
 def _section(number: int, name: str, result: Result) -> str:
     state = "failed" if result.error else "succeeded"
-    title = f": {result.title}" if result.title else ""
+    title = f": {result.title}" if result.title and not result.error else ""
     return f"## {number}. {name} {state}{title}\n{result.output}"
 
 

@@ -11,7 +11,7 @@ TOKENS = 5000
 NOTHING = "Nothing was found. Name the library and what you want to do with it."
 
 
-@tool(text="codesearch.md", asks=True)
+@tool(text="codesearch.md", asks=True, offered=lambda offer: offer.searches and offer.code_search)
 async def codesearch(
     ctx: ToolContext,
     query: str,

@@ -6,7 +6,7 @@ from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
 
 
-@tool(text="edit.md", asks=True, permission="edit")
+@tool(text="edit.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)
 async def edit(
     ctx: ToolContext,
     file_path: Annotated[str, Field(schema={"minLength": 1})],

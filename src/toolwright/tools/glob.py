@@ -9,10 +9,10 @@ from toolwright.files.paths import Place
 from toolwright.files.search import LIMIT, SECONDS, FilesFound, find_files
 from toolwright.files.store import Files
 from toolwright.request import Request
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 
 
-@tool(text="glob.md", asks=True)
+@tool(text="glob.md", asks=True, reads=ANY)
 async def glob(
     ctx: ToolContext,
     pattern: str,

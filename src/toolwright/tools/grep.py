@@ -17,7 +17,7 @@ from toolwright.files.search import LINE_LENGTH as LINE_LENGTH
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 
 LENGTH = 10_000
 """Characters that a pattern may have."""
@@ -27,7 +27,7 @@ _EVERYTHING = frozenset(("", "*", "**", "**/*"))
 _GIT_SETTINGS = (".git/HEAD", ".git/config")
 
 
-@tool(text="grep.md", asks=True)
+@tool(text="grep.md", asks=True, reads=ANY)
 async def grep(
     ctx: ToolContext,
     pattern: Annotated[str, Field(schema={"minLength": 1})],

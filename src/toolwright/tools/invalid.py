@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
+from toolwright.errors import Kind, ToolError
 from toolwright.tool import Result, ToolContext, tool
 
 
-@tool(text="invalid.md", asks=True)
+@tool(text="invalid.md", asks=True, offered=lambda _: False, alone="It is not a tool to call.")
 async def invalid(
     ctx: ToolContext,
     tool: Annotated[str, "The name that was called"],
@@ -13,4 +14,9 @@ async def invalid(
     kind: Annotated[str, "The class of the failure"] = "schema",
 ) -> Result:
     """Pass the reason on; a bad call is an answer to learn from, not the end of the turn."""
-    return Result(f"The call of {tool!r} could not be made. {error}", title="Invalid call", metadata={"kind": kind})
+    failure = ToolError(f"The call of {tool!r} could not be made. {error}", _kind(kind))
+    return Result(str(failure), title="Invalid call", error=failure)
+
+
+def _kind(kind: str) -> Kind:
+    return "unknown_tool" if kind == "unknown_tool" else "schema"

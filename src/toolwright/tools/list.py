@@ -9,10 +9,10 @@ from toolwright.files.globs import Glob, GlobError, parse_glob
 from toolwright.files.outline import LIMIT, Outline, outline
 from toolwright.files.store import Files
 from toolwright.request import Request
-from toolwright.tool import Result, ToolContext, tool
+from toolwright.tool import ANY, Result, ToolContext, tool
 
 
-@tool(id="list", text="list.md", asks=True)
+@tool(id="list", text="list.md", asks=True, reads=ANY)
 async def list_(
     ctx: ToolContext,
     path: Annotated[str | None, "The project folder if left out"] = None,

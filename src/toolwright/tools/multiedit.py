@@ -19,7 +19,9 @@ class Item(_Required, _Optional):
     """One edit as the model writes it."""
 
 
-@tool(text="multiedit.md", asks=True, permission="edit")
+@tool(
+    text="multiedit.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches
+)
 async def multiedit(
     ctx: ToolContext,
     file_path: Annotated[str, Field(schema={"minLength": 1})],

@@ -5,7 +5,7 @@ from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._agreement import require_agreement
 
 
-@tool(text="plan_enter.md")
+@tool(text="plan_enter.md", offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended)
 async def plan_enter(ctx: ToolContext) -> Result:
     """Ask the user and switch."""
     modes = ctx.use(Modes)

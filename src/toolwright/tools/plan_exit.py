@@ -5,7 +5,7 @@ from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._agreement import require_agreement
 
 
-@tool(text="plan_exit.md")
+@tool(text="plan_exit.md", offered=lambda offer: offer.plan_mode and offer.client == "cli" and offer.attended)
 async def plan_exit(ctx: ToolContext) -> Result:
     """Ask the user and switch."""
     modes = ctx.use(Modes)

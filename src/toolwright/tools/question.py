@@ -3,34 +3,39 @@
 from collections.abc import Sequence
 from typing import Annotated, NotRequired, TypedDict
 
-from toolwright.services import Asked, Option, Questions
+from toolwright.inbox import Choice
+from toolwright.request import Option
+from toolwright.services import Questions
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
 
 LONGEST_LABEL = 30
 
 
-class Choice(TypedDict):
-    """An answer offered."""
+class OfferedAnswer(TypedDict):
+    """An answer to choose."""
 
     label: Annotated[str, Field(schema={"maxLength": LONGEST_LABEL})]
     description: str
 
 
-class Question(TypedDict):
+class AskedQuestion(TypedDict):
     """A question as the model writes it."""
 
     question: str
     header: Annotated[str, Field(schema={"maxLength": LONGEST_LABEL})]
-    options: list[Choice]
+    options: list[OfferedAnswer]
     multiple: NotRequired[bool]
     custom: NotRequired[bool]
 
 
-@tool(text="question.md")
+@tool(
+    text="question.md",
+    offered=lambda offer: offer.attended and offer.client in ("cli", "app", "desktop"),
+)
 async def question(
     ctx: ToolContext,
-    questions: Annotated[list[Question], Field(schema={"minItems": 1})],
+    questions: Annotated[list[AskedQuestion], Field(schema={"minItems": 1})],
 ) -> Result:
     """Ask, wait, and tell the answers. A user who declines to answer ends the turn."""
     answers = await ctx.use(Questions).ask(ctx, [_asked(one) for one in questions])
@@ -43,8 +48,8 @@ async def question(
     )
 
 
-def _asked(one: Question) -> Asked:
-    return Asked(
+def _asked(one: AskedQuestion) -> Choice:
+    return Choice(
         question=one["question"],
         header=one["header"],
         options=tuple(Option(label=choice["label"], description=choice["description"]) for choice in one["options"]),
@@ -53,5 +58,5 @@ def _asked(one: Question) -> Asked:
     )
 
 
-def _pair(one: Question, chosen: Sequence[str]) -> str:
+def _pair(one: AskedQuestion, chosen: Sequence[str]) -> str:
     return f'"{one["question"]}"="{", ".join(chosen) or "Unanswered"}"'

@@ -31,7 +31,7 @@ BINARY = re.compile(
 """Endings of names that are hardly ever those of text."""
 
 
-@tool(text="read.md", asks=True)
+@tool(text="read.md", asks=True, reads="filePath")
 async def read(
     ctx: ToolContext,
     file_path: Annotated[str, "Absolute, or relative to the project folder"],

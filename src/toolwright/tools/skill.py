@@ -15,7 +15,7 @@ async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
     return described(tool, skills=listed((one.name, one.description) for one in allowed))
 
 
-@tool(text="skill.md", asks=True, init=_for_agent)
+@tool(text="skill.md", asks=True, init=_for_agent, pinned=True)
 async def skill(ctx: ToolContext, name: str) -> Result:
     """Ask, and hand over the text."""
     skills = await asyncio.to_thread(ctx.use(Skills).all)

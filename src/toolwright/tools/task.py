@@ -59,7 +59,7 @@ async def _ask(ctx: ToolContext, agent: str, description: str) -> None:
         permission="task", patterns=(agent,), metadata={"description": description, "subagent_type": agent}
     )
     ctx.check(request)
-    if agent not in ctx.extra.get("mentioned_agents", ()):
+    if agent not in ctx.mentioned:
         await ctx.ask_all(request)
 
 

@@ -10,7 +10,7 @@ RESULTS = 8
 NOTHING = "Nothing was found. Try other words."
 
 
-@tool(text="websearch.md", asks=True)
+@tool(text="websearch.md", asks=True, offered=lambda offer: offer.searches)
 async def websearch(
     ctx: ToolContext,
     query: str,

@@ -12,7 +12,7 @@ from toolwright.request import Request
 from toolwright.tool import Result, ToolContext, tool
 
 
-@tool(text="write.md", asks=True, permission="edit")
+@tool(text="write.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)
 async def write(
     ctx: ToolContext,
     content: str,

@@ -1,9 +1,8 @@
-"""Whom the agents of a workspace can hand work to."""
+"""Whom an agent can hand work to."""
 
 from dataclasses import dataclass
 
 from toolwright.agents import Agents
-from toolwright.app import Workspace
 from toolwright.services import Colleague
 
 
@@ -20,7 +19,3 @@ class KnownAgents:
             for other in self.agents.visible()
             if other.mode != "primary" and standing.decide("task", other.name) != "deny"
         ]
-
-
-def colleagues(workspace: Workspace) -> KnownAgents:
-    return KnownAgents(workspace.agents)

@@ -1,0 +1,183 @@
+"""What of a project's settings takes effect before the user trusts it: what tightens, and what is harmless."""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolwright.settings import AgentSettings, Settings
+from toolwright.settings.derive import FieldNote, notes_of
+
+Json = dict[str, Any]
+
+NATIVE_AGENTS = frozenset({"build", "plan", "general", "explore", "compaction", "title", "summary"})
+SHIPPED_PROVIDERS = frozenset(
+    {
+        "anthropic",
+        "openai",
+        "google",
+        "deepseek",
+        "xai",
+        "mistral",
+        "moonshotai",
+        "zai",
+        "openrouter",
+        "groq",
+        "cerebras",
+        "togetherai",
+        "deepinfra",
+        "fireworks-ai",
+        "ollama",
+        "lmstudio",
+        "vllm",
+        "llamacpp",
+        "scripted",
+    }
+)
+"""Providers that everybody knows: their address is not a project's to change."""
+SCRIPT = "scripted/"
+_WIRES = frozenset({"", "openai-chat", "openai-responses", "anthropic", "gemini"})
+_RULES = frozenset({"permission", "tools"})
+MOST_NAMES = 12
+
+
+def without_scripts(value: Json, found: list[tuple[str, ...]]) -> Json:
+    """A project's settings, trusted or not, without scripts in the place of models. Their paths go to `found`."""
+    kept = _without_scripts(value, (), found)
+    for group in ("agent", "command"):
+        if isinstance(entries := kept.get(group), Mapping):
+            kept[group] = {name: _without_scripts(entry, (group, name), found) for name, entry in entries.items()}
+    return kept
+
+
+def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], found: list[tuple[str, ...]]) -> Json:
+    scripts = [key for key in ("model", "small_model") if str(value.get(key) or "").strip().startswith(SCRIPT)]
+    found += ((*path, key) for key in scripts)
+    return {key: entry for key, entry in value.items() if key not in scripts}
+
+
+@dataclass(slots=True, kw_only=True)
+class Admission:
+    """The gate for one untrusted project; it remembers what it has left out."""
+
+    agents: frozenset[str]
+    """Agents that are not the project's own: of them it may only tighten the permissions."""
+    providers: frozenset[str]
+    """Providers that are not the project's own."""
+    left_out: list[str] = field(default_factory=list[str])
+
+    def admitted(self, said: Json, standing: Json) -> Json:
+        """What takes effect of one source over what stands so far."""
+        return self._section(Settings, said, standing, ())
+
+    def agent(self, name: str, said: Mapping[str, Any]) -> Json:
+        """What takes effect of an agent's settings."""
+        notes = notes_of(AgentSettings)
+        if name in self.agents:
+            kept = {key: value for key, value in said.items() if key in _RULES}
+        else:
+            kept = {
+                key: value
+                for key, value in said.items()
+                if (note := notes.get(key)) and note.setting and note.setting.untrusted != "user_only"
+            }
+        if any(key not in kept and not (key == "name" and value == name) for key, value in said.items()):
+            self.left_out.append(f"agent.{name}")
+        return kept
+
+    def _section(self, record: Any, said: Json, standing: Json, path: tuple[str, ...]) -> Json:
+        kept: Json = {}
+        notes = notes_of(record)
+        for key, value in said.items():
+            note = notes.get(key)
+            if note is None:
+                continue
+            entry = self._field(note, value, standing.get(key), (*path, key))
+            if entry is not None:
+                kept[key] = entry
+        return kept
+
+    def _field(self, note: FieldNote, said: Any, standing: Any, path: tuple[str, ...]) -> Any:
+        special: dict[str, Callable[[Any], Any]] = {
+            "agent": self._agents,
+            "provider": self._providers,
+            "instructions": self._instructions,
+        }
+        if len(path) == 1 and note.key in special:
+            return special[note.key](said) or None
+        setting = note.setting
+        if note.section and (setting is None or setting.tighten is None):
+            short = setting.short if setting else ""
+            below = said if isinstance(said, Mapping) else {short: said}
+            before = standing if isinstance(standing, Mapping) else {short: standing} if standing else {}
+            return self._section(note.section, dict(below), dict(before), path) or None
+        if setting is None:
+            return None
+        if setting.untrusted == "free" or note.key in _RULES:
+            return said
+        stands = _standing(note, standing)
+        kept = setting.tighten(stands, said) if setting.untrusted == "tightens" and setting.tighten else stands
+        if said != stands and not _is_whole(said, kept):
+            self.left_out.append(path[0])
+        return kept if kept != stands else None
+
+    def _agents(self, said: Json) -> Json:
+        return {name: kept for name, value in said.items() if (kept := self.agent(name, value))}
+
+    def _providers(self, said: Json) -> Json:
+        kept: Json = {}
+        for name, record in said.items():
+            if name in self.providers or not _plain_provider(record):
+                self.left_out.append(f"provider.{name}")
+            else:
+                kept[name] = {key: value for key, value in record.items() if key != "env"} | {"env": []}
+        return kept
+
+    def _instructions(self, said: list[str]) -> list[str]:
+        kept = [entry for entry in said if is_inside(entry)]
+        if len(kept) < len(said):
+            self.left_out.append("instructions")
+        return kept
+
+
+def is_inside(entry: str) -> bool:
+    """Whether a pattern of files stays in the folder it starts from, going by its text. Links are looked at later."""
+    path = posixpath.normpath(entry) if entry else ".."
+    outside = path.startswith(("/", "~", "..", "\\")) or "://" in entry or "\0" in entry
+    return not outside and ".." not in entry.replace("\\", "/").split("/")
+
+
+def left_out_line(names: list[str]) -> str:
+    """`not trusted, left out: model, sandbox (tw trust)`, harmless to a terminal whatever a project calls things."""
+    unique = list(dict.fromkeys(names))
+    shown = [name if name.isprintable() else ascii(name) for name in unique[:MOST_NAMES]]
+    more = f" and {len(unique) - MOST_NAMES} more" if len(unique) > MOST_NAMES else ""
+    return f"not trusted, left out: {', '.join(name[:60] for name in shown)}{more} (tw trust)"
+
+
+def _is_whole(said: Any, kept: Any) -> bool:
+    """Whether all that was said is kept; a list that withholds is kept with more beside it."""
+    if isinstance(said, list) and isinstance(kept, list):
+        return all(entry in kept for entry in said)
+    return bool(said == kept)
+
+
+def _standing(note: FieldNote, standing: Any) -> Any:
+    """What holds so far as JSON, with the default where nothing was said."""
+    if note.section:
+        defaults = {key: _standing(below, None) for key, below in notes_of(note.section).items()}
+        return defaults | (standing or {})
+    value = note.default if standing is None else standing
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plain_provider(record: Mapping[str, Any]) -> bool:
+    """Whether a provider is reached in a way that sends nothing but the prompt: no library with keys of its own."""
+    models = record.get("models") or {}
+    wires = [record, *(model.get("provider") for model in models.values() if isinstance(model, Mapping))]
+    return all(_known_wire(wire) for wire in wires if isinstance(wire, Mapping))
+
+
+def _known_wire(record: Mapping[str, Any]) -> bool:
+    api, npm = str(record.get("api") or ""), str(record.get("npm") or "")
+    return ("://" in api or api in _WIRES) and (not npm or npm.startswith("@"))

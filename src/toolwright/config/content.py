@@ -1,0 +1,132 @@
+"""What a project brings that trust makes active: its settings, agents, commands, tools and plugins, by their hashes."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolwright.config import jsonc
+from toolwright.config.places import find_root, project_files, project_folders
+from toolwright.config.reading import read_bytes
+from toolwright.errors import ConfigError
+from toolwright.folders import Folders
+
+KINDS = (
+    "agent",
+    "agents",
+    "mode",
+    "modes",
+    "command",
+    "commands",
+    "tool",
+    "tools",
+    "plugin",
+    "plugins",
+    "hook",
+    "hooks",
+)
+"""The folders beside the settings whose files take effect."""
+MOST_FILES = 2000
+MOST_BYTES = 8_000_000
+UNREADABLE = ""
+"""The hash of what cannot be read, which is never trusted."""
+_INCLUDED = re.compile(r"\{file:([^{}]{1,1000})\}")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file as it is now."""
+
+    hash: str
+    content: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Everything a project would make active in the folder opened."""
+
+    root: Path
+    files: Mapping[str, File]
+    """By path from the root."""
+    origin: str = ""
+    """Where git says the repository comes from."""
+
+
+def content_of(directory: Path, folders: Folders) -> Content:
+    """Read it all, without taking any of it for granted."""
+    directory = directory.resolve()
+    root = find_root(directory)
+    collector = _Collector(root)
+    for path in project_files(root, directory, folders):
+        collector.add(path)
+    for folder in project_folders(root, directory, folders):
+        for kind in KINDS:
+            collector.add_folder(folder / kind)
+    return Content(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
+
+
+@dataclass(slots=True)
+class _Collector:
+    root: Path
+    files: dict[str, File] = field(default_factory=dict[str, File])
+
+    def add_folder(self, folder: Path) -> None:
+        for parent, names, found in os.walk(folder):
+            names[:] = sorted(name for name in names if name != "node_modules")
+            for name in found:
+                self.add(Path(parent, name))
+
+    def add(self, path: Path) -> None:
+        name = os.path.relpath(path, self.root)
+        if name in self.files or not os.path.lexists(path):
+            return
+        if len(self.files) >= MOST_FILES:
+            raise ConfigError(f"{self.root} brings more than {MOST_FILES} files of settings and code; it is not read.")
+        try:
+            content = read_bytes(path, MOST_BYTES)
+        except (OSError, ValueError):
+            self.files[name] = File(UNREADABLE)
+            return
+        self.files[name] = File(hashlib.sha256(content).hexdigest(), content)
+        for included in self._included(path, content):
+            self.add(included)
+
+    def _included(self, path: Path, content: bytes) -> Iterator[Path]:
+        """Files of the project that a file of settings names: filled in, or run as plugins."""
+        if path.suffix not in (".json", ".jsonc", ".md", ".txt"):
+            return
+        text = content.decode("utf-8", "replace")
+        named = [match[1].strip() for match in _INCLUDED.finditer(text)]
+        named += _plugins(text) if path.suffix != ".md" else []
+        for one in named:
+            inside = Path(os.path.normpath(path.parent / one))
+            if not one.startswith("~") and inside.is_relative_to(self.root) and inside.is_file():
+                yield inside
+
+
+def _plugins(text: str) -> Iterator[str]:
+    try:
+        value: Any = jsonc.parse(text, "")
+    except ConfigError:
+        return
+    for key in ("plugin", "plugins"):
+        entries = value.get(key) if isinstance(value, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            first = entry[0] if isinstance(entry, list) and entry else entry
+            named = first.get("package") if isinstance(first, dict) else first
+            if isinstance(named, str):
+                yield named.removeprefix("file://")
+
+
+def _origin(root: Path) -> str:
+    """The address of the remote that the repository was cloned from, if git has noted one."""
+    try:
+        text = read_bytes(root / ".git" / "config", 200_000).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+    section = re.search(r'^\[remote "origin"\]$(.*?)(?=^\[|\Z)', text, re.MULTILINE | re.DOTALL)
+    address = re.search(r"^\s*url\s*=\s*(\S+)", section[1], re.MULTILINE) if section else None
+    return address[1] if address else ""

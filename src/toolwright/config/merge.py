@@ -1,0 +1,88 @@
+"""Settings of several sources made one: the later wins, within the bounds that the administrator has set."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from toolwright.settings import Settings
+from toolwright.settings.derive import notes_of
+
+Json = dict[str, Any]
+
+_JOINED_LISTS = ("plugin", "instructions")
+
+
+def merged(values: Iterable[Mapping[str, Any]]) -> Json:
+    """All of them, weakest first. Objects are merged key by key, two kinds of list are joined."""
+    found: Json = {}
+    for value in values:
+        found = merge(found, value)
+    return found
+
+
+def merge(lower: Mapping[str, Any], higher: Mapping[str, Any], path: tuple[str, ...] = ()) -> Json:
+    found = dict(lower)
+    for key, value in higher.items():
+        before = found.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            found[key] = merge(before, value, (*path, key))
+        elif not path and key in _JOINED_LISTS and isinstance(before, list):
+            found[key] = [*before, *(entry for entry in value if entry not in before)]
+        else:
+            found[key] = value
+    return found
+
+
+def bounded(said: Json, managed: Json) -> Json:
+    """What everybody else said under what the administrator says: it wins, but a stricter value of theirs stays."""
+    found = _bounded(Settings, said, managed)
+    if denied := managed.get("environment", {}).get("deny"):
+        environment = found["environment"]
+        allowed = [name for name in environment.get("allow", ()) if not any(_overlap(name, one) for one in denied)]
+        found["environment"] = environment | ({"allow": allowed} if "allow" in environment else {})
+    return found
+
+
+def _bounded(record: Any, said: Json, managed: Json) -> Json:
+    found = merge(said, managed)
+    notes = notes_of(record)
+    for key, value in managed.items():
+        note = notes.get(key)
+        if note is None or key not in said:
+            continue
+        if note.section:
+            found[key] = _bounded(note.section, said[key], value)
+        elif note.entries and isinstance(said[key], dict) and isinstance(value, dict):
+            both = {name: _bounded(note.entries, said[key][name], value[name]) for name in said[key].keys() & value}
+            found[key] |= both
+        elif note.setting is not None and note.setting.tighten is not None:
+            found[key] = note.setting.tighten(value, said[key])
+    return found
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether a name can fit both patterns, in any case of letters."""
+    reached = {(0, 0)}
+    one, other = one.upper(), other.upper()
+    todo = [(0, 0)]
+    while todo:
+        here, there = todo.pop()
+        if here == len(one) and there == len(other):
+            return True
+        for step in _steps(one[here : here + 1], other[there : there + 1]):
+            place = (here + step[0], there + step[1])
+            if place not in reached:
+                reached.add(place)
+                todo.append(place)
+    return False
+
+
+def _steps(one: str, other: str) -> list[tuple[int, int]]:
+    """How far two patterns may go on together."""
+    steps: list[tuple[int, int]] = []
+    if one == "*":
+        steps += [(1, 0)] + ([(0, 1)] if other else [])
+    if other == "*":
+        steps += [(0, 1)] + ([(1, 0)] if one else [])
+    if one and other and "*" not in (one, other) and (one == other or "?" in (one, other)):
+        steps.append((1, 1))
+    return steps

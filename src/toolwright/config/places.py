@@ -1,0 +1,93 @@
+"""Where settings are looked for: the files of each level, the folders beside them, and the root of a project."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from toolwright.config.source import ConfigFolder, Level
+from toolwright.folders import Folders
+
+FAMILIES = ("opencode", "toolwright")
+"""Files of the reference come first, so that ours win."""
+MANAGED = Path("/etc/toolwright/toolwright.json")
+MANAGED_VARIABLE = "TOOLWRIGHT_MANAGED_CONFIG"
+
+
+def find_root(directory: Path) -> Path:
+    """The top of the git work tree that holds the folder, or the folder itself."""
+    for folder in (directory, *directory.parents):
+        if os.path.lexists(folder / ".git"):
+            return folder
+    return directory
+
+
+def between(root: Path, directory: Path) -> list[Path]:
+    """The folders from the root down to the one opened."""
+    parents = [folder for folder in (directory, *directory.parents) if folder.is_relative_to(root)]
+    return parents[::-1]
+
+
+def variable(environment: Mapping[str, str], name: str) -> Iterator[tuple[str, str]]:
+    """A variable of the reference and ours, the stronger last."""
+    for family in FAMILIES:
+        key = f"{family.upper()}_{name}"
+        if environment.get(key):
+            yield key, environment[key]
+
+
+def config_folders(
+    root: Path, directory: Path, folders: Folders, environment: Mapping[str, str]
+) -> Iterator[ConfigFolder]:
+    """The folders that may hold agents, commands and code, weakest first."""
+    for path in (folders.reference_config, folders.config, *(folders.home / f".{name}" for name in FAMILIES)):
+        yield ConfigFolder(path=path, level="user")
+    for path in project_folders(root, directory, folders):
+        yield ConfigFolder(path=path, level="project")
+    for _, given in variable(environment, "CONFIG_DIR"):
+        yield ConfigFolder(path=Path(given), level="override")
+
+
+def project_folders(root: Path, directory: Path, folders: Folders) -> Iterator[Path]:
+    for folder in between(root, directory):
+        if folder != folders.home:
+            yield from (folder / f".{name}" for name in FAMILIES)
+
+
+def config_files(
+    root: Path, directory: Path, folders: Folders, environment: Mapping[str, str]
+) -> Iterator[tuple[Path, Level]]:
+    """Every file that may hold settings, weakest first, whether it is there or not."""
+    yield folders.reference_config / "config.json", "user"
+    user = [folders.reference_config, folders.config]
+    for folder, family in zip(user, FAMILIES, strict=True):
+        yield from _both(folder, family, "user")
+    for family in FAMILIES:
+        yield from _both(folders.home / f".{family}", family, "user")
+    for _, path in variable(environment, "CONFIG"):
+        yield Path(path), "user"
+    for file in project_files(root, directory, folders):
+        yield file, "project"
+    for key, path in variable(environment, "CONFIG_DIR"):
+        yield from _both(Path(path), key.partition("_")[0].lower(), "override")
+
+
+def project_files(root: Path, directory: Path, folders: Folders) -> Iterator[Path]:
+    """The files of settings that a project may bring, from its root down to the folder opened."""
+    for folder in between(root, directory):
+        for family in FAMILIES:
+            yield from (path for path, _ in _both(folder, family, "project"))
+        for family in FAMILIES if folder != folders.home else ():
+            yield from (path for path, _ in _both(folder / f".{family}", family, "project"))
+
+
+def managed_files(environment: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
+    """The administrator's files, and whether each must be there. The variable adds to the fixed place: it cannot
+    take away what holds for the whole machine."""
+    yield MANAGED, False
+    if named := environment.get(MANAGED_VARIABLE):
+        yield Path(named), True
+
+
+def _both(folder: Path, family: str, level: Level) -> Iterator[tuple[Path, Level]]:
+    yield folder / f"{family}.json", level
+    yield folder / f"{family}.jsonc", level

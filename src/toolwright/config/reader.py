@@ -1,0 +1,233 @@
+"""Reads one source after the other: parsed, filled in, brought into our shape and checked, at a bounded cost."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.config import jsonc
+from toolwright.config.admit import without_scripts
+from toolwright.config.places import MANAGED_VARIABLE, config_files, managed_files, variable
+from toolwright.config.reading import read_text
+from toolwright.config.schema import agent_schema, config_schema
+from toolwright.config.shapes import Shapes
+from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
+from toolwright.config.substitute import Substitution
+from toolwright.config.warn import Warnings
+from toolwright.errors import ConfigError
+from toolwright.folders import Folders
+from toolwright.schema import problems_with, shown_path
+from toolwright.settings.record import RESERVED_OPTIONS
+
+Json = dict[str, Any]
+
+MOST_ENTRIES = 20_000
+"""Keys and list entries in one source; beyond that nobody wrote it by hand."""
+MOST_AGENT_FILES = 500
+MOST_PROBLEMS = 20
+_AGENT_FOLDERS = (("agent", None), ("agents", None), ("mode", "primary"), ("modes", "primary"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Reader:
+    """Reads the sources for one folder and keeps what there is to say about them."""
+
+    folders: Folders
+    environment: Mapping[str, str]
+    root: Path
+    directory: Path
+    trusted: bool
+    may_read: Callable[[Path], bool] = lambda _: True
+    """Which files of the project the rules let be read."""
+    left_out: list[str] = field(default_factory=list[str])
+    """What does not take effect because the project is not trusted."""
+    warnings: list[str] = field(default_factory=list[str])
+    secrets: set[str] = field(default_factory=set[str])
+    """What variables filled in."""
+
+    def files(self, *levels: Level) -> Iterator[Source]:
+        """The files of some levels that are there, weakest first."""
+        for path, level in config_files(self.root, self.directory, self.folders, self.environment):
+            if level in levels and path.is_file() and self._admits(path, level):
+                yield self._file(path, level)
+
+    def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
+        """What is said for this one run."""
+        yield from self.files("override")
+        for name, text in variable(self.environment, "CONFIG_CONTENT"):
+            yield self._text(text, name, "override", self.directory)
+        for name, text in variable(self.environment, "PERMISSION"):
+            yield self._text(f'{{"permission": {text}}}', name, "override", self.directory)
+        if given:
+            yield self._text(_as_text(given), "config=", "override", self.directory)
+
+    def managed(self) -> Iterator[Source]:
+        """What the administrator says. A file that is named and missing stops everything."""
+        for path, named in managed_files(self.environment):
+            try:
+                there = named or path.exists()
+            except OSError:
+                there = True
+            if there:
+                try:
+                    yield self._file(path, "managed")
+                except ConfigError as error:
+                    whose = f"{MANAGED_VARIABLE} names it. " if named else ""
+                    raise ConfigError(
+                        f"{error} This file is the administrator's. {whose}Nothing runs without it."
+                    ) from error
+
+    def markdown_agents(self, places: Sequence[ConfigFolder]) -> Iterator[AgentSource]:
+        """Agents in files of their own."""
+        count = 0
+        for place in places:
+            for kind, mode in _AGENT_FOLDERS:
+                folder = place.path / kind
+                for file in sorted(folder.rglob("*.md")) if folder.is_dir() else ():
+                    count += 1
+                    if count > MOST_AGENT_FILES:
+                        raise ConfigError(f"{folder}: there are more than {MOST_AGENT_FILES} files of agents.")
+                    if self._admits(file, place.level):
+                        yield self._markdown_agent(file, folder, place.level, mode)
+
+    def _admits(self, path: Path, level: Level) -> bool:
+        """Whether a file may be read at all: not if an untrusted project links to what is not its own."""
+        if self.trusted or level != "project":
+            return True
+        try:
+            file = path.resolve()
+        except (OSError, RuntimeError):
+            return False
+        if file.is_relative_to(self.root) and self.may_read(file):
+            return True
+        self.left_out.append(path.name)
+        return False
+
+    def _file(self, path: Path, level: Level) -> Source:
+        return self._text(read_text(path), str(path), level, path.parent)
+
+    def _text(self, text: str, name: str, level: Level, folder: Path) -> Source:
+        raw = jsonc.parse(text, name)
+        if not isinstance(raw, dict):
+            raise ConfigError(f"{name}:1: expected an object in braces, got {type(raw).__name__}.")
+        _require_modest(raw, name)
+        source = Source(name, level, raw, text)
+        shapes = Shapes(source.where)
+        source = replace(source, value=shapes.apply(raw), renamed=shapes.renamed)
+        source = self._filled(source, folder)
+        self._check(source, config_schema())
+        return self._cleaned(source, Warnings(source).of_settings())
+
+    def _markdown_agent(self, file: Path, folder: Path, level: Level, mode: str | None) -> AgentSource:
+        from toolwright.config.markdown import read_document
+
+        document = read_document(read_text(file), str(file))
+        value = document.head | ({"prompt": document.body} if document.body else {})
+        value |= {"mode": mode} if mode else {}
+        _require_modest(value, str(file))
+        source = Source(str(file), level, value)
+        source = replace(source, value=Shapes(source.where).agent(value))
+        self._check(source, agent_schema())
+        source = self._cleaned(source, Warnings(source).of_agent())
+        return AgentSource(file.relative_to(folder).with_suffix("").as_posix(), source.value, source)
+
+    def _filled(self, source: Source, folder: Path) -> Source:
+        confined = source.level == "project" and not self.trusted
+        substitution = Substitution(
+            folder=folder,
+            home=self.folders.home,
+            environment={} if confined else self.environment,
+            where=source.where,
+            may_read=lambda file: not confined or (file.is_relative_to(self.root) and self.may_read(file)),
+        )
+        filled = replace(source, value=substitution.apply(source.value))
+        self.left_out += (shown_path(path) for path in substitution.left_out)
+        self.secrets |= substitution.secrets
+        return filled
+
+    def _check(self, source: Source, schema: Json) -> None:
+        problems = problems_with(source.value, schema)
+        if problems:
+            lines = [
+                f"{source.where(one.path)}: {replace(one, path=source.written(one.path))}"
+                for one in problems[:MOST_PROBLEMS]
+            ]
+            raise ConfigError("\n".join(["The configuration has mistakes:", *lines]))
+
+    def _cleaned(self, source: Source, warnings: Warnings) -> Source:
+        """The source without what must not take effect whoever trusts it."""
+        self.warnings += warnings.lines
+        value = _without(source.value, warnings.slips)
+        if source.level == "project" and self.trusted:
+            scripts: list[tuple[str, ...]] = []
+            value = without_scripts(value, scripts)
+            self.warnings += (
+                f"{source.where(path)}: a script in the place of a model is for you to name, with --model; left out"
+                for path in scripts
+            )
+        return replace(source, value=_without_reserved(value))
+
+
+def _as_text(given: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(given, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"config= takes what a configuration file may hold, but: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _require_modest(value: Any, name: str) -> None:
+    level, count = [value], 0
+    while level:
+        level = [entry for one in level for entry in (one.values() if isinstance(one, dict) else one)]
+        count += len(level)
+        if count > MOST_ENTRIES:
+            raise ConfigError(f"{name}: it has more than {MOST_ENTRIES} entries. Nothing of it is used.")
+        level = [entry for entry in level if isinstance(entry, dict | list)]
+
+
+def _without(value: Json, paths: Sequence[tuple[str | int, ...]]) -> Json:
+    for path in paths:
+        value = _dropped(value, path)
+    return value
+
+
+def _dropped(value: Json, path: tuple[Any, ...]) -> Json:
+    if len(path) == 1:
+        return {key: entry for key, entry in value.items() if key != path[0]}
+    return value | {path[0]: _dropped(value[path[0]], path[1:])}
+
+
+def _without_reserved(value: Json) -> Json:
+    """Options of models that would replace parts of the request are not options."""
+    providers = value.get("provider")
+    if not providers:
+        return value
+    return value | {"provider": {name: _plain_provider(record) for name, record in providers.items()}}
+
+
+def _plain_provider(record: Json) -> Json:
+    if not isinstance(record.get("models"), Mapping):
+        return record
+    return record | {"models": {name: _plain_model(model) for name, model in record["models"].items()}}
+
+
+def _plain_model(model: Json) -> Json:
+    found = dict(model)
+    if isinstance(options := found.get("options"), Mapping):
+        found["options"] = _allowed(options)
+    if isinstance(variants := found.get("variants"), Mapping):
+        found["variants"] = {
+            name: _allowed(entry) if isinstance(entry, Mapping) else entry for name, entry in variants.items()
+        }
+    return found
+
+
+def _allowed(options: Mapping[str, Any]) -> Json:
+    return {key: entry for key, entry in options.items() if key not in RESERVED_OPTIONS}

@@ -1,0 +1,181 @@
+"""Settings under other names and in other shapes, those of older files and of OpenCode 2, brought into ours.
+
+What could be a restriction and cannot be said in our terms is an error, never passed over.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolwright.config.jsonc import KeyPath
+from toolwright.config.merge import merged
+from toolwright.errors import ConfigError
+from toolwright.settings import Settings
+from toolwright.settings.derive import notes_of
+
+Json = dict[str, Any]
+
+RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
+OTHER_NAMES = ("mode", "tool_output", "permissions", "policies", *RENAMED)
+"""Keys of a file that stand for one of ours."""
+
+
+@dataclass(slots=True)
+class Shapes:
+    """The translation of one source."""
+
+    where: Callable[[KeyPath], str]
+    renamed: dict[KeyPath, KeyPath] = field(default_factory=dict[KeyPath, KeyPath])
+    """Paths here, and the paths they have in the text."""
+
+    def apply(self, raw: Json) -> Json:
+        """A whole file."""
+        found = self._permissions(raw, ())
+        for theirs, ours in RENAMED.items():
+            if theirs in found:
+                found = self._joined(found, theirs, ours)
+        found = self._modes(found)
+        found = self._output(found)
+        if isinstance(agents := found.get("agent"), Mapping):
+            found["agent"] = {name: self.agent(value, ("agent", name)) for name, value in agents.items()}
+        if isinstance(providers := found.get("provider"), Mapping):
+            found["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
+        if _is_server_map(found.get("mcp")):
+            found["mcp"] = found["mcp"]["servers"]
+            self._rename(("mcp",), ("mcp", "servers"))
+        return self._short(self._policies(found))
+
+    def agent(self, value: Any, path: KeyPath = ()) -> Any:
+        """The settings of one agent, in a file or in the head of a Markdown file."""
+        if not isinstance(value, Mapping):
+            return value
+        found = self._permissions(dict(value), path)
+        for theirs, ours in (("disabled", "disable"), ("system", "prompt")):
+            if theirs in found and ours not in found:
+                found[ours] = found.pop(theirs)
+                self._rename((*path, ours), (*path, theirs))
+        return found
+
+    def _short(self, value: Json) -> Json:
+        """A plain value in the place of a section stands for one field of it."""
+        found = dict(value)
+        for key, note in notes_of(Settings).items():
+            short = note.setting.short if note.setting else ""
+            if short and key in found and not isinstance(found[key], Mapping):
+                found[key] = {short: found[key]}
+                self._rename((key, short), (key,))
+        return found
+
+    def _permissions(self, value: Json, path: KeyPath) -> Json:
+        if "permissions" not in value:
+            return dict(value)
+        if "permission" in value:
+            raise ConfigError(
+                f"{self.where((*path, 'permissions'))}: `permission` and `permissions` stand side by side."
+                " Write all rules under one of them."
+            )
+        self._rename((*path, "permission"), (*path, "permissions"))
+        return {"permission" if key == "permissions" else key: entry for key, entry in value.items()}
+
+    def _joined(self, value: Json, theirs: str, ours: str) -> Json:
+        """Entries under both names are kept; one entry under both is a mistake."""
+        here, there = value.get(ours), value[theirs]
+        found = {key: entry for key, entry in value.items() if key != theirs}
+        if isinstance(here, Mapping) and isinstance(there, Mapping):
+            if twice := sorted(here.keys() & there.keys()):
+                raise ConfigError(f"{self.where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
+            for name in there:
+                self._rename((ours, name), (theirs, name))
+            return found | {ours: {**here, **there}}
+        if isinstance(here, list) and isinstance(there, list):
+            return found | {ours: [*here, *there]}
+        self._rename((ours,), (theirs,))
+        return found | {ours: there}
+
+    def _modes(self, value: Json) -> Json:
+        modes = value.get("mode")
+        if not isinstance(modes, Mapping):
+            return value
+        agents = value.get("agent", {})
+        if not isinstance(agents, Mapping):
+            return value
+        primary = {
+            name: {**entry, "mode": "primary"} if isinstance(entry, Mapping) else entry for name, entry in modes.items()
+        }
+        for name in primary:
+            if name not in agents:
+                self._rename(("agent", name), ("mode", name))
+        found = {key: entry for key, entry in value.items() if key != "mode"}
+        return found | {"agent": merged([primary, agents])}
+
+    def _output(self, value: Json) -> Json:
+        limits, ours = value.get("tool_output"), value.get("truncate", {})
+        if not isinstance(limits, Mapping) or not isinstance(ours, Mapping):
+            return value
+        for key in limits:
+            if key not in ours:
+                self._rename(("truncate", key), ("tool_output", key))
+        found = {key: entry for key, entry in value.items() if key != "tool_output"}
+        return found | {"truncate": {**limits, **ours}}
+
+    def _provider(self, value: Any, path: KeyPath) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        found = dict(value)
+        for theirs, ours in (("package", "npm"), ("settings", "options")):
+            if theirs in found and ours not in found:
+                found[ours] = found.pop(theirs)
+                self._rename((*path, ours), (*path, theirs))
+        return found
+
+    def _policies(self, value: Json) -> Json:
+        """Denials of providers and tools have a place here; anything else in a policy is not understood."""
+        said_below = value.get("experimental")
+        experimental = dict(said_below) if isinstance(said_below, Mapping) else {}
+        inner = experimental.get("policies")
+        found = {key: entry for key, entry in value.items() if key != "policies"}
+        if inner is not None:
+            found["experimental"] = {key: entry for key, entry in experimental.items() if key != "policies"}
+        for path, said in ((("policies",), value.get("policies")), (("experimental", "policies"), inner)):
+            for index, statement in enumerate(said if isinstance(said, list) else []):
+                found = self._policy(found, statement, (*path, index))
+            if said is not None and not isinstance(said, list):
+                raise ConfigError(f"{self.where(path)}: expected a list of policies, got {type(said).__name__}.")
+        return found
+
+    def _policy(self, value: Json, statement: Any, path: KeyPath) -> Json:
+        entry = statement if isinstance(statement, Mapping) else {}
+        action, resource = entry.get("action"), entry.get("resource")
+        if entry.get("effect") == "deny" and isinstance(resource, str) and resource:
+            if action == "provider.use" and not set(resource) & set("*?"):
+                return value | {"disabled_providers": [*value.get("disabled_providers", []), resource]}
+            if action == "tool.use":
+                tool, _, pattern = resource.partition(":")
+                rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
+                return value | {"permission": [*_as_list(value.get("permission")), rule]}
+        raise ConfigError(
+            f"{self.where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
+            " and of `tool.use`. Say it with `permission` or `disabled_providers`."
+        )
+
+    def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
+        self.renamed[ours] = theirs
+
+
+def _as_list(permission: Any) -> list[Any]:
+    """Rules in the list form, so that one can be put after them."""
+    if isinstance(permission, list):
+        return permission
+    if isinstance(permission, str):
+        return [{"action": "*", "resource": "*", "effect": permission}]
+    found: list[Any] = []
+    for name, said in (permission or {}).items():
+        patterns = said if isinstance(said, Mapping) else {"*": said}
+        found += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
+    return found
+
+
+def _is_server_map(mcp: Any) -> bool:
+    """`mcp.servers` of OpenCode 2, and not a server that is called `servers`."""
+    servers = mcp.get("servers") if isinstance(mcp, Mapping) else None
+    return isinstance(servers, Mapping) and all(isinstance(entry, Mapping) for entry in servers.values())

@@ -1,0 +1,119 @@
+"""Warnings about what a file says in vain: keys that do not exist, and settings without effect so far."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolwright.config.jsonc import KeyPath
+from toolwright.config.shapes import OTHER_NAMES
+from toolwright.config.source import Source
+from toolwright.schema import shown_path
+from toolwright.settings import AgentSettings, Settings
+from toolwright.settings.derive import notes_of
+from toolwright.settings.record import FOREIGN
+
+MOST = 20
+"""Of one file; whoever has more mistakes knows by then."""
+MOST_LOOKED_UP = 200
+"""Keys for which a near name is looked for, which takes its time."""
+NEAR_MISS = 0.85
+PERMISSIONS = (
+    "apply_patch",
+    "bash",
+    "batch",
+    "codesearch",
+    "doom_loop",
+    "edit",
+    "external_directory",
+    "glob",
+    "grep",
+    "list",
+    "lsp",
+    "multiedit",
+    "patch",
+    "plan_enter",
+    "plan_exit",
+    "question",
+    "read",
+    "shell",
+    "skill",
+    "subagent",
+    "task",
+    "todoread",
+    "todowrite",
+    "webfetch",
+    "websearch",
+    "write",
+)
+"""The permissions that are known. A tool of a plugin may have one of its own, so others are no mistake."""
+
+
+@dataclass(slots=True)
+class Warnings:
+    """The warnings about one source, each with its place."""
+
+    source: Source
+    lines: list[str] = field(default_factory=list[str])
+    slips: list[KeyPath] = field(default_factory=list[KeyPath])
+    """Keys of agents that look like a slip of the pen, and so are not meant for the provider."""
+    _looked_up: int = 0
+
+    def of_settings(self) -> "Warnings":
+        self._section(Settings, self.source.value, ())
+        return self
+
+    def of_agent(self) -> "Warnings":
+        self._section(AgentSettings, self.source.value, ())
+        return self
+
+    def _section(self, record: Any, value: Mapping[str, Any], path: KeyPath) -> None:
+        notes = notes_of(record)
+        for key, entry in value.items():
+            here = (*path, key)
+            note = notes.get(key)
+            if note is None:
+                self._unknown(record, here, notes)
+                continue
+            if note.setting is not None and not note.setting.effect and entry not in (False, None):
+                self._warn(here, f"{self._shown(here)} has no effect so far")
+            if key in ("permission", "tools") and isinstance(entry, Mapping):
+                self._permissions(entry, here)
+            elif note.section and isinstance(entry, Mapping):
+                self._section(note.section, entry, here)
+            elif note.entries and isinstance(entry, Mapping):
+                for name, below in entry.items():
+                    self._section(note.entries, below, (*here, name))
+
+    def _unknown(self, record: Any, path: KeyPath, known: Iterable[str]) -> None:
+        if record is Settings and path[-1] in (*FOREIGN, *OTHER_NAMES):
+            return
+        # What an agent has beyond our keys is meant for the provider, unless it looks like a slip.
+        provider = record is AgentSettings
+        near = self._nearest(path[-1], known, NEAR_MISS if provider else 0.6)
+        if provider and near:
+            self.slips.append(path)
+        if near or not provider:
+            hint = f"did you mean {near!r}?" if near else "it is ignored"
+            self._warn(path, f"unknown key {self._shown(path)!r}; {hint}")
+
+    def _permissions(self, value: Mapping[str, Any], path: KeyPath) -> None:
+        for key in value:
+            if key not in PERMISSIONS and (near := self._nearest(key, PERMISSIONS, NEAR_MISS)):
+                here = (*path, key)
+                self._warn(here, f"unknown key {self._shown(here)!r}; did you mean {near!r}?")
+
+    def _warn(self, path: KeyPath, text: str) -> None:
+        if len(self.lines) < MOST:
+            self.lines.append(f"{self.source.where(path)}: {text}")
+
+    def _shown(self, path: KeyPath) -> str:
+        return shown_path(self.source.written(path))
+
+    def _nearest(self, key: Any, known: Iterable[str], cutoff: float) -> str:
+        from difflib import get_close_matches
+
+        self._looked_up += 1
+        if self._looked_up > MOST_LOOKED_UP or not isinstance(key, str) or len(key) > 60:
+            return ""
+        near = get_close_matches(key, known, n=1, cutoff=cutoff)
+        return near[0] if near else ""

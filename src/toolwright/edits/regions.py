@@ -1,0 +1,200 @@
+"""Where the lines stand that an old text remembers wrongly: the one region of the file most of its lines are in."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from toolwright.edits.alignment import ALMOST, CELLS, Pair, align, weight
+from toolwright.edits.blanks import indent_of, strip, words
+from toolwright.edits.elisions import is_elision
+from toolwright.edits.folding import folded
+from toolwright.edits.views import View
+
+_ENOUGH = 0.5
+"""Share of the old text, by weight, that must be in a region as it is."""
+_CHARACTERS = 12
+_HITS = 40
+_TELLING = 60
+_REGIONS = 6
+_MARGIN = 0.05
+
+
+class Region(NamedTuple):
+    """Lines that may be the ones meant."""
+
+    first: int
+    last: int
+    score: float
+    """The weight of the lines in it, likest lines by their likeness."""
+    exact: frozenset[int]
+    """Which lines of the old text it has as they are."""
+    fit: bool
+    """Whether it tells enough and stands together, so that a change can be carried over."""
+
+
+def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Region]:
+    """Regions that have more than half of the old lines as they are, the best first."""
+    hits = sorted(_hits(view, old))
+    stretches = [(0, _count(view))]
+    regions: list[Region] = []
+    for _ in range(_REGIONS):
+        if not stretches:
+            break
+        low, high = stretches.pop()
+        window = _window([hit for hit in hits if low <= hit[0] < high], old)
+        if window is None:
+            continue
+        first, last = max(low, window[0] - len(old) - 2), min(high, window[1] + len(old) + 3)
+        region = _region(view, old, new, first, last)
+        if region:
+            regions.append(region)
+            window = region.first, region.last
+        stretches += [(low, window[0]), (window[1] + 1, high)]
+    return sorted(regions, key=lambda region: -region.score)
+
+
+def is_sure(regions: Sequence[Region]) -> bool:
+    """Whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
+    best, *others = regions
+    return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
+
+
+def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
+    """First and last line of a region, with those around it that the new text has and the old one lacks.
+
+    None where the new text goes on with lines much like those around: nobody knows whether they are new, or the same
+    lines changed, which the old text forgot.
+    """
+    heirs = [pair.other for pair in align(old, new)] or [0]
+    first, last = region.first, region.last
+    before = _lines(view, max(0, first - len(new)), first)[::-1]
+    after = _lines(view, last + 1, min(_count(view), last + 1 + len(new)))
+    head = _shared(new[::-1], new[: heirs[0]][::-1], before, old[::-1])
+    tail = _shared(new, new[heirs[-1] + 1 :], after, old)
+    return None if head is None or tail is None else (first - head, last + tail)
+
+
+def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
+    """How many of the lines that follow in the file the new text ends with too."""
+    for count in range(len(around), 0, -1):
+        given = [strip(line) for line in new[-count:]]
+        if any(given) and given == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
+            return count if any(weight(line) == 1 for line in given) else None
+    nearby = around[: len(beyond)]
+    return None if any(weight(nearby[pair.other]) == 1 for pair in align(beyond, nearby)) else 0
+
+
+def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether every part between marks for lines left out that is to be changed stands in the file just once."""
+    parts, changed = _parts(old), _parts(new)
+    if len(parts) == 1:
+        return True
+    return len(parts) == len(changed) and all(
+        mine == its or len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1
+        for mine, its in zip(parts, changed, strict=True)
+    )
+
+
+def _parts(lines: Sequence[str]) -> list[list[str]]:
+    """The lines, stripped, between marks for lines left out."""
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if is_elision(line):
+            parts.append([])
+        else:
+            parts[-1].append(strip(line))
+    return parts
+
+
+def _window(hits: Sequence[tuple[int, int]], old: Sequence[str]) -> tuple[int, int] | None:
+    """First and last line of the shortest stretch that has as many of the old lines near each other as any."""
+    reach = 2 * len(old) + 8
+    best: tuple[float, int, int] | None = None
+    start, near = 0, Counter[int]()
+    for line, number in hits:
+        near[number] += 1
+        while hits[start][0] < line - reach or near[hits[start][1]] > 1:
+            near[hits[start][1]] -= 1
+            start += 1
+        score = sum(weight(old[number]) for number, count in near.items() if count)
+        if best is None or (score, hits[start][0] - line) > (best[0], best[1] - best[2]):
+            best = score, hits[start][0], line
+    return best and (best[1], best[2])
+
+
+def _hits(view: View, old: Sequence[str]) -> set[tuple[int, int]]:
+    """Lines of the file that are lines of the old text, with the number of that line, the most telling ones."""
+    telling = sorted(range(len(old)), key=lambda number: (-weight(old[number]), -len(old[number])))
+    hits: set[tuple[int, int]] = set()
+    for number in telling[:_TELLING]:
+        if weight(old[number]) < 1 or is_elision(old[number]):
+            continue
+        found = []
+        for line, _ in view.lines_like(strip(old[number])):
+            found.append((line, number))
+            if len(found) > _HITS:
+                found.clear()
+                break
+        hits.update(found or ((line, number) for line in islice(view.lines_folded(folded(old[number])), _HITS)))
+    return hits
+
+
+def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last: int) -> Region | None:
+    """What of this stretch is the old text, if enough of it is."""
+    here = _lines(view, first, last)
+    if len(old) * len(here) > CELLS:
+        return None
+    pairs = [pair for pair in align(old, here) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
+    agreed = {strip(line) for line in new}
+    exact = frozenset(pair.one for pair in pairs if _is_evident(pair, here, agreed))
+    told = [number for number, line in enumerate(old) if not is_elision(line)]
+    if sum(weight(old[n]) for n in exact) <= _ENOUGH * sum(weight(old[n]) for n in told):
+        return None
+    head = sum(number < pairs[0].one for number in told)
+    tail = sum(number > pairs[-1].one for number in told)
+    top, bottom = pairs[0].other - head, pairs[-1].other + tail
+    evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
+    fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
+    score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
+    return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, fit)
+
+
+def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:
+    """Whether a line is in the file as the old text has it, or as the new one has it and the old one almost."""
+    return pair.likeness > ALMOST or (pair.likeness == ALMOST and strip(here[pair.other]) in agreed)
+
+
+def _is_level(old: Sequence[str], here: Sequence[str], pairs: Sequence[Pair]) -> bool:
+    """Whether the lines remembered stand to each other as in the file; where some are forgotten they may be others."""
+    span = pairs[-1].other - pairs[0].other
+    if span == pairs[-1].one - pairs[0].one:
+        return True
+    indents = [
+        (indent_of(old[pair.one]), indent_of(here[pair.other]))
+        for pair in pairs
+        if pair.likeness >= ALMOST and strip(old[pair.one])
+    ]
+    if all(not mine for mine, _ in indents):
+        return True
+    return len({len(its) - len(mine) for mine, its in indents}) == 1
+
+
+def _are_joined(old: Sequence[str], here: Sequence[str], top: int, bottom: int) -> bool:
+    """Whether the old text begins or ends with lines of the file that it has made one."""
+    above, below = (words(line) for line in (here[top - 1] if top else "", (*here, "")[bottom + 1]))
+    if above and old[0] != here[top] and words(old[0]).startswith(f"{above} "):
+        return True
+    return bool(below) and old[-1] != here[bottom] and words(old[-1]).endswith(f" {below}")
+
+
+def _count(view: View) -> int:
+    """The lines of the file, without the empty one behind the last line break."""
+    return view.line_count - view.text.endswith("\n")
+
+
+def _lines(view: View, first: int, last: int) -> list[str]:
+    if first >= last:
+        return []
+    span = view.span(first, last - 1)
+    return [line.removesuffix("\r") for line in view.text[span.start : span.end].split("\n")]

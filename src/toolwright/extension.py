@@ -1,0 +1,89 @@
+"""An extension: the one record by which tools, hooks, agents, providers and commands join a workspace."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolwright.errors import UsageError
+from toolwright.hooks import CallHook
+from toolwright.registry import Source, ready
+from toolwright.tool import Tool, as_tool
+
+if TYPE_CHECKING:
+    from toolwright.files.store import Commit
+    from toolwright.models.hooked import RequestHook
+    from toolwright.session.answering import CompactionHook
+    from toolwright.session.turns import PromptHook
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """A function around each kind of thing it cares about. Of several hooks the first is outermost."""
+
+    call: CallHook | None = None
+    """`async (proceed, call, ctx) -> Result`, around every call of every agent."""
+    request: "RequestHook | None" = None
+    """An async generator `(proceed, request)` around every request to a model: yields its events."""
+    prompt: "PromptHook | None" = None
+    """`async (proceed, prompt, session_id) -> TurnEnd`, around every prompt."""
+    compaction: "CompactionHook | None" = None
+    """`async (proceed, session_id)`, around the making of every summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """What joins a workspace. One that fails to start is left out with its reason, and the others go on."""
+
+    name: str = "extension"
+    tools: "Iterable[Tool | Source | Callable[..., Any]]" = ()
+    """Tools, plain functions to be made into tools, or sources that load one when it is needed."""
+    hooks: "Sequence[Hook | CallHook]" = ()
+    """In one list: a plain function is a hook around calls."""
+    agents: Json = field(default_factory=dict[str, Any])
+    """By name, as the configuration writes them."""
+    providers: Json = field(default_factory=dict[str, Any])
+    commands: Json = field(default_factory=dict[str, Any])
+    start: "Callable[[Any], AbstractAsyncContextManager[Any]] | None" = None
+    """Given the workspace, an async context that is entered when it opens and left when it closes."""
+    committed: "Callable[[Commit], Awaitable[str | None]] | None" = None
+    """Asked after a file is written and before the result is told: it may change the file, and say something."""
+
+    def config(self) -> dict[str, Any]:
+        """Its agents, providers and commands as a configuration would say them."""
+        said = {"agent": dict(self.agents), "provider": dict(self.providers), "command": dict(self.commands)}
+        return {key: value for key, value in said.items() if value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtensionProblem:
+    """An extension that is left out, and why."""
+
+    name: str
+    reason: str
+
+
+def sources_of(extension: Extension) -> list[Source]:
+    """The tools of an extension as the registry takes them."""
+    return [_source(one, extension.name) for one in extension.tools]
+
+
+def hooks_of(extension: Extension) -> list[Hook]:
+    """The hooks of an extension; a plain function is one around calls."""
+    return [_hook(one) for one in extension.hooks]
+
+
+def _source(one: "Tool | Source | Callable[..., Any]", origin: str) -> Source:
+    if isinstance(one, Source):
+        return one
+    return ready(as_tool(one), origin)
+
+
+def _hook(one: object) -> Hook:
+    if isinstance(one, Hook):
+        return one
+    if callable(one):
+        return Hook(call=one)
+    raise UsageError(f"{one!r} is no hook: give a function around calls, or Hook(call=..., request=...).")

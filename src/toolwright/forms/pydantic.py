@@ -1,0 +1,94 @@
+"""Types that pydantic knows better: its models, and what is annotated with its fields and validators.
+
+Loaded only where the user's program has loaded pydantic; nothing here imports it.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from toolwright.forms.form import Form, Misfit, NoForm
+from toolwright.schema import Problem, shown_value
+from toolwright.values import name_of
+
+
+def is_ours(note: object) -> bool:
+    """Whether pydantic should read this note in an `Annotated`."""
+    return type(note).__module__.partition(".")[0] == "pydantic" or hasattr(note, "__get_pydantic_core_schema__")
+
+
+def form_of_class(hint: Any) -> Form:
+    return _form(hint, getattr(hint, "__hash__", None) is not None)
+
+
+def form_of_noted(hint: Any) -> Form:
+    """The form of an `Annotated` with all its constraints and validators."""
+    return _form(hint, hashable=False)
+
+
+def default_in(note: Any) -> tuple[bool, Any]:
+    """Whether a `pydantic.Field` has a default, and the function that makes it."""
+    if not hasattr(note, "is_required") or note.is_required():
+        return False, None
+    if note.default_factory is not None:
+        return True, note.default_factory
+    return True, lambda: note.default
+
+
+def is_field(value: object) -> bool:
+    return type(value).__module__ == "pydantic.fields"
+
+
+def _form(hint: Any, hashable: bool) -> Form:
+    pydantic: Any = sys.modules["pydantic"]
+    try:
+        adapter = pydantic.TypeAdapter(hint)
+        schema = adapter.json_schema()
+    except pydantic.errors.PydanticUserError as error:
+        raise NoForm(f"{name_of(hint)} has no form in JSON: {str(error).splitlines()[0]}") from error
+
+    def read(value: Any) -> Any:
+        try:
+            return adapter.validate_json(json.dumps(value))
+        except pydantic.ValidationError as error:
+            raise Misfit([_problem(one) for one in error.errors(include_url=False)]) from None
+
+    flat = _flat(schema, schema.get("$defs", {}), ())
+    return Form(flat, read, hashable)
+
+
+def _problem(error: Mapping[str, Any]) -> Problem:
+    text = str(error["msg"])
+    return Problem(tuple(error["loc"]), f"{text[:1].lower()}{text[1:]}, got {shown_value(error.get('input'))}")
+
+
+def _flat(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    """The schema with each reference replaced by what it refers to, and without titles."""
+    if isinstance(schema, list):
+        return [_flat(one, definitions, inside) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        name = reference.rpartition("/")[2]
+        if name in inside:
+            raise NoForm(f"{name} holds itself, and a schema for models has no references")
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return _flat(definitions[name], definitions, (*inside, name)) | _flat(rest, definitions, inside)
+    kept = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
+    return {key: _part(key, value, definitions, inside) for key, value in kept.items()}
+
+
+_BY_NAME = ("properties", "patternProperties", "dependentSchemas")
+"""Keywords whose keys are names of the user's, such as a property called title."""
+_DATA = ("default", "enum", "const", "examples")
+_LEFT_OUT = ("$defs", "title", "discriminator")
+
+
+def _part(key: str, value: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+    if key in _DATA:
+        return value
+    if key in _BY_NAME:
+        return {name: _flat(one, definitions, inside) for name, one in value.items()}
+    return _flat(value, definitions, inside)

@@ -1,0 +1,213 @@
+"""The inbox: every question to a person, of any kind, put, waited for, answered at once or later, or withdrawn."""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolwright.errors import PermissionRejected, ToolError, UsageError
+from toolwright.events import Bus, Event
+from toolwright.ids import new_id
+from toolwright.request import Option
+
+log = logging.getLogger(__name__)
+
+ReplyKind = Literal["once", "always", "reject"]
+Scope = Literal["session", "project", "user"]
+_WORDS = ("once", "always", "reject")
+
+NOBODY = "nobody can be asked in this run: go on without it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A person's answer to a question."""
+
+    kind: ReplyKind
+    message: str = ""
+    """With a rejection: what to do instead."""
+    scope: Scope = "project"
+    """With `always`: for how long."""
+    patterns: tuple[str, ...] | None = None
+    """With `always`: which of the offered patterns; all of them if not said."""
+    answers: tuple[tuple[str, ...], ...] = ()
+    """To a choice: the chosen labels or words of one's own, one tuple a question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A question of a tool to the user, with answers to choose from."""
+
+    question: str
+    header: str = ""
+    options: tuple[Option, ...] = ()
+    multiple: bool = False
+    custom: bool = True
+    """Whether the user may answer in words of their own."""
+
+
+def _nothing(_: Reply) -> None:
+    """For questions whose answer has no effect but on who asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Question:
+    """Something that waits for a person: a permission, or choices. The whole call stands in it."""
+
+    kind: Literal["permission", "choice"]
+    session_id: str
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    title: str = ""
+    """The call in one line."""
+    agent: str = ""
+    callers: tuple[str, ...] = ()
+    """The sessions above, the nearest first, where a subagent asks."""
+    call_id: str = ""
+    message_id: str = ""
+    permission: str = ""
+    patterns: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    """The patterns an `always` may store: those that really settle this question."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    choices: tuple[Choice, ...] = ()
+    id: str = field(default_factory=lambda: new_id("per"))
+    accept: Callable[[Reply], None] = field(default=_nothing, repr=False)
+    """Carries out what an answer means beyond this question, before whoever asked goes on."""
+
+
+Said = Reply | str | None
+Answerer = Callable[[Question], "Said | Awaitable[Said]"]
+"""Answers a question: a Reply or one of the words once, always, reject; None if the answer comes later by id."""
+
+
+class WrongAnswer(UsageError):
+    """Whoever answers has returned something that is no answer: a mistake in the program around us."""
+
+
+def always_say(reply: Reply) -> Answerer:
+    """The same answer to every permission; choices are declined, because there is nothing to choose by."""
+    return lambda question: reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
+
+
+@dataclass(slots=True)
+class Inbox:
+    """One for each workspace, shared by all its sessions."""
+
+    bus: Bus
+    answer: Answerer | None = None
+    """Who is asked first; without anybody every question is refused at once."""
+    _open: "dict[str, tuple[Question, asyncio.Future[Reply]]]" = field(default_factory=dict)
+
+    @property
+    def attended(self) -> bool:
+        """Whether anybody can be asked at all."""
+        return self.answer is not None
+
+    @property
+    def pending(self) -> list[Question]:
+        """The questions that wait for an answer, the oldest first."""
+        return [question for question, _ in self._open.values()]
+
+    def of_session(self, session_id: str) -> list[Question]:
+        return [question for question in self.pending if question.session_id == session_id]
+
+    async def ask(self, question: Question, told: Event, gone: Callable[[ReplyKind, Reply | None], Event]) -> Reply:
+        """Put a question and wait for its answer. Raises PermissionRejected if nobody can be asked.
+
+        `told` is published with the question, `gone` makes the event that it is settled or withdrawn.
+        """
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._open[question.id] = (question, answered)
+        self.bus.publish(told)
+        reply: Reply | None = None
+        try:
+            await self._consult(question)
+            reply = await answered
+        finally:
+            self._open.pop(question.id, None)
+            # Also when the call is stopped: whoever shows the question must hear that it is gone.
+            self.bus.publish(gone("reject" if reply is None else reply.kind, reply))
+        return reply
+
+    def reply(self, question_id: str, said: Reply | str) -> None:
+        """Answer a waiting question, and every other question that this answer settles as well."""
+        if question_id not in self._open:
+            raise UsageError(f"No question {question_id!r} is waiting; it may have been answered or its turn stopped.")
+        question, _ = self._open[question_id]
+        reply = as_reply(said)
+        _check(question, reply)
+        question.accept(reply)
+        if question_id in self._open:
+            self._settle(question_id, reply)
+        if reply.kind == "reject" and question.kind == "permission":
+            for other in self.of_session(question.session_id):
+                if other.kind == "permission":
+                    self._settle(other.id, Reply(kind="reject"))
+
+    def release(self, question_id: str, reply: Reply) -> None:
+        """Settle a question that another answer has made superfluous."""
+        self._settle(question_id, reply)
+
+    def cancel(self, session_id: str, reason: str) -> None:
+        """Withdraw every question of a session that is being stopped."""
+        for question in self.of_session(session_id):
+            _, answered = self._open[question.id]
+            if not answered.done():
+                answered.set_exception(ToolError(f"The call was stopped: {reason}.", "aborted"))
+
+    async def _consult(self, question: Question) -> None:
+        """Ask whoever answers; a wrong answer is a mistake of the program around us, told to it."""
+        if self.answer is None:
+            self.reply(question.id, Reply(kind="reject", message=NOBODY))
+            return
+        said: Any = self.answer(question)
+        if inspect.isawaitable(said):
+            said = await self._first(said, question.id)
+        if said is not None and question.id in self._open:
+            self.reply(question.id, said)
+
+    async def _first(self, answering: Awaitable[Said], question_id: str) -> Said:
+        """What an answerer comes to, unless the question is answered in another way before."""
+        _, answered = self._open[question_id]
+        asking: asyncio.Future[Said] = asyncio.ensure_future(answering)
+        either: list[asyncio.Future[Any]] = [asking, answered]
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
+        finally:
+            asking.cancel()
+
+    def _settle(self, question_id: str, reply: Reply) -> None:
+        _, answered = self._open.pop(question_id)
+        if not answered.done():
+            answered.set_result(reply)
+
+
+def as_reply(said: object) -> Reply:
+    """A Reply, or one of the words for one; anything else is a WrongAnswer."""
+    match said:
+        case Reply():
+            return said
+        case "once" | "always" | "reject":
+            return Reply(kind=said)
+        case _:
+            raise WrongAnswer(f"{said!r} is no answer: return a Reply or one of the words {', '.join(_WORDS)}.")
+
+
+def _check(question: Question, reply: Reply) -> None:
+    unknown = set(reply.patterns or ()) - set(question.always)
+    if reply.kind == "always" and unknown:
+        choice = ", ".join(question.always) or "nothing: this can only be allowed once"
+        raise UsageError(f"{', '.join(sorted(unknown))} was not offered for this question; there is {choice}.")
+
+
+def rejected(what: str, reply: Reply) -> PermissionRejected:
+    """The error of a call that was refused, in words that are true of who refused it."""
+    if reply.message == NOBODY:
+        return PermissionRejected(f"{what} was refused, because {NOBODY}. Nothing was done.", advice=NOBODY)
+    if reply.message:
+        return PermissionRejected(f"The user refused {what} and says: {reply.message}", advice=reply.message)
+    return PermissionRejected(f"The user refused {what}. Nothing was done; do not try it again another way.")

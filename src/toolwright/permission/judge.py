@@ -1,0 +1,66 @@
+"""What rules and approvals make of a request. Pure: nobody is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toolwright.permission.approvals import Approval
+from toolwright.permission.rules import Decision, Policy, strictest
+from toolwright.request import Request
+from toolwright.tool import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the rules and approvals make of one request."""
+
+    request: Request
+    decision: Decision
+    pattern: str
+    """The pattern that decided."""
+
+    @property
+    def action(self) -> Action:
+        return self.decision.action
+
+
+def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:
+    """The strictest answer over all patterns. An approval turns ask into allow; it never touches a deny."""
+    decisions = [
+        (_approved(policy.decide(request.permission, pattern), request, pattern, approvals), pattern)
+        for pattern in (*request.patterns, *request.implied)
+    ]
+    if not decisions:
+        return Judgement(request=request, decision=Decision(action="ask"), pattern="")
+    decision = strictest([decision for decision, _ in decisions])
+    pattern = next(pattern for one, pattern in decisions if one is decision)
+    if decision.action == "ask" and _exactly_approved(request, approvals):
+        decision = replace(decision, action="allow")
+    if decision.action == "allow" and request.must_ask:
+        decision = replace(decision, action="ask")
+    return Judgement(request=request, decision=decision, pattern=pattern)
+
+
+def _approved(decision: Decision, request: Request, pattern: str, approvals: Sequence[Approval]) -> Decision:
+    if decision.action == "ask" and any(approval.covers(request.permission, pattern) for approval in approvals):
+        return replace(decision, action="allow")
+    return decision
+
+
+def _exactly_approved(request: Request, approvals: Sequence[Approval]) -> bool:
+    """Whether a person has approved just these words; then what they imply was approved with them."""
+    exact = [approval for approval in approvals if approval.exact]
+    return bool(exact) and all(
+        any(approval.covers(request.permission, pattern) for approval in exact) for pattern in request.patterns
+    )
+
+
+def denial(judgement: Judgement) -> str:
+    """What the model is told of a rule that forbids."""
+    decision = judgement.decision
+    where = f" ({decision.rule.source})" if decision.rule and decision.rule.source else ""
+    rule = f"the rule `{decision.rule}`{where}" if decision.rule else "no rule that allows it"
+    whose = f" for the agent {decision.policy.agent}" if decision.policy and decision.policy.agent else ""
+    return (
+        f"A rule forbids {judgement.request.permission} on {judgement.pattern!r}: {rule}{whose}. Nothing was done."
+        " Do not look for a way around it: go on without this, or tell the user what you would need."
+    )

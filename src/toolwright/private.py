@@ -1,0 +1,95 @@
+"""Files that are the user's alone: in folders nobody else can enter, and changed by one process at a time."""
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from toolwright.errors import ConfigError
+
+MOST_BYTES = 16_000_000
+MOST_CORRECTED = 5000
+"""Files looked at when a folder is corrected; those beyond are out of reach all the same."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone. May raise OSError."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def keep_private(folder: Path) -> None:
+    """Correct a folder, if it is there, and what lies in it, so that nobody but its owner gets in."""
+    if not folder.is_dir():
+        return
+    _correct(folder)
+    for path in islice(folder.rglob("*"), MOST_CORRECTED):
+        _correct(path)
+
+
+def read_private(file: Path) -> str:
+    """The text of the file, empty if it is not there; a failure is one sentence."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise ConfigError(f"{file} is not a regular file. Move it away.")
+            return stream.read(MOST_BYTES).decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8 text. Correct the file or delete it.") from error
+
+
+def update(file: Path, change: Callable[[str], str]) -> None:
+    """Replace the file's text by what `change` makes of it, with no other process between reading and writing."""
+    try:
+        with _held(file):
+            _replace(file, change(read_private(file)))
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[None]:
+    """The lock lies beside the file, because the file itself is replaced by every change."""
+    make_folder(file.parent)
+    handle = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(file: Path, text: str) -> None:
+    start, end = f".{file.name}.", ".new"
+    for left in file.parent.glob(f"{start}*{end}"):  # of a process that was killed; nobody else is at work now
+        left.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(end, start, file.parent)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(handle)
+        fresh.replace(file)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _correct(path: Path) -> None:
+    with suppress(OSError):
+        mode = path.lstat().st_mode
+        wanted = 0o700 if stat.S_ISDIR(mode) else 0o600
+        if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and stat.S_IMODE(mode) & 0o077:
+            path.chmod(wanted)

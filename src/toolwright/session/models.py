@@ -1,0 +1,35 @@
+"""The models of a workspace: those the settings know, one that a caller brought, and a small one for titles."""
+
+from collections.abc import Mapping
+
+from toolwright.auth import AuthFile
+from toolwright.config.load import Config
+from toolwright.folders import Folders
+from toolwright.models.catalog import Catalog
+from toolwright.models.connect import Connections
+from toolwright.models.model import Model
+from toolwright.session.title import small_sibling
+
+
+def open_connections(
+    config: Config, folders: Folders, environment: Mapping[str, str], brought: str | Model
+) -> Connections:
+    """The models there are, and the user's keys for them."""
+    settings = config.settings
+    catalog = Catalog(
+        {name: provider.said for name, provider in settings.provider.items()},
+        disabled=settings.disabled_providers,
+        enabled=settings.enabled_providers,
+    )
+    connections = Connections(catalog, env=environment, auth=AuthFile(folders.auth).records())
+    if not isinstance(brought, str):
+        connections.add(brought.info.full_name, brought)
+    return connections
+
+
+def small_model(connections: Connections, chosen: str, model: Model) -> Model:
+    """The model for titles: the user's choice, or a small one of the same provider; never another provider's."""
+    if chosen:
+        return connections.open(chosen)
+    small = small_sibling(model.info, connections.catalog.models(model.info.provider))
+    return connections.open(small.full_name) if small else model

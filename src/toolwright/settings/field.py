@@ -1,0 +1,111 @@
+"""What a field of the settings says of itself: what it does, and what a project that is not trusted may do with it."""
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Untrusted = Literal["user_only", "tightens", "free"]
+"""What a project may say before the user trusts it: nothing, only what restricts more, or anything."""
+Tighten = Callable[[Any, Any], Any]
+"""The stricter of what stands and what is said, as JSON values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The note on a field, written as `Annotated[type, user_only("what it does")]`."""
+
+    does: str
+    untrusted: Untrusted
+    tighten: Tighten | None = None
+    """Also holds a user's value within the bounds of a managed one."""
+    default: str = ""
+    """The default in words, where its value does not tell."""
+    schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Further keywords of JSON Schema."""
+    key: str = ""
+    """The name in a file, where it is not that of the field."""
+    short: str = ""
+    """For a section: the field that a plain value in its place stands for."""
+    effect: bool = True
+    """Whether anything follows from it yet; if not, whoever writes it is told."""
+
+
+def user_only(does: str, tighten: Tighten | None = None, **more: Any) -> Setting:
+    return Setting(does=does, untrusted="user_only", tighten=tighten, **more)
+
+
+def tightens(does: str, tighten: Tighten | None = None, **more: Any) -> Setting:
+    return Setting(does=does, untrusted="tightens", tighten=tighten, **more)
+
+
+def free(does: str, **more: Any) -> Setting:
+    return Setting(does=does, untrusted="free", **more)
+
+
+def lowest(standing: Any, said: Any) -> Any:
+    """The smaller number; None is no limit at all."""
+    return said if standing is None else min(standing, said)
+
+
+def off_wins(standing: Any, said: Any) -> Any:
+    return standing and said
+
+
+def on_wins(standing: Any, said: Any) -> Any:
+    return standing or said
+
+
+def joined(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+    """Both lists: what they name is withheld."""
+    return list(dict.fromkeys((*standing, *said)))
+
+
+def within(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+    """What both lists name: they grant."""
+    return [entry for entry in said if entry in standing]
+
+
+def within_if_any(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The same where an empty list means everything."""
+    return within(standing, said) or list(standing) if standing else list(said)
+
+
+def narrower(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The places said that lie within the standing ones; if none does, the standing ones."""
+    return [place for place in said if any(_holds(outer, place) for outer in standing)] or list(standing)
+
+
+def stricter_mode(standing: str, said: str) -> str:
+    """`auto` may be made definite; nothing but `off` itself becomes `off`."""
+    if standing == "off":
+        return said
+    return said if standing == "auto" and said != "off" else standing
+
+
+def refusing(standing: str, said: str) -> str:
+    return said if said == "refuse" else standing
+
+
+def lower_limits(standing: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Limits of output that are nowhere above the standing ones, the general or those of the same agent or tool."""
+    found = _lower(standing, said)
+    for group in ("agent", "tool"):
+        entries = {
+            name: _lower({**standing, **standing.get(group, {}).get(name, {})}, limits)
+            for name, limits in said.get(group, {}).items()
+        }
+        found |= {group: entries} if entries else {}
+    return found
+
+
+def _lower(standing: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: min(said[key], standing[key]) for key in ("max_lines", "max_bytes") if key in said}
+    return found | {key: value for key, value in said.items() if key == "direction"}
+
+
+def _holds(outer: str, place: str) -> bool:
+    if outer == "/":
+        return True
+    outer, place = posixpath.normpath(outer), posixpath.normpath(place)
+    return place == outer or place.startswith(f"{outer}/")

@@ -1,0 +1,351 @@
+"""The record of all settings, with defaults: what a configuration file may say, and what a reader gets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from toolwright.settings.field import (
+    free,
+    joined,
+    lower_limits,
+    lowest,
+    narrower,
+    off_wins,
+    refusing,
+    stricter_mode,
+    tightens,
+    user_only,
+    within,
+    within_if_any,
+)
+
+Json = Mapping[str, Any]
+Names = tuple[str, ...]
+Texts = Mapping[str, str]
+
+# The records are made without `eq`: nobody compares them, and every start of the program would pay for it.
+
+COUNT = {"minimum": 1}
+MORE_THAN_NOTHING = {"exclusiveMinimum": 0}
+ACTION = {"type": "string", "enum": ["allow", "ask", "deny"]}
+BY_PATTERN = {"anyOf": [ACTION, {"type": "object", "additionalProperties": ACTION}]}
+RULE = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}, "resource": {"type": "string"}, "effect": ACTION},
+    "required": ["action", "resource", "effect"],
+}
+PERMISSION = {
+    "anyOf": [ACTION, {"type": "object", "additionalProperties": BY_PATTERN}, {"type": "array", "items": RULE}]
+}
+TOOLS = {"type": "object", "additionalProperties": {"type": "boolean"}}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SandboxSection:
+    """The box around commands."""
+
+    mode: Annotated[
+        Literal["auto", "bubblewrap", "landlock", "seatbelt", "off"],
+        user_only("how commands are boxed in; `auto` takes the best that works here", stricter_mode),
+    ] = "auto"
+    writable: Annotated[Names, user_only("further places commands may write", within)] = ()
+    readable: Annotated[Names, tightens("what commands may read besides the project and the system", narrower)] = ("/",)
+    network: Annotated[bool, tightens("whether commands have the network", off_wins)] = True
+    reveal: Annotated[
+        Names, user_only("patterns of files to show to commands although a rule denies reading them", within)
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EnvironmentSection:
+    """Which variables commands get."""
+
+    allow: Annotated[Names, user_only("names to hand on although they look like secrets", within)] = ()
+    deny: Annotated[Names, tightens("further names of variables to keep from commands", joined)] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EditSection:
+    """How the tools change files."""
+
+    drift: Annotated[
+        Literal["merge", "replace", "refuse"],
+        tightens("what `edit` does where lines differ, see [differences.md](differences.md#editing)", refusing),
+    ] = "merge"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LimitsSection:
+    """How much of an output a model sees, for one agent or tool; what is None is as in general."""
+
+    max_lines: Annotated[int | None, tightens("lines", lowest, schema=COUNT)] = None
+    max_bytes: Annotated[int | None, tightens("bytes", lowest, schema=COUNT)] = None
+    direction: Annotated[Literal["head", "tail", "both"] | None, free("which end is kept")] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TruncateSection:
+    """How much of an output a model sees."""
+
+    max_lines: Annotated[int, tightens("lines of an output a model sees", lowest, schema=COUNT)] = 2000
+    max_bytes: Annotated[int, tightens("bytes of it", lowest, schema=COUNT)] = 51200
+    direction: Annotated[
+        Literal["head", "tail", "both"] | None,
+        free("which end is kept", default="`both` for bash, `head` for the others"),
+    ] = None
+    agent: Annotated[Mapping[str, LimitsSection], tightens("the same three by agent", default="none")] = field(
+        default_factory=dict[str, LimitsSection]
+    )
+    tool: Annotated[
+        Mapping[str, LimitsSection], tightens("the same three by tool; they win over an agent's", default="none")
+    ] = field(default_factory=dict[str, LimitsSection])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BatchSection:
+    """The `batch` tool."""
+
+    max_calls: Annotated[int, tightens("calls in one batch", lowest, schema=COUNT)] = 10
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompactionSection:
+    """What happens when a conversation grows too long."""
+
+    auto: Annotated[
+        bool, user_only("whether a summary may take the place of a conversation that has grown too long")
+    ] = True
+    prune: Annotated[bool, user_only("whether old results are cleared after a turn")] = True
+    reserved: Annotated[
+        int | None,
+        user_only("tokens kept free for the reply", schema=COUNT, default="the model's longest reply, at most 32000"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BudgetSection:
+    """When a turn is stopped; None is no limit. See [sessions.md](sessions.md#limits)."""
+
+    steps: Annotated[int | None, tightens("replies of the model in a turn", lowest, schema=COUNT)] = None
+    tokens: Annotated[int | None, tightens("tokens in a turn", lowest, schema=COUNT)] = None
+    cost: Annotated[float | None, tightens("dollars in a turn", lowest, schema=MORE_THAN_NOTHING)] = None
+    seconds: Annotated[float | None, tightens("seconds a turn may take", lowest, schema=MORE_THAN_NOTHING)] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExperimentalSection:
+    """What may still change."""
+
+    batch_tool: Annotated[bool, user_only("offer the `batch` tool")] = False
+    plan_mode: Annotated[bool, user_only("offer `plan_enter` and `plan_exit` on the command line")] = False
+    continue_loop_on_deny: Annotated[bool, user_only("go on after a refusal without advice", off_wins)] = False
+    primary_tools: Annotated[Names, user_only("tools that subagents are not offered", joined)] = ()
+    lsp_tool: Annotated[bool, user_only("offer the `lsp` tool", effect=False)] = False
+    web_search: Annotated[bool, user_only("offer the `websearch` and `codesearch` tools")] = False
+    mcp_timeout: Annotated[int | None, user_only("milliseconds for MCP requests", schema=COUNT, effect=False)] = None
+    chat_max_retries: Annotated[
+        int | None,
+        user_only("retries of a model request", schema={"minimum": 0}, key="chatMaxRetries", effect=False),
+    ] = None
+    open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
+    disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
+    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = field(
+        default_factory=dict[str, Any]
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProviderSettings:
+    """A provider: where it is and which models it has. An untrusted project may only add one, without your keys."""
+
+    name: Annotated[str, free("its name for people")] = ""
+    api: Annotated[str, free("the wire format, or the address")] = ""
+    npm: Annotated[str, free("the package whose wire format it speaks")] = ""
+    env: Annotated[Names, user_only("variables that may hold its key")] = ()
+    options: Annotated[Json, free("`baseURL`, `apiKey`, `headers`, `timeout` and what its models take")] = field(
+        default_factory=dict[str, Any]
+    )
+    models: Annotated[Mapping[str, Json], free("its models")] = field(default_factory=dict[str, Json])
+    whitelist: Annotated[Names, free("the only models to offer")] = ()
+    blacklist: Annotated[Names, free("models not to offer")] = ()
+    said: Json = field(default_factory=dict[str, Any])
+    """The record as JSON, with what it says and nothing else; for the catalogue."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchSection:
+    """Whom searches are sent to."""
+
+    url: Annotated[str, user_only("the address of the search service", schema={"pattern": "^https?://"})] = ""
+    headers: Annotated[Texts, user_only("headers of every search")] = field(default_factory=dict[str, str])
+    timeout: Annotated[int | None, user_only("milliseconds for a search", schema=COUNT)] = None
+    backend: Annotated[Literal["mcp", "searxng"], user_only("what the service speaks")] = "mcp"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CommandSettings:
+    """A prompt with a name."""
+
+    template: Annotated[str, user_only("the prompt; `$ARGUMENTS` is what follows the name")]
+    description: Annotated[str, user_only("what it is for")] = ""
+    agent: Annotated[str, user_only("who carries it out")] = ""
+    model: Annotated[str, user_only("with which model")] = ""
+    subtask: Annotated[bool | None, user_only("whether as a subagent")] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class McpSettings:
+    """An MCP server."""
+
+    type: Annotated[Literal["local", "remote"] | None, user_only("a program, or an address")] = None
+    command: Annotated[Names, user_only("the program and its arguments")] = ()
+    environment: Annotated[Texts, user_only("variables for the program")] = field(default_factory=dict[str, str])
+    cwd: Annotated[str, user_only("the folder it runs in")] = ""
+    url: Annotated[str, user_only("the address")] = ""
+    headers: Annotated[Texts, user_only("headers of every request")] = field(default_factory=dict[str, str])
+    oauth: Annotated[Json | Literal[False] | None, user_only("how to log in, or `false`")] = None
+    enabled: Annotated[bool, user_only("whether it is used")] = True
+    timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProgramSettings:
+    """A formatter or a language server."""
+
+    disabled: Annotated[bool, user_only("whether it is left out")] = False
+    command: Annotated[Names, user_only("the program and its arguments")] = ()
+    environment: Annotated[Texts, user_only("variables for the program")] = field(default_factory=dict[str, str])
+    env: Annotated[Texts, user_only("the same")] = field(default_factory=dict[str, str])
+    extensions: Annotated[Names, user_only("for which files")] = ()
+    initialization: Annotated[Json, user_only("what a language server is told at the start")] = field(
+        default_factory=dict[str, Any]
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AgentSettings:
+    """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
+
+    name: Annotated[str, user_only("its key again; anything else is ignored")] = ""
+    description: Annotated[str, free("when to use it")] = ""
+    mode: Annotated[Literal["primary", "subagent", "all"] | None, free("who may call it")] = None
+    model: Annotated[str, user_only("`provider/model`")] = ""
+    variant: Annotated[str, user_only("a variant of the model")] = ""
+    prompt: Annotated[str, free("what the model is told to be")] = ""
+    temperature: Annotated[float | None, free("how freely the model chooses")] = None
+    top_p: Annotated[float | None, free("the same by another measure")] = None
+    steps: Annotated[int | None, free("replies in a turn", schema=COUNT)] = None
+    max_steps: Annotated[int | None, free("the older name of `steps`", schema=COUNT, key="maxSteps")] = None
+    disable: Annotated[bool, user_only("hide the agent")] = False
+    hidden: Annotated[bool, user_only("leave it out of lists")] = False
+    color: Annotated[str, free("`#rrggbb` or a name", schema={"pattern": "^#[0-9a-fA-F]{6}$|^[a-z][a-z-]*$"})] = ""
+    permission: Annotated[Any, tightens("rules of its own", schema=PERMISSION)] = None
+    tools: Annotated[Any, tightens("the older way to say the same", schema=TOOLS)] = None
+    options: Annotated[Json, user_only("handed on to the provider")] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """Everything that can be set. Read it with `load_config`, which has weighed who said what."""
+
+    permission: Annotated[
+        Any, tightens("rules, see [permissions.md](permissions.md)", schema=PERMISSION, default="as told there")
+    ] = None
+    tools: Annotated[
+        Any, tightens('`{"bash": false}`: the older way to deny or allow a tool', schema=TOOLS, default="none")
+    ] = None
+    agent: Annotated[
+        Mapping[str, AgentSettings],
+        tightens("agents by name, see [agents.md](agents.md)", default="the built-in ones"),
+    ] = field(default_factory=dict[str, AgentSettings])
+    default_agent: Annotated[str, user_only("who takes a prompt", default="`build`")] = ""
+    model: Annotated[str, user_only("`provider/model` for prompts", default="none: name one with `--model`")] = ""
+    small_model: Annotated[
+        str, user_only("for titles", default="a small model of the same provider, or the same model")
+    ] = ""
+    provider: Annotated[
+        Mapping[str, ProviderSettings],
+        tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
+    ] = field(default_factory=dict[str, ProviderSettings])
+    disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
+    enabled_providers: Annotated[
+        Names, user_only("the only providers that are used", within_if_any, default="all")
+    ] = ()
+    command: Annotated[
+        Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
+    ] = field(default_factory=dict[str, CommandSettings])
+    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = field(
+        default_factory=dict[str, McpSettings]
+    )
+    formatter: Annotated[
+        bool | Mapping[str, ProgramSettings], user_only("programs that format", effect=False, default="none")
+    ] = False
+    lsp: Annotated[
+        bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
+    ] = False
+    instructions: Annotated[
+        Names, tightens("further files and globs whose text every model gets; an untrusted project's from inside it")
+    ] = ()
+    plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
+    shell: Annotated[
+        str,
+        user_only("the shell for commands", default="`$SHELL`, unless it is fish or nu; else bash, or zsh on macOS"),
+    ] = ""
+    sandbox: Annotated[
+        SandboxSection, user_only("the mode alone, or an object; see [shell.md](shell.md#the-sandbox)", short="mode")
+    ] = SandboxSection()
+    environment: EnvironmentSection = EnvironmentSection()
+    edit: EditSection = EditSection()
+    encoding: Annotated[
+        str,
+        user_only(
+            "for files that are neither UTF-8 nor UTF-16, such as `cp1252`",
+            default="none: such bytes are kept as they are",
+        ),
+    ] = ""
+    search: SearchSection = SearchSection()
+    truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
+        TruncateSection()
+    )
+    batch: BatchSection = BatchSection()
+    budget: BudgetSection = BudgetSection()
+    compaction: CompactionSection = CompactionSection()
+    experimental: ExperimentalSection = ExperimentalSection()
+
+
+FOREIGN = (
+    "$schema",
+    "theme",
+    "keybinds",
+    "logLevel",
+    "tui",
+    "server",
+    "watcher",
+    "snapshot",
+    "share",
+    "autoshare",
+    "autoupdate",
+    "username",
+    "layout",
+    "enterprise",
+    "skills",
+    "references",
+    "subagent_depth",
+    "attachment",
+)
+"""Settings of the reference that mean nothing here; accepted in silence, so that a file carries over."""
+RESERVED_OPTIONS = frozenset(
+    {
+        "model",
+        "messages",
+        "tools",
+        "stream",
+        "input",
+        "contents",
+        "system",
+        "instructions",
+        "systemInstruction",
+        "system_instruction",
+    }
+)
+"""Parts of a request that are ours to write, which no option of a provider or an agent replaces."""
