@@ -140,6 +140,9 @@ class _Merge:
             return self._change(*here, list(map(self._kept, range(*here), range(*new))))
         if _stripped(mine) == _stripped(self.old[slice(*old)]):
             return True
+        at_end = old[0] == 0 or old[1] == len(self.old)
+        if at_end and any((twin := self.twins.get(n)) and twin.kind in ("like", "place") for n in range(*old)):
+            return False
         invented = {self.heirs[number] for number in range(*old) if number in self.heirs}
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False

@@ -13,6 +13,8 @@ from toolwright.edits.views import View
 
 _ENOUGH = 0.5
 """Share of the old text, by weight, that must be in a region as it is."""
+_LIKELY = 0.75
+"""Share, likeness counted, from which on a region that is not fit for the change may still be the one meant."""
 _CHARACTERS = 12
 _HITS = 40
 _TELLING = 60
@@ -149,7 +151,8 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     agreed = {strip(line) for line in new}
     exact = frozenset(pair.one for pair in pairs if _is_evident(pair, here, agreed))
     told = [number for number, line in enumerate(old) if not is_elision(line)]
-    if sum(weight(old[n]) for n in exact) <= _ENOUGH * sum(weight(old[n]) for n in told):
+    total = sum(weight(old[n]) for n in told)
+    if sum(weight(old[n]) for n in exact) <= _ENOUGH * total + 1e-9:
         return None
     head = sum(number < pairs[0].one for number in told)
     tail = sum(number > pairs[-1].one for number in told)
@@ -157,6 +160,8 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
     fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
     score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
+    if not fit and score < _LIKELY * total:
+        return None
     return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, fit)
 
 

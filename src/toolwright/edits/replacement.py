@@ -8,12 +8,12 @@ from typing import Literal
 
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
-from toolwright.edits.fitting import Splice, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
+from toolwright.edits.fitting import Splice, are_lines, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
 from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
-from toolwright.edits.strategies import STRATEGIES
+from toolwright.edits.strategies import STRATEGIES, fills_lines
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
 
@@ -63,6 +63,8 @@ def _replaced(
     """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
+    if strategy == "trimmed_boundary" and are_lines(old, new):
+        places = [place for place in places if fills_lines(text, place)]
     if not places:
         return _carried_over(view, old, new, everywhere=everywhere, drift=drift, line=line)
     if len(places) > 1 and not everywhere:
