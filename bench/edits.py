@@ -24,8 +24,8 @@ from typing import get_args
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reference import Reference, references
-
 from tests.edits.mistakes import MISTAKES, Case, cases
+
 from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError
 

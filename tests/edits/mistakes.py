@@ -510,9 +510,7 @@ def _tabs_for_spaces(draft: Draft) -> bool:
     # The file has tabs and the model writes spaces.
     for part in (draft.above, draft.below):
         part[:] = [tabs(line) for line in part]
-    draft.truth = [
-        replace(row, old=row.old and tabs(row.old), new=row.new and tabs(row.new)) for row in draft.truth
-    ]
+    draft.truth = [replace(row, old=row.old and tabs(row.old), new=row.new and tabs(row.new)) for row in draft.truth]
     if not draft.carried:
         _each_line(draft, lambda line: line, tabs)
     return True

@@ -9,7 +9,15 @@ from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError
 
 EACH = 12
-UNHARMED = ["none", "no indentation", "line ends", "line numbers", "escaped breaks", "trailing blanks", "tabs and spaces"]
+UNHARMED = [
+    "none",
+    "no indentation",
+    "line ends",
+    "line numbers",
+    "escaped breaks",
+    "trailing blanks",
+    "tabs and spaces",
+]
 """Mistakes that leave no doubt about what is meant."""
 
 
@@ -18,7 +26,6 @@ def outcome(case: Case, drift: Drift = "merge") -> str:
         after = replace(case.before, case.old, case.new, drift=drift).text
     except ToolError as error:
         assert error.kind in ("not_found", "ambiguous", "same")  # noqa: PT017 - a refusal is an answer too
-        assert len(str(error).split()) > 8
         return "refused"
     return "as meant" if after == case.after else f"otherwise: {case.id}"
 

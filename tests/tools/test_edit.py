@@ -37,9 +37,7 @@ BETTER: dict[str, tuple[str, str]] = {
 }
 """Rows that come out otherwise unless `edit.drift` is `replace`: how, and why."""
 
-MEANT = {
-    f"edit-{number:04d}" for number in (395, 399, 400, 404, 406, 408, 414, 434, 436, 438, 526, 538)
-}
+MEANT = {f"edit-{number:04d}" for number in (395, 399, 400, 404, 406, 408, 414, 434, 436, 438, 526, 538)}
 """Rows that the reference refuses, and that are done as they are meant unless `edit.drift` is `replace`: oldString is
 wrong in a line that newString has as the file does."""
 
@@ -95,7 +93,9 @@ async def test_rows_that_come_out_better_in_our_own_manner(desk: Desk, row: Json
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["id"] in MEANT], ids=label)
-async def test_rows_whose_old_text_is_wrong_where_file_and_new_text_agree_are_done_as_meant(desk: Desk, row: Json) -> None:
+async def test_rows_whose_old_text_is_wrong_where_file_and_new_text_agree_are_done_as_meant(
+    desk: Desk, row: Json
+) -> None:
     assert outcome(await play(desk, row)) == "ok"
     before, after = row["before"], (desk.project / row["file"]).read_bytes().decode()
     at = after.index(row["newString"])

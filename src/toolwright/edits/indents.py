@@ -8,7 +8,6 @@ from toolwright.edits.blanks import indent_of, strip
 from toolwright.edits.standing import Pairs, indents, standing
 
 
-
 def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = ()) -> list[str]:
     """New lines moved from the indentation of the model's old text to the file's.
 

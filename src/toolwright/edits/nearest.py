@@ -149,7 +149,6 @@ def _equal(mine: str, its: str) -> int:
     return next((number for number in range(most) if mine[number] != its[number]), most)
 
 
-
 def _points(text: str) -> str:
     named = ", ".join(f"U+{ord(character):04X}" for character in text[:4])
     return f"{_quoted(text)} ({named})" if text else "nothing"

@@ -66,9 +66,7 @@ def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Reg
 def is_sure(regions: Sequence[Region]) -> bool:
     """Whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
     best, *others = regions
-    return best.fit and all(
-        other.exact < best.exact and other.score + _MARGIN < best.score for other in others
-    )
+    return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
 
 
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:

@@ -8,7 +8,16 @@ from typing import Literal
 
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
-from toolwright.edits.fitting import Splice, are_lines, asked_and_given, fitted, follow_line_ends, merged, spliced, without_double_indent
+from toolwright.edits.fitting import (
+    Splice,
+    are_lines,
+    asked_and_given,
+    fitted,
+    follow_line_ends,
+    merged,
+    spliced,
+    without_double_indent,
+)
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
@@ -28,7 +37,7 @@ class Replacement:
 
     text: str
     strategy: str
-    """Which of the nine strategies found the old text."""
+    """What the old text was found by: one of the nine strategies, line_numbers, elision or alignment."""
     count: int
     head: int
     """Characters before the first change."""
@@ -40,7 +49,7 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
     """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
 
     `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where
-    it does not touch them, `refuse` refuses, `replace` overwrites them as the reference does, and does without
+    file and new text leave no doubt what it means there, `refuse` refuses, `replace` overwrites them as the reference does, and does without
     our care for indentation, line ends and places too.
     """
     if old == new:
@@ -60,7 +69,7 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
 def _replaced(
     view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
 ) -> Replacement:
-    """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
+    """The replacement in our own manner; `line`, where the old text is said to begin, decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
     if strategy == "trimmed_boundary" and are_lines(old, new):
@@ -89,9 +98,7 @@ def _replaced(
     return _done(text, splices, strategy, len(places))
 
 
-def _carried_over(
-    view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None
-) -> Replacement:
+def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None) -> Replacement:
     """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)

@@ -64,7 +64,10 @@ def _by_start(lines: Sequence[str], pairs: Pairs) -> Standing:
     first = next(indent_of(line) for line in lines if strip(line))
     old, here = next(iter(indents(pairs)), ("", ""))
     if old == here:
-        used, known, there = {indent_of(line) for line in lines}, *(set(part) for part in zip(*indents(pairs), strict=True))
+        used, known, there = (
+            {indent_of(line) for line in lines},
+            *(set(part) for part in zip(*indents(pairs), strict=True)),
+        )
         return "file" if used <= there and not used <= known else "old"
     if first == old:
         return "old"

@@ -26,7 +26,9 @@ def merge_line(old: str, new: str, here: str) -> str | None:
     for change in wanted:
         if any(change[:2] == other[:2] and _after(n, change) == _after(h, other) for other in drift):
             continue
-        if any(_meet(change, other, n) for other in blank) or any(_touch(change, other, nearly=other not in blank) for other in drift):
+        if any(_meet(change, other, n) for other in blank) or any(
+            _touch(change, other, nearly=other not in blank) for other in drift
+        ):
             return None
         shift = sum(_growth(other) for other in drift if other.before_end <= change.before_start)
         pieces += [*h[at : change.before_start + shift], *_after(n, change)]
