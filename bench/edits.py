@@ -6,7 +6,7 @@ python bench/edits.py --program COMMAND                 another program: it read
                                                         or `{"error": ...}`
 python bench/edits.py --write FILE                      the cases as JSON lines, with what was meant as `after`
 
-The edits are made from files that come with Python, by tests/edits/mistakes.py, so what was meant is known. The
+The edits are made from files that come with Python, by tests/edits/cases.py, so what was meant is known. The
 reference is the program that bench/reference.py finds or npm installs; without it its columns are left out.
 """
 
@@ -24,7 +24,8 @@ from typing import get_args
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reference import Reference, references
-from tests.edits.mistakes import MISTAKES, Case, cases
+from tests.edits.cases import Case, cases
+from tests.edits.mistakes import MISTAKES
 
 from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from tests.edits.mistakes import MISTAKES, Case, cases
+from tests.edits.cases import Case, cases
+from tests.edits.mistakes import MISTAKES
 from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError
 

@@ -48,9 +48,9 @@ class Replacement:
 def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> Replacement:
     """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
 
-    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where
-    file and new text leave no doubt what it means there, `refuse` refuses, `replace` overwrites them as the reference does, and does without
-    our care for indentation, line ends and places too.
+    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where file
+    and new text leave no doubt what it means there, `refuse` refuses, `replace` overwrites them as the reference does,
+    and does without our care for indentation, line ends and places too.
     """
     if old == new:
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
