@@ -176,7 +176,12 @@ class ProviderSettings:
 class SearchSection:
     """Whom searches are sent to."""
 
-    url: Annotated[str, user_only("the address of the search service, see [web.md](web.md#searching)", schema={"pattern": "^https?://"})] = ""
+    url: Annotated[
+        str,
+        user_only(
+            "the address of the search service, see [web.md](web.md#searching)", schema={"pattern": "^https?://"}
+        ),
+    ] = ""
     headers: Annotated[Texts, user_only("headers of every search")] = field(default_factory=dict[str, str])
     timeout: Annotated[int | None, user_only("milliseconds for a search", schema=COUNT)] = None
     backend: Annotated[Literal["mcp", "searxng"], user_only("what the service speaks")] = "mcp"
