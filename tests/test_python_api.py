@@ -8,10 +8,11 @@ from typing import Any, TypedDict
 import pytest
 
 from toolwright import Budget, Question, Reply, Rule, TurnResult, UsageError, open_workspace, run_sync, tool
+from toolwright.models.scripted import ScriptedCall
 from toolwright.session.result import TurnFinished
 from toolwright.testing import ScriptedModel
 
-READ = {"name": "read", "args": {"filePath": "a.txt"}}
+READ: ScriptedCall = {"name": "read", "args": {"filePath": "a.txt"}}
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def deploy(target: str, force: bool = False) -> str:
 
 
 async def test_a_turn_is_one_result_that_counts_all_of_it(folder: Path, home: dict[str, str]) -> None:
-    write = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n"}}
+    write: ScriptedCall = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n"}}
     model = ScriptedModel({"tools": [READ, write]}, {"text": "Done."})
     async with open_workspace(folder, model=model, environment=home) as w, w.session() as s:
         result = await s.prompt("Go.")
@@ -70,7 +71,7 @@ async def test_files_go_along_and_one_that_is_missing_is_told_before_anything_is
     async with open_workspace(folder, model=model, environment=home) as w, w.session() as s:
         with pytest.raises(UsageError, match=r"There is no file 'nope\.txt'"):
             await s.prompt("Look.", files=["nope.txt"])
-        assert model.requests == []
+        assert not model.requests
         assert (await s.prompt("Look.", files=[Path("a.txt")])).text == "Seen."
     assert "hello" in str(model.requests[0].messages)
 
@@ -109,11 +110,12 @@ async def test_a_stream_ends_with_the_result(folder: Path, home: dict[str, str])
 async def test_a_stream_that_is_left_early_stops_its_turn_and_the_session_goes_on(
     folder: Path, home: dict[str, str]
 ) -> None:
-    model = ScriptedModel({"text": "Slow.", "delay": 60}, {"text": "Next."})
+    model = ScriptedModel({"text": "Slow and long.", "delay": 0.01, "repeat": 1}, {"text": "Next."})
     async with open_workspace(folder, model=model, environment=home) as w, w.session() as s:
         stream = s.stream("Go.")
-        async for _ in stream:
-            break
+        async for event in stream:
+            if event.type == "message.part.delta":
+                break
         await stream.aclose()
         assert not s.turns.busy
         assert (await s.prompt("And now?")).text == "Next."
