@@ -112,7 +112,7 @@ class Turns:
         for hook in reversed(self.settings.prompt_hooks):
             proceed = _around(hook, proceed, self.session.id)
         try:
-            end = await proceed(prompt)
+            end: object = await proceed(prompt)
         except ToolwrightError:
             raise
         except Exception as bug:
