@@ -78,7 +78,7 @@ class Caller:
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 
-        result = await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+        result: object = await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
         if isinstance(result, Result):
             return result
         return Result.failed(ToolError(f"A hook around {tool.id} returned {result!r:.60}, which is no result."))
