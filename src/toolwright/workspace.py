@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from toolwright.web.search import Searcher
 
 log = logging.getLogger(__name__)
+# What goes wrong is in the results; the log is for who asks for it.
+logging.getLogger("toolwright").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 Rules = Sequence[Rule] | Mapping[str, Any] | str
@@ -166,14 +168,14 @@ class Workspace:
         """The extensions that are left out, and why."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
-        self._closed = False
+        self.closed = False
         self._stack = AsyncExitStack()
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
 
     def __repr__(self) -> str:
-        return f"<Workspace {str(self.directory)[-200:]}{' closed' if self._closed else ''}>"
+        return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
 
     async def __aenter__(self) -> "Workspace":
         for extension in self.extensions:
@@ -232,16 +234,16 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop what runs, end every service, and let nothing be lost."""
-        if self._closed:
+        if self.closed:
             return
         for session in list(self.sessions_open.values()):
             await self._quietly(f"session {session.id}", partial(session.abort, "the workspace was closed"))
-        self._closed = True
+        self.closed = True
         await self._stack.aclose()
         self.truncator.remove_old()
 
     def require_open(self) -> None:
-        if self._closed:
+        if self.closed:
             raise UsageError(f"The workspace {self.directory} was closed. Open it again with open_workspace.")
 
     # Extensions.

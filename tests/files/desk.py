@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from tests.contexts import HostedContext
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
 from toolwright.files.paths import Tree
 from toolwright.files.store import Files
 from toolwright.request import PathPattern, Request
-from toolwright.tool import Action, Json, Result, Tool, ToolContext
+from toolwright.tool import Action, Json, Result, Tool
 from toolwright.wildcard import matches
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Desk:
 
     async def run(self, tool: Tool, **arguments: Any) -> Result:
         """Run a tool as the door would: an error comes back as a result."""
-        ctx = ToolContext(
+        ctx = HostedContext(
             session_id=self.session_id,
             message_id="msg_1",
             call_id="call_1",

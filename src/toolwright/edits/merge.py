@@ -75,7 +75,7 @@ class _Merge:
         self.clear = standing(new, known) != "unclear"
         self.fitted = reindented(new, known)
         self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
-        self.given = {strip(line) for line in new}
+        self.given, self.there = ({strip(line) for line in lines} for lines in (new, here))
         self.lines: list[str] = []
         self.changes: list[Changed] = []
 
@@ -139,8 +139,13 @@ class _Merge:
         if _stripped(mine) == _stripped(its):
             return self._change(*here, list(map(self._kept, range(*here), range(*new))))
         if _stripped(mine) == _stripped(self.old[slice(*old)]):
-            return True
+            return not its or all(map(_stands_alike, mine, self.old[slice(*old)]))
+        at_end = old[0] == 0 or old[1] == len(self.old)
+        if at_end and any((twin := self.twins.get(n)) and twin.kind in ("like", "place") for n in range(*old)):
+            return False
         invented = {self.heirs[number] for number in range(*old) if number in self.heirs}
+        if any(strip(self.new[number]) in self.there for number in invented):
+            return False
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False
         given = [number for number in range(*new) if number not in invented]
@@ -168,6 +173,10 @@ class _Merge:
             self.changes.append(Changed(start, end, len(self.lines), len(self.lines) + len(lines)))
             self.lines += lines
         return True
+
+
+def _stands_alike(one: str, other: str) -> bool:
+    return not strip(one) or indent_of(one) == indent_of(other)
 
 
 def _stripped(lines: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.fitting import (
     Splice,
+    are_lines,
     asked_and_given,
     fitted,
     follow_line_ends,
@@ -21,7 +22,7 @@ from toolwright.edits.nearest import describe_collision, describe_miss, listed_l
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
 from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
-from toolwright.edits.strategies import STRATEGIES
+from toolwright.edits.strategies import STRATEGIES, fills_lines
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
 
@@ -36,7 +37,7 @@ class Replacement:
 
     text: str
     strategy: str
-    """Which of the nine strategies found the old text."""
+    """What the old text was found by: one of the nine strategies, line_numbers, elision or alignment."""
     count: int
     head: int
     """Characters before the first change."""
@@ -47,9 +48,9 @@ class Replacement:
 def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> Replacement:
     """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
 
-    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where
-    it does not touch them, `refuse` refuses, `replace` overwrites them as the reference does, and does without
-    our care for indentation, line ends and places too.
+    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where file
+    and new text leave no doubt what it means there, `refuse` refuses, `replace` overwrites them as the reference does,
+    and does without our care for indentation, line ends and places too.
     """
     if old == new:
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
@@ -68,9 +69,11 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
 def _replaced(
     view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
 ) -> Replacement:
-    """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
+    """The replacement in our own manner; `line`, where the old text is said to begin, decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
+    if strategy == "trimmed_boundary" and are_lines(old, new):
+        places = [place for place in places if fills_lines(text, place)]
     if not places:
         return _carried_over(view, old, new, everywhere=everywhere, drift=drift, line=line)
     if len(places) > 1 and not everywhere:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolwright.permission.approvals import Approval
-from toolwright.permission.rules import Decision, Policy, strictest
+from toolwright.permission.rules import STRICTNESS, Decision, Policy
 from toolwright.request import Request
 from toolwright.tool import Action
 
@@ -17,33 +17,29 @@ class Judgement:
     decision: Decision
     pattern: str
     """The pattern that decided."""
-
-    @property
-    def action(self) -> Action:
-        return self.decision.action
+    action: Action
 
 
 def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:
     """The strictest answer over all patterns. An approval turns ask into allow; it never touches a deny."""
-    decisions = [
-        (_approved(policy.decide(request.permission, pattern), request, pattern, approvals), pattern)
-        for pattern in (*request.patterns, *request.implied)
-    ]
-    if not decisions:
-        return Judgement(request=request, decision=Decision(action="ask"), pattern="")
-    decision = strictest([decision for decision, _ in decisions])
-    pattern = next(pattern for one, pattern in decisions if one is decision)
-    if decision.action == "ask" and _exactly_approved(request, approvals):
+    decision, decisive = None, ""
+    for pattern in (*request.patterns, *request.implied):
+        one = policy.decide(request.permission, pattern)
+        if one.action == "ask" and approvals and _is_approved(request.permission, pattern, approvals):
+            one = replace(one, action="allow")
+        if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
+            decision, decisive = one, pattern
+    if decision is None:
+        return Judgement(request=request, decision=Decision(action="ask"), pattern="", action="ask")
+    if decision.action == "ask" and approvals and _exactly_approved(request, approvals):
         decision = replace(decision, action="allow")
     if decision.action == "allow" and request.must_ask:
         decision = replace(decision, action="ask")
-    return Judgement(request=request, decision=decision, pattern=pattern)
+    return Judgement(request=request, decision=decision, pattern=decisive, action=decision.action)
 
 
-def _approved(decision: Decision, request: Request, pattern: str, approvals: Sequence[Approval]) -> Decision:
-    if decision.action == "ask" and any(approval.covers(request.permission, pattern) for approval in approvals):
-        return replace(decision, action="allow")
-    return decision
+def _is_approved(permission: str, pattern: str, approvals: Sequence[Approval]) -> bool:
+    return any(approval.covers(permission, pattern) for approval in approvals)
 
 
 def _exactly_approved(request: Request, approvals: Sequence[Approval]) -> bool:

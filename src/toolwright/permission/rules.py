@@ -22,7 +22,9 @@ LayerName = Literal[
     "managed",
 ]
 
-_STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+_REMEMBERED = 1000
+"""Decisions an agent's rules remember: calls ask about the same things over and over."""
+STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 # A deny of the layer on the left is not undone by the layers on the right. What plan may not do, no general
 # setting gives back; what the user forbids, no project allows.
@@ -94,14 +96,23 @@ class Policy:
     layers: tuple[Layer, ...]
     parent: "Policy | None" = None
     _by_permission: dict[str, tuple[Layer, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _decided: "dict[tuple[str, str, tuple[str, ...] | None], Decision]" = field(
+        default_factory=dict, compare=False, repr=False
+    )
     _hidden: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, permission: str, pattern: str) -> Decision:
         """The last rule that fits, over all layers; but never more than the caller may do."""
-        own = self._winner(self.matching(permission, pattern))
-        if self.parent is None:
-            return own
-        return strictest([own, self.parent.decide(permission, pattern)])
+        key = (permission, pattern, pattern.spellings if isinstance(pattern, PathPattern) else None)
+        decision = self._decided.get(key)
+        if decision is None:
+            decision = self._winner(self.matching(permission, pattern))
+            if self.parent is not None:
+                decision = strictest([decision, self.parent.decide(permission, pattern)])
+            if len(self._decided) >= _REMEMBERED:
+                self._decided.clear()
+            self._decided[key] = decision
+        return decision
 
     def matching(self, permission: str, pattern: str) -> Iterator[Match]:
         """The rules that fit, one a layer (its last), in the order of the layers."""
@@ -162,7 +173,7 @@ def decide(permission: str, pattern: str, rules: Sequence[Rule]) -> Action:
 
 def strictest(decisions: Iterable[Decision]) -> Decision:
     """The most restrictive of several; the first of equals."""
-    return max(decisions, key=lambda decision: _STRICTNESS[decision.action])
+    return max(decisions, key=lambda decision: STRICTNESS[decision.action])
 
 
 def _last(rules: Sequence[Rule], pattern: str) -> Rule | None:
@@ -173,7 +184,7 @@ def _may_follow(current: Match | None, layer: Layer, rule: Rule) -> bool:
     """Whether a later layer's rule replaces the one that stands."""
     if layer.tightens_only:
         standing: Action = "ask" if current is None else current.rule.action
-        return _STRICTNESS[rule.action] > _STRICTNESS[standing]
+        return STRICTNESS[rule.action] > STRICTNESS[standing]
     if current is None or current.rule.action != "deny" or rule.action == "deny":
         return True
     return layer.name not in _PROTECTED.get(current.layer.name, frozenset())

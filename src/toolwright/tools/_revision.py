@@ -139,6 +139,10 @@ _REMARKS: Mapping[str, str] = {
     "trimmed_boundary": "oldString was found without the blanks around it (trimmed_boundary).",
     "block_anchor": "The block was found by its first and last line; other lines in it differ from oldString "
     "(block_anchor). See what changed:",
+    "line_numbers": "oldString was found without the line numbers it was copied with (line_numbers).",
+    "elision": "Lines that oldString leaves out with a mark were kept (elision). See what changed:",
+    "alignment": "The block was found by most of its lines; others in it differ from oldString (alignment). See what "
+    "changed:",
     "context": "The block was found by its first and last line; other lines in it differ from oldString (context). "
     "See what changed:",
 }

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from itertools import zip_longest
 
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.version import VERSION
@@ -84,7 +85,7 @@ class Fetcher:
             async with allowance.spend(url), exchange(Order(url=url, headers=headers), route, context) as reply:
                 if not _is_redirect(reply):
                     return await _page(reply, hops, keep=not private)
-                target = url.join(reply.headers["location"])
+                target = _target(url, reply)
             if target in hops:
                 raise ToolError(f"{hops[0]} leads in a circle: {url} redirects back to {target}.", "network")
             if len(hops) > REDIRECTS:
@@ -103,13 +104,20 @@ class Fetcher:
             raise closed(url, private)
         if any(inner(address).is_loopback for address in addresses):
             proxy = None  # it would be another machine's
-        places = (url.host,) if proxy and opened else tuple(map(str, addresses[:_TRIED]))
+        places = (url.host,) if proxy and opened else tuple(map(str, _alternating(addresses)[:_TRIED]))
         return Route(places=places, proxy=proxy), private is not None
 
     async def _secure(self) -> ssl.SSLContext:
         if self._context is None:
             self._context = await asyncio.to_thread(self.tls)  # reads the certificates of all authorities
         return self._context
+
+
+def _alternating(addresses: Sequence[Address]) -> list[Address]:
+    """IPv4 and IPv6 by turns, so that a network which leads nowhere in one of them costs one attempt."""
+    first = [address for address in addresses if address.version == addresses[0].version]
+    other = [address for address in addresses if address.version != addresses[0].version]
+    return [address for pair in zip_longest(first, other) for address in pair if address is not None]
 
 
 def closed(url: Url, address: Address) -> PermissionDenied:
@@ -154,6 +162,13 @@ class _Allowance:
 
 def _is_redirect(reply: Reply) -> bool:
     return reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers
+
+
+def _target(url: Url, reply: Reply) -> Url:
+    try:
+        return url.join(reply.headers["location"].encode("latin-1").decode("utf-8", "replace"))
+    except (ToolError, ValueError) as error:
+        raise ToolError(f"{url} redirects to what is no web address: {error}", "network") from error
 
 
 async def _page(reply: Reply, hops: Sequence[Url], *, keep: bool) -> Page:
