@@ -69,6 +69,15 @@ def is_sure(regions: Sequence[Region]) -> bool:
     return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
 
 
+def apart(regions: Sequence[Region]) -> list[Region]:
+    """Those that do not overlap a better one."""
+    found: list[Region] = []
+    for region in regions:
+        if all(region.last < other.first or other.last < region.first for other in found):
+            found.append(region)
+    return found
+
+
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
     """First and last line of a region, with those around it that the new text has and the old one lacks.
 
