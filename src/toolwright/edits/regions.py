@@ -108,12 +108,15 @@ def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], ol
 
 
 def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether every part between marks for lines left out that is to be changed stands in the file just once."""
+    """Whether every part between marks for lines left out that is to be changed stands in the file just once.
+
+    A blank line at its ends may be any of those left out.
+    """
     parts, changed = _parts(old), _parts(new)
     if len(parts) == 1:
         return True
     return len(parts) == len(changed) and all(
-        mine == its or len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1
+        mine == its or (all(mine[:1] + mine[-1:]) and len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1)
         for mine, its in zip(parts, changed, strict=True)
     )
 
