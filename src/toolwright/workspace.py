@@ -368,12 +368,12 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
         return setting or any(map(_is_true, named))
 
-    search = environment.get("TOOLWRIGHT_SEARCH_URL") or settings.search.url
+    service = environment.get("TOOLWRIGHT_SEARCH_URL")
     return Offer(
         client=client,
         attended=attended,
-        web_search=bool(search) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
-        code_search=settings.search.backend != "searxng",
+        web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        code_search=bool(service) or settings.search.backend != "searxng",
         lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolwright.session.turns import Turns
 
 T = TypeVar("T")
+_JSON = (str, int, float, bool, type(None))
 
 
 class Home(Protocol):
@@ -213,7 +214,13 @@ class Session:
         return Turn(agent=self.standing_of(name).agent, provider=self.provider, model_id=self.model)
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
-        """Call a tool as the session's agent."""
+        """Call a tool as the session's agent. Dates, paths and records among the arguments are written as JSON."""
+        for value in arguments.values():
+            if not isinstance(value, _JSON):
+                from toolwright.values import jsonable
+
+                arguments = jsonable(arguments)
+                break
         return await self.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
 
     async def run_call(
