@@ -95,7 +95,7 @@ def outcome(case: Case, result: str | None) -> str:
 
 
 def _print(made: Sequence[Case], columns: dict[str, Results]) -> None:
-    width = max(map(len, columns)) + 2
+    width = max(16, *map(len, columns)) + 2
     print(f"{len(made)} edits: as meant / refused / otherwise\n")
     print(f"{'mistake':20}" + "".join(f"{name:>{width}}" for name in columns))
     rows: list[tuple[str, Callable[[Case], bool]]] = [(kind, partial(_is, kind)) for kind in MISTAKES]

@@ -49,8 +49,10 @@ class Caller:
                 result = await self._hooked(tool, call, ctx)
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
-                await journal.finished(call, Result.failed(stopped))
-                raise
+                result = Result.failed(stopped)
+                if is_cancelled():
+                    await journal.finished(call, result)
+                    raise
             except WrongAnswer as error:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
@@ -76,7 +78,10 @@ class Caller:
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 
-        return await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+        result: object = await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+        if isinstance(result, Result):
+            return result
+        return Result.failed(ToolError(f"A hook around {tool.id} returned {result!r:.60}, which is no result."))
 
     async def _outcome(self, tool: Tool, ctx: ToolContext, work: Awaitable[Result]) -> Result:
         """What the work came to. A failure is a result here already, so that hooks see it as one."""
@@ -99,6 +104,12 @@ class Caller:
         if not tool.asks:
             await ctx.ask(tool.id, "*")
         return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
+
+
+def is_cancelled() -> bool:
+    """Whether somebody really wants this task to end; a tool may raise what looks like it by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _broken(tool_id: str, bug: Exception) -> Tool:

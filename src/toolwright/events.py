@@ -110,7 +110,7 @@ class Bus:
         for listener in tuple(self._listeners):
             try:
                 listener(event)
-            except Exception:
+            except (Exception, asyncio.CancelledError):
                 log.exception("a listener of %s raised and is left out from now on", event.type)
                 self._leave_out(listener)
 

@@ -163,9 +163,14 @@ class Inbox:
         if self.answer is None:
             self.reply(question.id, Reply(kind="reject", message=NOBODY))
             return
-        said: Any = self.answer(question)
-        if inspect.isawaitable(said):
-            said = await self._first(said, question.id)
+        try:
+            said: Any = self.answer(question)
+            if inspect.isawaitable(said):
+                said = await self._first(said, question.id)
+        except Exception as bug:
+            log.exception("whoever answers questions failed")
+            reason = f"{type(bug).__name__}: {bug}"
+            raise ToolError(f"The question could not be put, so nothing was done: {reason}", "crash") from bug
         if said is not None and question.id in self._open:
             self.reply(question.id, said)
 

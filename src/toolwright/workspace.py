@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolwright.agents import Agents, load_agents
-from toolwright.call import Caller
+from toolwright.call import Caller, is_cancelled
 from toolwright.config.load import load_config
 from toolwright.config.trust import is_trusted
 from toolwright.errors import UsageError
@@ -178,9 +178,13 @@ class Workspace:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
 
     async def __aenter__(self) -> "Workspace":
-        for extension in self.extensions:
-            if extension.start is not None:
-                await self._start(extension, extension.start)
+        try:
+            for extension in self.extensions:
+                if extension.start is not None:
+                    await self._start(extension, extension.start)
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -250,11 +254,15 @@ class Workspace:
 
     async def _start(self, extension: Extension, start: Callable[[Any], Any]) -> None:
         try:
-            await self._stack.enter_async_context(start(self))
-        except Exception as error:
+            context = start(self)
+            await context.__aenter__()
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled():
+                raise
             log.exception("the extension %s could not be started", extension.name)
             self.problems.append(ExtensionProblem(name=extension.name, reason=f"{type(error).__name__}: {error}"))
             return
+        self._stack.push_async_callback(self._quietly, extension.name, partial(context.__aexit__, None, None, None))
         self._join(extension)
 
     def _join(self, extension: Extension) -> None:
@@ -486,7 +494,8 @@ class Workspace:
             instructions=Instructions.of(self.config, self.folders),
             changes=changes,
             settings=self.turn_settings,
-            named=self.titles,
+            # A session that nobody will look up again needs no title.
+            named=self.titles if self.keep else lambda *_: None,
         )
 
     @cached_property
@@ -559,7 +568,9 @@ class Workspace:
             ended = close()
             if ended is not None:
                 await ended
-        except Exception:
+        except (Exception, asyncio.CancelledError):
+            if is_cancelled():
+                raise
             log.exception("%s could not be closed", name)
 
 

@@ -89,7 +89,9 @@ def _finished(draft: Draft, mistake: str, change: str, source: str, identity: st
         return None
     if mistake != "none" and draft.joint.join(old) in before and mistake not in ("line ends", "first indentation"):
         return None
-    if mistake in ("half of the lines", "an old version", "twin") and _stripped(old) in _stripped(before.split(end)):
+    if mistake in ("half of the lines", "an old version", "twin", "look-alikes") and _stripped(old) in _stripped(
+        before.split(end)
+    ):
         return None
     return Case(
         id=identity,

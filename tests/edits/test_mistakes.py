@@ -12,7 +12,6 @@ from toolwright.errors import ToolError
 EACH = 12
 UNHARMED = [
     "none",
-    "no indentation",
     "line ends",
     "line numbers",
     "escaped breaks",

@@ -1,6 +1,8 @@
 """HTML as documentation sites and code hosts write it, turned into what a model reads."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from toolwright.errors import ToolError
 from toolwright.web.convert import LONGEST, convert
@@ -133,3 +135,21 @@ def test_a_page_that_grows_beyond_measure_is_refused() -> None:
     with pytest.raises(ToolError, match="Use format html") as raised:
         convert("<blockquote>x" * (LONGEST // 80), "markdown", BASE)
     assert raised.value.kind == "too_large"
+
+
+TAGS = (
+    "div p b a ul li table tr td pre code blockquote h1 script svg math template select form br img dl base body head"
+)
+MORE = ("", " hidden", " href=#", " colspan=3", " style=display:none")
+PIECES = st.one_of(
+    st.builds("<{}{}{}>".format, st.sampled_from(["", "/"]), st.sampled_from(TAGS.split()), st.sampled_from(MORE)),
+    st.sampled_from(["&amp;", "&#0;", "\0", "|", "`", "*", "\n", "<!--", "-->", "<![CDATA[", "]]>", "<!doctype html>"]),
+    st.text(max_size=5),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES, max_size=60), st.booleans())
+def test_any_soup_of_tags_becomes_text(pieces: list[str], fits: bool) -> None:
+    for form in ("markdown", "text"):
+        assert isinstance(convert("".join(pieces), form, BASE, lambda _: fits), str)

@@ -1,5 +1,6 @@
 """A change of an old text, carried over to lines that are not quite that text any more."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -7,6 +8,7 @@ from toolwright.diff import Changed
 from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
+from toolwright.edits.folding import folded
 from toolwright.edits.indents import reindented
 from toolwright.edits.standing import standing
 from toolwright.edits.tokens import carries, merge_line
@@ -34,7 +36,9 @@ def merge(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Merged
     """
     ways = [_Merge(old, new, here, late=late).merged() for late in (False, True)]
     results = [None if way is None else _applied(here, way) for way in ways]
-    return ways[0] if results[0] == results[1] else None
+    if results[0] is None or results[0] != results[1]:
+        return None
+    return ways[0] if _adds_up(old, new, here, results[0]) else None
 
 
 class Twin(NamedTuple):
@@ -152,6 +156,8 @@ class _Merge:
         known = {twin.start: n for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
         if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in given):
             return False
+        if any(strip(self.old[n]) != strip(self.here[at]) and not self._is_single(at) for at, n in known.items()):
+            return False
         unknown = [number for number in range(*here) if number not in known]
         kept: dict[int, int] = {}
         at = 0
@@ -163,6 +169,10 @@ class _Merge:
             return False
         return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in given])
 
+    def _is_single(self, number: int) -> bool:
+        """Whether no other line of the file here is almost this one."""
+        return sum(folded(line) == folded(self.here[number]) for line in self.here) == 1
+
     def _kept(self, here: int, new: int) -> str:
         """A line of the file that the new text has: as the file has it, unless it is moved sideways."""
         line, moved = self.here[here], self.fitted[new]
@@ -173,6 +183,21 @@ class _Merge:
             self.changes.append(Changed(start, end, len(self.lines), len(self.lines) + len(lines)))
             self.lines += lines
         return True
+
+
+def _adds_up(old: Sequence[str], new: Sequence[str], here: Sequence[str], result: Sequence[str]) -> bool:
+    """Whether each line of words is there as often as it should be: no line doubled, no line lost.
+
+    A line that file and old text have alike often is there as often as the new text has it. Of others there are not
+    more than file or new text have, and not less.
+    """
+    asked, given, there, made = (Counter(_stripped(lines)) for lines in (old, new, here, result))
+    for line in asked.keys() | there.keys():
+        if weight(line) == 1 and asked[line] == there[line] and made[line] != given[line]:
+            return False
+        if weight(line) == 1 and not min(given[line], there[line]) <= made[line] <= max(given[line], there[line]):
+            return False
+    return True
 
 
 def _stands_alike(one: str, other: str) -> bool:

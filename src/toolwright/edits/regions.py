@@ -69,6 +69,15 @@ def is_sure(regions: Sequence[Region]) -> bool:
     return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
 
 
+def apart(regions: Sequence[Region]) -> list[Region]:
+    """Those that do not overlap a better one."""
+    found: list[Region] = []
+    for region in regions:
+        if all(region.last < other.first or other.last < region.first for other in found):
+            found.append(region)
+    return found
+
+
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
     """First and last line of a region, with those around it that the new text has and the old one lacks.
 
@@ -99,12 +108,15 @@ def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], ol
 
 
 def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether every part between marks for lines left out that is to be changed stands in the file just once."""
+    """Whether every part between marks for lines left out that is to be changed stands in the file just once.
+
+    A blank line at its ends may be any of those left out.
+    """
     parts, changed = _parts(old), _parts(new)
     if len(parts) == 1:
         return True
     return len(parts) == len(changed) and all(
-        mine == its or len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1
+        mine == its or (all(mine[:1] + mine[-1:]) and len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1)
         for mine, its in zip(parts, changed, strict=True)
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from toolwright.edits.anchors import is_anchored
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.fitting import (
@@ -14,6 +15,7 @@ from toolwright.edits.fitting import (
     asked_and_given,
     fitted,
     follow_line_ends,
+    lines_of,
     merged,
     spliced,
     without_double_indent,
@@ -21,7 +23,7 @@ from toolwright.edits.fitting import (
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
-from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
+from toolwright.edits.regions import Region, apart, find_regions, is_distinct, is_sure, widened
 from toolwright.edits.strategies import STRATEGIES, fills_lines
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
@@ -107,14 +109,20 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
     named = [region for region in regions if region.first == line]
     regions = named if len(named) == 1 else regions
     if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
-        raise _ambiguous(sorted(region.first for region in regions))
+        raise _ambiguous(sorted(region.first for region in apart(regions)))
     if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
     lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
-    splices = merged(view.text, view.span(*lines), asked, given) if lines else None
+    splices = _merged(view, lines, asked, given) if lines else None
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
     return _done(view.text, splices, _name(asked, regions[0]), 1)
+
+
+def _merged(view: View, lines: tuple[int, int], asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+    place = view.span(*lines)
+    here = lines_of(view.text[place.start : place.end])
+    return merged(view.text, place, asked, given) if is_anchored(view, asked, given, here) else None
 
 
 def _name(asked: Sequence[str], region: Region) -> str:

@@ -111,7 +111,24 @@ class Turns:
         proceed: Callable[[Prompt], Awaitable[TurnEnd]] = self._answer_in_turn
         for hook in reversed(self.settings.prompt_hooks):
             proceed = _around(hook, proceed, self.session.id)
-        return await proceed(prompt)
+        try:
+            end: object = await proceed(prompt)
+        except ToolwrightError:
+            raise
+        except Exception as bug:
+            log.exception("a hook around a prompt of %s broke", self.session.id)
+            return await self._broken_off(prompt, bug)
+        if isinstance(end, TurnEnd):
+            return end
+        return await self._broken_off(prompt, TypeError(f"a hook around prompts returned {end!r:.60}"))
+
+    async def _broken_off(self, prompt: Prompt, bug: Exception) -> TurnEnd:
+        """The turn of a prompt that could not be answered, because a hook broke: told like any other failure."""
+
+        async def fail() -> Message:
+            raise bug
+
+        return await self._queue.run(lambda work: self._answered(work, prompt, fail), CALLER_GONE)
 
     async def _answer_in_turn(self, prompt: Prompt) -> TurnEnd:
         prompt.check()
@@ -137,7 +154,9 @@ class Turns:
 
     # What a turn consists of.
 
-    async def _answered(self, work: Work[TurnEnd], prompt: Prompt) -> TurnEnd:
+    async def _answered(
+        self, work: Work[TurnEnd], prompt: Prompt, steps: "Callable[[], Awaitable[Message]] | None" = None
+    ) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
         if prompt.message_id and self.store.has_message(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
@@ -147,7 +166,7 @@ class Turns:
             user = self._added(prompt, agent, model)
             turn = self._begin(agent, model, prompt)
             self.named(self, user, model)
-            message = await self._carried_out(work, turn, lambda: self._answer(turn, user, prompt))
+            message = await self._carried_out(work, turn, steps or (lambda: self._answer(turn, user, prompt)))
             if turn.compaction.prune:
                 prune(turn)
         finally:
