@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
-from toolwright.private import make_folder
+from toolwright.private import make_folder, open_private
 
 LARGE = 256 * 1024
 """Bytes from which on a changed content is kept in part."""
@@ -73,7 +73,7 @@ class Images:
     def _write(self, path: Path, data: bytes, *, durable: bool) -> None:
         make_folder(path.parent)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-        with unfinished.open("wb") as file:
+        with open_private(unfinished) as file:
             file.write(data)
             if durable:
                 file.flush()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.private import make_folder
+from toolwright.private import make_folder, open_private
 from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Rung, Wrapped
 from toolwright.process.scope import End, Program, Scopes
@@ -97,7 +97,8 @@ class SelfTest:
         make_folder(self._data)
         findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
         text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
-        self._file.write_text(text, "utf-8")
+        with open_private(self._file) as stream:
+            stream.write(text.encode())
         return findings
 
     async def _try_mac(self) -> Findings:
