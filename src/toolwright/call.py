@@ -41,6 +41,8 @@ class Caller:
 
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
+        if self.registry.finders and call.tool not in self.registry:
+            await self.registry.find(call.tool)
         tool, call = self.found(call)
         with order.place(tool, call, ctx.parent) as place:
             try:

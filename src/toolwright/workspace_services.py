@@ -25,6 +25,7 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.files.store import Files
+    from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
     from toolwright.process.jobs import Jobs
@@ -189,6 +190,13 @@ class Services:
         return Searcher(settings=settings, environment=self.environment)
 
     @cached_property
+    def mcp(self) -> "Servers":
+        """The MCP servers of the settings; none is started by asking for them."""
+        from toolwright.mcp.client.servers import Servers
+
+        return Servers(self)
+
+    @cached_property
     def batch_limits(self) -> "BatchLimits":
         from toolwright.tools.batch import BatchLimits
 
@@ -301,6 +309,7 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,
     "Scopes": lambda services: services.scopes,
+    "Servers": lambda services: services.mcp,
     "Searcher": lambda services: services.searcher,
     "Skills": lambda services: services.skills,
     "Subagents": lambda services: services.subagents,

@@ -1,0 +1,96 @@
+"""tw mcp: the MCP servers that are configured here, and this program as one."""
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.errors import UsageError
+from toolwright.wire import to_json
+from toolwright.workspace import Workspace
+
+Json = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    program: list[str] = []
+    if "--" in arguments:
+        # What follows is a command line of its own; options that stood before the command come last.
+        split = arguments.index("--")
+        arguments, program = arguments[:split], arguments[split + 1 :]
+    options = _parser().parse_args(arguments)
+    match options.action:
+        case "list":
+            return asyncio.run(_list(options))
+        case "add":
+            return _add(options, program)
+        case "auth":
+            return asyncio.run(_auth(options))
+        case "logout":
+            return _logout(options)
+        case _:
+            return asyncio.run(_serve(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "mcp",
+        "MCP servers: those that are configured, and this program as one.",
+        examples=(
+            "  tw mcp list\n"
+            "  tw mcp add time -- uvx mcp-server-time\n"
+            "  tw mcp add docs --url https://example.com/mcp --header 'X-Team: blue'\n"
+            "  tw mcp auth docs\n"
+            "  tw mcp serve --agent plan"
+        ),
+    )
+    actions = made.add_subparsers(dest="action", required=True, metavar="list|add|auth|logout|serve")
+    listing = subcommand(actions, "list", "Connect to every server and say how it is")
+    listing.add_argument("--json", action="store_true", help="machine-readable")
+    adding = subcommand(actions, "add", "Write a server into the configuration: its program after --, or its --url")
+    adding.add_argument("name")
+    adding.add_argument("--user", action="store_true", help="for all your projects, not for this one")
+    adding.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
+    adding.add_argument("--url", default="", help="the address of a server")
+    adding.add_argument("--header", action="append", default=[], metavar="K:V", help="a header of every request")
+    auth = subcommand(actions, "auth", "Log in to a server in the browser")
+    auth.add_argument("name")
+    auth.add_argument("--no-browser", action="store_true", help="only print the address to open")
+    logout = subcommand(actions, "logout", "Forget the login of a server")
+    logout.add_argument("name")
+    serving = subcommand(actions, "serve", "Offer our tools to another program, on stdio or over HTTP")
+    serving.add_argument("--agent", default="", help="under the rules of this agent")
+    serving.add_argument("--tools", default="", metavar="A,B", help="offer only these")
+    serving.add_argument("--http", type=int, default=None, metavar="PORT", help="on this port of 127.0.0.1")
+    return made
+
+
+async def _list(options: argparse.Namespace) -> int:
+    async with open_from(options) as workspace:
+        if not workspace.settings.mcp:
+            _say_none(workspace, as_json=options.json)
+            return 0
+        await workspace.mcp.settled()
+        states = workspace.mcp.states()
+    if options.json:
+        print_json([to_json(state) for state in states])
+    else:
+        print_table([(state.name, state.status, state.error or _counted(state.tools)) for state in states])
+    for state in states:
+        for left in state.left_out or ():
+            note(f"warning: {state.name} has a tool that is left out, {left}")
+    return 0
+
+
+def _say_none(workspace: Workspace, *, as_json: bool) -> None:
+    if as_json:
+        print_json([])
+    trusted = "" if workspace.trusted else "; those of a project are not started before it is trusted (tw trust)"
+    note(f"no MCP servers are configured{trusted}")
+
+
+def _counted(tools: tuple[str, ...]) -> str:
+    return f"{len(tools)} tools" + (f": {', '.join(tools)}" if tools else "")

@@ -1,0 +1,4 @@
+"""stub"""
+class Login:
+    @classmethod
+    def of(cls, server): return None
