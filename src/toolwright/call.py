@@ -42,7 +42,7 @@ class Caller:
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
         if self.registry.finders and call.tool not in self.registry:
-            await self.registry.find(call.tool)
+            call = await self._looked_for(call)
         tool, call = self.found(call)
         with order.place(tool, call, ctx.parent) as place:
             try:
@@ -60,6 +60,14 @@ class Caller:
                 raise
             await journal.finished(call, result)
             return result
+
+    async def _looked_for(self, call: Call) -> Call:
+        """The call of a tool that is not known, after everybody was asked for it; why nobody has it may be known."""
+        try:
+            await self.registry.find(call.tool)
+        except ToolError as error:
+            return invalid(call.id, call.tool, error)
+        return call
 
     def found(self, call: Call) -> tuple[Tool, Call]:
         """The tool, and the call under its right name; one of an unknown tool becomes a call of `invalid`."""

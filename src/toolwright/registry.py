@@ -83,7 +83,7 @@ class Registry:
         self._changed()
 
     async def find(self, tool_id: str) -> None:
-        """Have a tool looked for that is not known."""
+        """Have a tool looked for that is not known. ToolError if it is clear whose it is, and it cannot be had."""
         for finder in self.finders:
             if not self._like(tool_id):
                 await finder(tool_id)

@@ -94,3 +94,22 @@ def _say_none(workspace: Workspace, *, as_json: bool) -> None:
 
 def _counted(tools: tuple[str, ...]) -> str:
     return f"{len(tools)} tools" + (f": {', '.join(tools)}" if tools else "")
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    from toolwright.mcp.serve.service import Desk, Service
+
+    desk = Desk()
+    only = [name for name in options.tools.split(",") if name]
+    async with open_from(options, answer=desk) as workspace:
+        service = Service(workspace=workspace, desk=desk, agent=options.agent, only=only)
+        service.prepare()
+        if options.http is None:
+            from toolwright.mcp.serve.stdio import serve_stdio
+
+            await serve_stdio(service)
+        else:
+            from toolwright.mcp.serve.http import serve_http
+
+            await serve_http(service, options.http, workspace.environment.get("TOOLWRIGHT_MCP_TOKEN", ""), note)
+    return 0

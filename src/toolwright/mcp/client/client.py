@@ -235,4 +235,3 @@ class Client:
 
 
 _SILENT = Ongoing(progress=lambda _: None, elicit=decline)
-

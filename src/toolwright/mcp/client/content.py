@@ -1,7 +1,8 @@
 """What a server's tool answers, as a result of ours: text, attachments, and a note for what cannot be shown."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from toolwright.errors import ToolError
@@ -12,7 +13,8 @@ SHOWABLE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "app
 """What goes to a model as it is."""
 LARGEST = 10 * 1024 * 1024
 """Bytes that an attachment may have."""
-TITLE = 200
+LEAVES = 200
+"""Values that are looked for in the text, to see whether it says the same."""
 
 
 def result_of(answer: Json, tool_id: str) -> Result:
@@ -88,11 +90,25 @@ def _mime(block: Json) -> str:
 
 
 def _repeats(texts: Sequence[str], structured: Any) -> bool:
-    """Whether the text says the same as the structured content, as servers do for older clients."""
-    for text in texts:
-        try:
-            if json.loads(text) == structured:
-                return True
-        except (ValueError, RecursionError):
-            continue
-    return False
+    """Whether the text says what the structured content says, as servers do for older clients."""
+    if any(_is_json(text, structured) for text in texts):
+        return True
+    leaves = list(islice(_leaves(structured), LEAVES + 1))
+    whole = "\n".join(texts)
+    return bool(texts) and 0 < len(leaves) <= LEAVES and all(leaf in whole for leaf in leaves)
+
+
+def _is_json(text: str, value: Any) -> bool:
+    try:
+        return bool(json.loads(text) == value)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Everything in a value that is not a container, as text."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value)

@@ -93,5 +93,3 @@ def _value(field: Json, said: Sequence[str]) -> Any:
             raise ValueError(text)
         case _:
             return text
-
-

@@ -1,4 +1,7 @@
 """stub"""
+
+
 class Login:
     @classmethod
-    def of(cls, server): return None
+    def of(cls, server):
+        return None

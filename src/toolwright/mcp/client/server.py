@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from toolwright.errors import ToolError
+from toolwright.errors import Kind, ToolError
 from toolwright.mcp.client.calling import call_tool
 from toolwright.mcp.client.client import Client
 from toolwright.mcp.client.known import Known
@@ -63,14 +63,14 @@ class Surroundings:
 class Server:
     """A server by its name. `offered` is told when its tools are others than before."""
 
-    def __init__(
-        self, name: str, said: McpSettings, around: Surroundings, offered: "Callable[[Server], None]"
-    ) -> None:
+    def __init__(self, name: str, said: McpSettings, around: Surroundings, offered: "Callable[[Server], None]") -> None:
         self.name = name
         self.said = said
         self.around = around
         self.status: Status = "idle" if said.enabled else "disabled"
         self.error = ""
+        """Why it failed."""
+        self.kind: Kind = "missing"
         self.tools: list[Tool] = []
         self.left_out: list[BadTool] = []
         self.lists: dict[str, list[Json]] = {kind: [] for kind in KINDS}
@@ -133,10 +133,14 @@ class Server:
         client = self._living()
         if client is not None:
             return client
+        raise self.failure()
+
+    def failure(self) -> ToolError:
+        """Why it cannot be used now."""
         if self.status == "needs_auth":
-            raise NeedsAuth(self.name)
+            return NeedsAuth(self.name)
         why = "it is switched off" if self.status == "disabled" else self.error or "it was closed"
-        raise ToolError(f"The MCP server {self.name} is not available: {why}.", "missing")
+        return ToolError(f"The MCP server {self.name} is not available: {why}.", self.kind)
 
     async def call(self, ctx: ToolContext, name: str, arguments: Json) -> Result:
         return await call_tool(self, ctx, name, arguments)
@@ -169,6 +173,7 @@ class Server:
             self.needs_login()
         except (ToolError, OSError) as error:
             self.status, self.error = "failed", str(error).rstrip(".")
+            self.kind = error.kind if isinstance(error, ToolError) and error.kind == "timeout" else "missing"
         else:
             self._client = client
             self.status, self.error, self.instructions = "connected", "", client.instructions

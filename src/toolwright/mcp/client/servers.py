@@ -126,10 +126,12 @@ class Servers:
         registry.add(ready(tool, origin) for tool in server.tools)
 
     async def _find(self, tool_id: str) -> None:
-        """Start the server whose tool this would be, if its tools are not known yet."""
+        """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
         for server in self.by_name.values():
             if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
                 await server.settled()
+                if server.status != "connected":
+                    raise server.failure()
 
     async def _before_prompt(self, proceed: Callable[[Any], Awaitable[Any]], prompt: Any, _: str) -> Any:
         self.begin()
