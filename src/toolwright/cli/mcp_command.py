@@ -3,12 +3,12 @@
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
@@ -94,6 +94,53 @@ def _say_none(workspace: Workspace, *, as_json: bool) -> None:
 
 def _counted(tools: tuple[str, ...]) -> str:
     return f"{len(tools)} tools" + (f": {', '.join(tools)}" if tools else "")
+
+
+def _add(options: argparse.Namespace, program: list[str]) -> int:
+    if bool(program) == bool(options.url):
+        raise UsageError("Name the program of the server after --, or its address with --url.")
+    if options.url and not options.url.startswith(("http://", "https://")):
+        raise UsageError(f"{options.url!r} is no address: it must begin with http:// or https://.")
+    if program:
+        server: Json = {"type": "local", "command": program}
+        server |= {"environment": variables} if (variables := _pairs(options.env, "=", "--env")) else {}
+    else:
+        server = {"type": "remote", "url": options.url}
+        server |= {"headers": headers} if (headers := _pairs(options.header, ":", "--header")) else {}
+    workspace = open_from(options)
+    folder = workspace.folders.config if options.user else workspace.config.root
+    file = next((one for one in (folder / f"toolwright.{end}" for end in ("jsonc", "json")) if one.exists()), None)
+    file = file or folder / "toolwright.json"
+    _write(file, options.name, server)
+    note(f"{options.name} is in {file}")
+    if not options.user and not getattr(options, "trust", False):
+        note("a project's servers are started once you trust it: tw trust")
+    return 0
+
+
+def _pairs(given: list[str], between: str, option: str) -> dict[str, str]:
+    found = {}
+    for one in given:
+        name, mark, value = one.partition(between)
+        if not mark or not name.strip():
+            raise UsageError(f"{option} takes NAME{between}VALUE, not {one!r}.")
+        found[name.strip()] = value.strip() if between == ":" else value
+    return found
+
+
+def _write(file: Path, name: str, server: Json) -> None:
+    """Put the server into a file of settings, unless rewriting the file would lose its comments."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    try:
+        settings = read_json(text or "{}")
+        if not isinstance(settings, dict) or not isinstance(settings.get("mcp", {}), dict):
+            raise ValueError("it holds no object of settings")
+    except ValueError as error:
+        entry = json.dumps({name: server})
+        raise UsageError(f"{file} is not changed ({error}). Put this under `mcp` yourself: {entry}") from error
+    settings["mcp"] = {**settings.get("mcp", {}), name: server}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
 async def _serve(options: argparse.Namespace) -> int:

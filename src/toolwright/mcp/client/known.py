@@ -24,7 +24,7 @@ class Known:
 
     @classmethod
     def of(cls, cache: Path, name: str, said: McpSettings, directory: Path) -> "Known":
-        marks = [name, list(said.command), said.url, said.cwd, str(directory)]
+        marks: list[Any] = [name, list(said.command), said.url, said.cwd, str(directory)]
         marks += [sorted(said.environment.items()), sorted(said.headers.items())]
         digest = hashlib.sha256(json.dumps(marks).encode("utf-8", "surrogatepass")).hexdigest()
         return cls(cache / "mcp" / f"{digest[:32]}.json")

@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from toolwright.errors import ToolError
 from toolwright.rpc import Answer, Notified, Peer
+
+T = TypeVar("T")
 
 LARGEST = 32 * 1024 * 1024
 """Bytes that one message of a server may have."""
@@ -46,11 +48,7 @@ class NeedsAuth(ToolError):
         super().__init__(f"The MCP server {server} needs you to log in. Run tw mcp auth {server}.", "denied")
 
 
-async def until_ended(link: Link) -> None:
-    await link.peer.ended.wait()
-
-
-def soon(task: "asyncio.Task[None]", tasks: "set[asyncio.Task[None]]") -> None:
+def soon(task: "asyncio.Task[T]", tasks: "set[asyncio.Task[T]]") -> None:
     """Hold on to a task until it is done, which the event loop does not."""
     tasks.add(task)
     task.add_done_callback(tasks.discard)

@@ -129,9 +129,7 @@ class Servers:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
         for server in self.by_name.values():
             if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
-                await server.settled()
-                if server.status != "connected":
-                    raise server.failure()
+                await server.client()
 
     async def _before_prompt(self, proceed: Callable[[Any], Awaitable[Any]], prompt: Any, _: str) -> Any:
         self.begin()

@@ -9,6 +9,7 @@ import json
 import logging
 import socket
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -87,7 +88,7 @@ class WebLink:
         """Speak as the oldest version does: a stream of events, the first of which says where to post."""
         self._events_only = True
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        soon(asyncio.create_task(self._read_stream(ready)), self._tasks)
+        soon(asyncio.create_task(self._read_events(ready)), self._tasks)
         address = urljoin(self._url, await ready)
         if urlsplit(address)[:2] != urlsplit(self._url)[:2]:
             raise RpcClosed(f"The server wants messages sent to another host, {urlsplit(address).netloc}.")
@@ -126,7 +127,10 @@ class WebLink:
             else:
                 task = asyncio.create_task(self._post(message))
                 self._posting[request_id] = task
-                task.add_done_callback(lambda _, one=request_id: self._posting.pop(one, None))
+                task.add_done_callback(partial(self._posted, request_id))
+
+    def _posted(self, request_id: Any, _: "asyncio.Task[None]") -> None:
+        self._posting.pop(request_id, None)
 
     async def _cancel(self, message: Json) -> None:
         request_id = object_of(message.get("params")).get(MCP.cancel_key)
@@ -234,6 +238,9 @@ class WebLink:
                 return
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _read_events(self, ready: "asyncio.Future[str]") -> None:
+        await self._read_stream(ready)
 
     async def _read_stream(self, ready: "asyncio.Future[str] | None") -> bool:
         """Whether the server has such a stream at all."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from toolwright.diff import unified
 from toolwright.errors import ToolError, UsageError
+from toolwright.request import Request
 from toolwright.session.changes import Changes
 from toolwright.session.undo import Selection, Undo
 from toolwright.tool import Result, Tool, ToolContext, tool
@@ -36,8 +37,9 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
         selection = Selection(file=file_path)
         try:
             plans = undo.plan(selection)
-            for plan in plans:
-                await ctx.ask("edit", plan.path, title=f"undo {plan.path}")
+            places = [workspace.files.tree.place(plan.path) for plan in plans]
+            asked = [Request(permission="edit", patterns=(place.pattern,)) for place in places]
+            await ctx.ask_all(*(one for place in places for one in place.external()), *asked)
             await undo.revert(selection)
         except UsageError as error:
             raise ToolError(str(error), "not_found") from error
