@@ -143,6 +143,37 @@ def _write(file: Path, name: str, server: Json) -> None:
     file.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
+async def _auth(options: argparse.Namespace) -> int:
+    from toolwright.mcp.client.login import log_in
+
+    async with open_from(options) as workspace:
+        server = workspace.mcp[options.name]
+        if server.type != "remote" or server.said.oauth is False:
+            raise UsageError(f"{server.name} needs no login: it is {server.type}, or its `oauth` is false.")
+
+        def show(address: str) -> None:
+            note(f"log in at {address}")
+            if not options.no_browser:
+                import webbrowser
+
+                webbrowser.open(address)
+
+        await log_in(server, show)
+        note(f"logged in to {server.name}")
+        await server.settled()
+        note(f"{server.name} is {server.status}{f': {server.error}' if server.error else ''}")
+        return 0 if server.status == "connected" else 1
+
+
+def _logout(options: argparse.Namespace) -> int:
+    from toolwright.mcp.client.tokens import FILE, Grants
+
+    workspace = open_from(options)
+    removed = Grants(workspace.folders.data / FILE).remove(options.name)
+    note(f"the login of {options.name} is forgotten" if removed else f"nobody was logged in to {options.name}")
+    return 0 if removed else 1
+
+
 async def _serve(options: argparse.Namespace) -> int:
     from toolwright.mcp.serve.service import Desk, Service
 

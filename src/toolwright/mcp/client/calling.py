@@ -31,6 +31,7 @@ async def call_tool(server: "Server", ctx: ToolContext, name: str, arguments: Js
     except RpcError as error:
         if object_of(error.data).get("status") != GONE:
             raise _told(server, error) from error
+    await server.drop()
     try:
         return await _call_once(server, ctx, name, arguments)
     except RpcError as error:

@@ -80,6 +80,7 @@ class Server:
         self._client: Client | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._tasks = set[asyncio.Task[None]]()
+        self._ending = set[asyncio.Task[None]]()
         self._stale = set[str]()
         self._tries = 0
         self._closed = False
@@ -148,6 +149,12 @@ class Server:
     def needs_login(self) -> None:
         self.status, self.error = "needs_auth", "the login was not accepted"
 
+    async def drop(self) -> None:
+        """Let go of the connection; the next call makes another."""
+        client, self._client = self._client, None
+        if client is not None:
+            await self._end(client)
+
     async def close(self) -> None:
         """End it, with everything it has started."""
         self._closed = True
@@ -155,9 +162,15 @@ class Server:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        await self.drop()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    async def _end(self, client: Client) -> None:
+        """Close a connection to its end, also if whoever wants it closed is stopped meanwhile."""
+        if hasattr(client, "link"):
+            ending = asyncio.create_task(client.close())
+            soon(ending, self._ending)
+            await asyncio.shield(ending)
 
     def _living(self) -> Client | None:
         return None if self._client is None or self._client.link.peer.ended.is_set() else self._client
@@ -167,7 +180,7 @@ class Server:
     async def _connect(self) -> None:
         """Start the server and learn what it has. How that went stands in `status` and `error`."""
         try:
-            await self._end_old()
+            await self.drop()
             client = await self._started()
         except NeedsAuth:
             self.needs_login()
@@ -194,15 +207,15 @@ class Server:
                 for kind in KINDS:
                     lists[kind] = await self._list(client, kind)
         except TimeoutError:
-            await _ended(client)
+            await self._end(client)
             said = f"; it last wrote: {words()}" if words() else ""
             raise ToolError(f"it did not answer within {self.connect_seconds:g} seconds{said}", "timeout") from None
         except (RpcError, RpcClosed) as error:
             said = words()
-            await _ended(client)
+            await self._end(client)
             raise ToolError(f"{error}{f' It last wrote: {said}' if said else ''}") from error
         except BaseException:
-            await _ended(client)
+            await self._end(client)
             raise
         self._take(lists)
         self._known.write(lists)
@@ -216,11 +229,6 @@ class Server:
             if kind == "tools":
                 raise
             return []
-
-    async def _end_old(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
 
     def _take(self, lists: Mapping[str, Sequence[Json]]) -> None:
         self.lists |= {kind: list(entries) for kind, entries in lists.items()}
@@ -241,7 +249,7 @@ class Server:
             return
         said = client.link.last_words()
         self.status, self.error = "failed", f"it ended by itself{f': {said}' if said else ''}"
-        await self._end_old()
+        await self.drop()
         self._tries = 0 if loop.time() - since > STEADY else self._tries + 1
         if self._tries < len(PAUSES):
             await asyncio.sleep(PAUSES[self._tries])
@@ -267,8 +275,3 @@ class Server:
             log.warning("%s could not list its %s anew: %s", self.name, ", ".join(stale), error)
             return
         self._known.write(self.lists)
-
-
-async def _ended(client: Client) -> None:
-    if hasattr(client, "link"):
-        await asyncio.shield(asyncio.ensure_future(client.close()))

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.mcp.client.link import soon
+from toolwright.mcp.exchange import Exchange, Problem, read_request
 from toolwright.mcp.protocol import (
     HEADER_MISMATCH,
     META_VERSION,
@@ -24,7 +25,6 @@ from toolwright.mcp.protocol import (
     plain_value,
 )
 from toolwright.mcp.serve.connection import Connection
-from toolwright.mcp.serve.exchange import Exchange, Problem, read_request
 from toolwright.mcp.serve.service import Service
 from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
 
@@ -98,8 +98,8 @@ class HttpServer:
         try:
             while await self._serve_one(exchange):
                 pass
-        except (OSError, asyncio.IncompleteReadError):
-            return
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            return  # hung up, or we are closing; the loop would complain of a task that is cancelled
         finally:
             writer.close()
 

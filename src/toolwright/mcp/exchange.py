@@ -43,6 +43,7 @@ class Exchange:
     writer: asyncio.StreamWriter
     method: str = ""
     path: str = ""
+    query: str = ""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
     more: dict[str, str] = field(default_factory=dict[str, str])
@@ -67,6 +68,10 @@ class Exchange:
 
     async def accept(self, status: int = 202) -> None:
         await self._send(status, "", b"")
+
+    async def page(self, text: str) -> None:
+        """A line for a person in a browser."""
+        await self._send(200, "text/plain; charset=utf-8", text.encode())
 
     async def refuse(self, problem: Problem) -> None:
         self.more |= problem.headers
@@ -105,7 +110,8 @@ async def read_request(exchange: Exchange) -> bool:
     if len(head) > HEAD or len(words) != 3 or not words[2].startswith("HTTP/1."):
         exchange.goes_on = False
         raise Problem(400, "That is no request.")
-    exchange.method, exchange.path = words[0], words[1].partition("?")[0]
+    exchange.method = words[0]
+    exchange.path, _, exchange.query = words[1].partition("?")
     exchange.headers = {}
     for line in filter(None, lines):
         name, _, value = line.partition(":")
