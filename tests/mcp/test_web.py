@@ -18,7 +18,6 @@ from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 
 
-
 def remote(project: Path, site: Site, **more: Any) -> Workspace:
     return make_workspace(project, config={"mcp": {"web": {"type": "remote", "url": site.url, **more}}})
 
@@ -118,9 +117,7 @@ async def test_a_client_that_is_registered_by_hand_is_used_as_it_is(project: Pat
         (Identity(registers=False), "set `oauth.clientId`"),
     ],
 )
-async def test_a_login_that_is_not_what_it_should_be_is_refused(
-    project: Path, identity: Identity, reason: str
-) -> None:
+async def test_a_login_that_is_not_what_it_should_be_is_refused(project: Path, identity: Identity, reason: str) -> None:
     async with Site(identity=identity).running() as site, remote(project, site, oauth=_port()) as workspace:
         with pytest.raises(LoginFailed, match=reason):
             await _logged_in(workspace.mcp["web"])

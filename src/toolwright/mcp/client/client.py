@@ -113,7 +113,10 @@ class Client:
             self.link.stateless, self.link.version = False, ""
             raise
         self._take(told)
-        wanted = {f"{kind}ListChanged": True for kind in ("tools", "prompts", "resources") if self.offers(kind)}
+        kinds = ("tools", "prompts", "resources")
+        wanted = {
+            f"{kind}ListChanged": True for kind in kinds if object_of(self.capabilities.get(kind)).get("listChanged")
+        }
         if wanted:
             soon(asyncio.create_task(self._subscribe(wanted)), self._tasks)
 

@@ -177,7 +177,7 @@ class WebLink:
         headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
         if self.version:
             headers["mcp-protocol-version"] = self.version
-        if self._session:
+        if self._session and not self.stateless:
             headers["mcp-session-id"] = self._session
         method = message.get("method")
         if self.stateless and isinstance(method, str):
@@ -220,7 +220,7 @@ class WebLink:
             self._fail(message, str(error.get("message")), status=status, code=code if isinstance(code, int) else 0)
         else:
             self._fail(message, f"{_host(self._url)} answered {status} {body.strip()[:EXCERPT]}".strip(), status=status)
-        if status == 404 and self._session:
+        if status == 404 and self._session and not self.stateless:
             self._session = ""
             self._ends.hang_up()
         return True
