@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
 from toolwright.folders import Folders
@@ -242,6 +242,15 @@ class Services:
         from toolwright.session.models import open_connections
 
         return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
+
+    def context_of(self, provider: str, model: str) -> int:
+        """How many tokens a model can take in; 0 if nobody knows."""
+        if not model:
+            return 0
+        try:
+            return self.connections.open(f"{provider}/{model}").info.limits.context
+        except ToolwrightError:
+            return 0
 
     @cached_property
     def titles(self) -> "Titles":

@@ -245,6 +245,31 @@ async def test_prompts_are_listed_and_filled_in(served: Served) -> None:
         assert await prompt.fill(["Ada"]) == "Greet Ada."
 
 
+async def test_too_many_tools_stand_behind_a_search_and_what_it_finds_is_offered_next(served: Served) -> None:
+    model = ScriptedModel(
+        {"tools": [{"name": "mcp_search", "args": {"query": "count 17"}}]},
+        {"tools": [{"name": "s_echo", "args": {"text": "x"}}]},
+        {"text": "Done."},
+    )
+    async with served("many", model=model) as workspace:
+        result = await workspace.prompt("Go.")
+        offered = [{tool.name for tool in request.tools} for request in model.requests]
+    assert "s_count_17" in result.calls[0].result.output
+    assert "mcp_search" in offered[0]
+    assert "s_count_17" not in offered[0]
+    assert {"mcp_search", "s_count_17"} <= offered[1]
+    assert "s_count_99" not in offered[1]
+
+
+async def test_few_tools_need_no_search(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Go.")
+        offered = {tool.name for tool in model.requests[0].tools}
+    assert "s_echo" in offered
+    assert "mcp_search" not in offered
+
+
 def _pid(workspace: Workspace) -> int:
     [scope] = workspace.scopes._open
     return scope.pid

@@ -9,10 +9,11 @@ from toolwright.errors import UsageError
 from toolwright.extension import Extension, Hook
 from toolwright.folders import Folders
 from toolwright.mcp.client.server import Home, Server, Status, Surroundings
+from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
-from toolwright.registry import Registry, ready
+from toolwright.registry import Registry
 from toolwright.settings import Settings
 
 PATIENCE = 10.0
@@ -28,6 +29,7 @@ class Workspace(Home, Protocol):
 
     @property
     def settings(self) -> Settings: ...
+    def context_of(self, provider: str, model: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class Servers:
 
     def __init__(self, workspace: Workspace) -> None:
         said = workspace.settings
-        self._registry = workspace.registry
+        self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
         around = Surroundings(
             home=workspace,
@@ -71,6 +73,7 @@ class Servers:
         )
         self.by_name = {name: Server(name, one, around, self._offer) for name, one in said.mcp.items()}
         self._waited = False
+        self._shortlist.join()
         for server in self.by_name.values():
             server.recall()
         workspace.registry.finders.append(self._find)
@@ -121,9 +124,7 @@ class Servers:
 
     def _offer(self, server: Server) -> None:
         """Put the tools of a server in the place of those it had."""
-        registry, origin = self._registry, _origin(server)
-        registry.remove([one for one in registry.ids() if registry.origin(one) == origin])
-        registry.add(ready(tool, origin) for tool in server.tools)
+        self._shortlist.put(_origin(server), server.tools)
 
     async def _find(self, tool_id: str) -> None:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
