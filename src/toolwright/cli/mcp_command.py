@@ -18,7 +18,7 @@ Json = dict[str, Any]
 def main(arguments: list[str]) -> int:
     program: list[str] = []
     if "--" in arguments:
-        # What follows is a command line of its own; options that stood before the command come last.
+        # What follows is a command line of its own.
         split = arguments.index("--")
         arguments, program = arguments[:split], arguments[split + 1 :]
     options = _parser().parse_args(arguments)
