@@ -6,11 +6,12 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from toolwright.files.images import Images
 from toolwright.private import make_folder, open_private
+from toolwright.record import record
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
@@ -18,7 +19,7 @@ CAP = 512 * 1024 * 1024
 _DAY = 24 * 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One file changed by one call. Each content is named by its hash; None where there was no file."""
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from toolwright.private import make_folder, open_private
 from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Rung, Wrapped
 from toolwright.process.scope import End, Program, Scopes
+from toolwright.record import record
 
 PATIENCE = 5.0
 """Seconds for one trial; a sandbox that takes longer is of no use."""
@@ -35,7 +36,7 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Findings:
     """Why each kind does not work here; empty for one that does."""
 

@@ -1,7 +1,6 @@
 """A session: what is prompted, recorded and ruled. Everything kept by its id goes with it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,6 +13,7 @@ from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
 from toolwright.permission.gate import Asked, Asker, Gate
 from toolwright.permission.rules import Policy, Rule
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
@@ -329,7 +329,7 @@ async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
     return result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@record(frozen=True, slots=True, kw_only=True, repr=False)
 class CallContext(ToolContext):
     """What a session offers one of its calls."""
 
