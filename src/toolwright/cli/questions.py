@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolwright.cli.options import note
+from toolwright.display import visible
 from toolwright.permission.broker import Answerer, Broker, Question, Reply, headless
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def answerer(*, yes: bool, no: bool) -> "Answerer | TerminalUser":
 
 def _nobody(question: Question) -> Reply:
     request = question.request
-    note(f"refused, because nobody is there to ask: {request.permission} {', '.join(request.patterns)}")
+    asked = visible(f"{request.permission} {', '.join(request.patterns)}", lines=False)
+    note(f"refused, because nobody is there to ask: {asked}")
     return Reply(kind="reject")
 
 
@@ -81,17 +83,21 @@ def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
 
 
 def shown_question(question: Question) -> str:
-    """What is asked for, and what it would do: the reasons and the difference, where there are any."""
+    """What is asked for, and what it would do: the reasons and the difference, where there are any.
+
+    A pattern or reason stays on its own line, whatever it contains, so that it cannot look like another one.
+    """
     request = question.request
-    lines = [f"\n{request.permission}: {', '.join(request.patterns)}"]
-    lines += [f"  {reason}" for reason in request.metadata.get("reasons", ())]
+    asked = visible(f"{request.permission}: {', '.join(request.patterns)}", lines=False)
+    lines = [f"\n{asked}"]
+    lines += [f"  {visible(str(reason), lines=False)}" for reason in request.metadata.get("reasons", ())]
     if diff := request.metadata.get("diff"):
-        lines.append(str(diff).rstrip())
+        lines.append(visible(str(diff).rstrip()))
     return "\n".join(lines)
 
 
 def _choices(question: Question) -> str:
-    rules = [f"{question.request.permission} {pattern}" for pattern in question.offered]
+    rules = [visible(f"{question.request.permission} {pattern}", lines=False) for pattern in question.offered]
     shown = ", ".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1)) if len(rules) > 1 else "".join(rules)
     several = "; a 1 stores only the first" if len(rules) > 1 else ""
     lasting = f", s for this session, a always in this project (stores: {shown}{several})" if rules else ""
@@ -122,7 +128,7 @@ def _choose(asked: "Asked") -> list[str]:
     """The chosen labels; a number chooses an option, anything else is an answer in the user's own words."""
     note(f"\n{asked.question}")
     for number, option in enumerate(asked.options, 1):
-        note(f"  {number}. {option.label}  {option.description}")
+        note(visible(f"  {number}. {option.label}  {option.description}", lines=False))
     note(
         "Numbers"
         + (", several with commas" if asked.multiple else "")
