@@ -170,9 +170,9 @@ def test_options_of_the_model_win_over_those_of_the_family() -> None:
     ("name", "options"),
     [
         ("openai/gpt-5-nano", {"reasoningEffort": "minimal"}),
-        ("openai/gpt-5.1", {"reasoningEffort": "low"}),
-        ("google/gemini-2.5-flash", {"thinkingConfig": {"thinkingBudget": 0}}),
-        ("google/gemini-3-flash-preview", {"thinkingConfig": {"thinkingLevel": "minimal"}}),
+        ("openai/gpt-5.1", {"reasoningEffort": "none"}),
+        ("google/gemini-2.5-flash", {"thinkingConfig": {"includeThoughts": False, "thinkingBudget": 0}}),
+        ("google/gemini-3-flash-preview", {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "minimal"}}),
         ("anthropic/claude-haiku-4-5", {}),
         ("openai/gpt-4o", {}),
     ],
@@ -184,14 +184,14 @@ def test_small_tasks_get_little_reasoning(name: str, options: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("name", "names"),
     [
-        ("anthropic/claude-opus-4-5", ["high", "max"]),
-        ("openai/gpt-5", ["minimal", "low", "medium", "high"]),
-        ("openai/o3", ["low", "medium", "high"]),
-        ("google/gemini-2.5-pro", ["high", "max"]),
-        ("google/gemini-3-pro-preview", ["low", "high"]),
+        ("anthropic/claude-opus-4-5", ["low", "medium", "high", "max"]),
+        ("openai/gpt-5", ["minimal", "low", "medium", "high", "max"]),
+        ("openai/o3", ["low", "medium", "high", "max"]),
+        ("google/gemini-2.5-pro", ["low", "medium", "high", "max"]),
+        ("google/gemini-3-pro-preview", ["low", "medium", "high", "max"]),
         ("xai/grok-4", []),
         ("openai/gpt-4o", []),
-        ("openrouter/openai/gpt-5.1", ["low", "medium", "high"]),
+        ("openrouter/openai/gpt-5.1", ["none", "low", "medium", "high", "max"]),
     ],
 )
 def test_degrees_of_reasoning_have_names(name: str, names: list[str]) -> None:

@@ -91,7 +91,7 @@ async def test_a_turn_in_chat_completions(server: Server) -> None:
                 "content": "hm",
                 "tool_calls": [
                     {
-                        "id": "call_weird_id_1",
+                        "id": "call|weird.id:1",
                         "type": "function",
                         "function": {"name": "read", "arguments": '{"filePath":"ä.txt"}'},
                     },
@@ -102,7 +102,7 @@ async def test_a_turn_in_chat_completions(server: Server) -> None:
                     },
                 ],
             },
-            {"role": "tool", "tool_call_id": "call_weird_id_1", "content": "hello"},
+            {"role": "tool", "tool_call_id": "call|weird.id:1", "content": "hello"},
             {"role": "tool", "tool_call_id": "c2", "content": "no such file"},
         ],
         "tools": [
@@ -228,17 +228,17 @@ async def test_a_turn_in_gemini(server: Server) -> None:
                 "parts": [
                     {"text": "hm"},
                     {
-                        "functionCall": {"name": "read", "args": {"filePath": "ä.txt"}},
+                        "functionCall": {"id": "call|weird.id:1", "name": "read", "args": {"filePath": "ä.txt"}},
                         "thoughtSignature": "SEAL",
                     },
-                    {"functionCall": {"name": "read", "args": {"filePath": "b.png"}}},
+                    {"functionCall": {"id": "c2", "name": "read", "args": {"filePath": "b.png"}}},
                 ],
             },
             {
                 "role": "user",
                 "parts": [
-                    {"functionResponse": {"name": "read", "response": {"output": "hello"}}},
-                    {"functionResponse": {"name": "read", "response": {"error": "no such file"}}},
+                    {"functionResponse": {"id": "call|weird.id:1", "name": "read", "response": {"output": "hello"}}},
+                    {"functionResponse": {"id": "c2", "name": "read", "response": {"error": "no such file"}}},
                 ],
             },
         ],
@@ -357,7 +357,7 @@ async def test_settings_reach_the_wire(server: Server, form: Format) -> None:
 
 
 async def test_the_reply_is_limited_by_what_the_model_can(server: Server, form: Format) -> None:
-    record = {"limit": {"context": 1000, "output": 300}}
+    record = {"limit": {"context": 100_000, "output": 300}}
     body = await sent(server, form, turn(form), settings=Settings(max_output=500), record=record)
     fields = body["generationConfig"] if form is GEMINI else body
     assert 300 in fields.values()

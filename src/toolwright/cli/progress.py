@@ -83,8 +83,10 @@ class Live:
                 self._call(part)
             case PartUpdated(part=ToolPart(session_id=self.session_id, state=Running(title=title)) as part) if title:
                 self._kinds.setdefault(part.id, "shown")
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
+                self._note(f"… {doing}", "33")
             case SessionStatus(session_id=self.session_id, status={"type": "retry", **rest}):
-                self._note(f"! {rest.get('message')} (attempt {rest.get('attempt')} failed; trying again)", "33")
+                self._note(f"! {rest.get('message')} ({rest.get('wait', 'trying again')})", "33")
             case _:
                 pass
 
@@ -130,7 +132,9 @@ class Quiet:
             case PartUpdated(part=ToolPart(state=Failed(error=error)) as part):
                 first = error.strip().splitlines()[0] if error.strip() else ""
                 print(visible(f"{part.tool} failed: {first}", lines=False), file=self.notes)
-            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message}):
-                print(visible(f"trying again: {message}", lines=False), file=self.notes)
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
+                print(visible(str(doing), lines=False), file=self.notes)
+            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message, **rest}):
+                print(visible(f"trying again: {message} ({rest.get('wait', '')})", lines=False), file=self.notes)
             case _:
                 pass

@@ -83,7 +83,7 @@ class Catalog:
             return models[model_id]
         sibling = next((info for info in models.values() if _words(info.id) == _words(model_id)), None)
         if sibling is not None:
-            return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False)
+            return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False, guessed_from=sibling.id)
         if provider.any_model:
             return ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False)
         raise UsageError(
@@ -123,6 +123,7 @@ def model_info(provider_id: str, model_id: str, record: Json, *, api: str = DEFA
         options=record.get("options") or {},
         headers=record.get("headers") or {},
         variants=record.get("variants") or {},
+        profile=record.get("profile") or {},
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.models.catalog import Catalog, ProviderInfo
-from toolwright.models.http import SILENCE, Address, Endpoint
+from toolwright.models.http import SILENCE, Address, Endpoint, is_local
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelError
 from toolwright.models.wire import HttpModel, Wire
@@ -69,6 +69,7 @@ class Connections:
 
             return PydanticAIModel(info)
         key = find_key(provider, self._env, self._auth.get(provider.id))
+        info = replace(info, local=is_local(provider.base_url))
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
@@ -122,13 +123,16 @@ def _key_of(provider: ProviderInfo, record: Json) -> Key:
 def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
     match info.api:
         case "openai-chat":
-            from toolwright.models.openai_chat import ChatWire, dialect_of
+            from toolwright.models.openai_chat import ChatWire
+            from toolwright.models.profiles import profile_of
 
-            return ChatWire(info, dialect_of(info, cache_key=bool(provider.options.get("setCacheKey"))))
+            profile = profile_of(info)
+            wanted = provider.options.get("setCacheKey", profile.cache_key)
+            return ChatWire(info, replace(profile, cache_key=bool(wanted)))
         case "openai-responses":
             from toolwright.models.openai_responses import ResponsesWire
 
-            return ResponsesWire(info)
+            return ResponsesWire(info, cache_key=bool(provider.options.get("setCacheKey", True)))
         case "anthropic":
             from toolwright.models.anthropic import AnthropicWire
 

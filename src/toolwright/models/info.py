@@ -88,8 +88,14 @@ class ModelInfo:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the user has configured of its profile (profiles.py)."""
+    local: bool = False
+    """Whether it runs on this machine, where often only one request is served at a time."""
     known: bool = True
     """False where the entry is an assumption from a related model, or from nothing."""
+    guessed_from: str = ""
+    """The related model whose limits and prices were assumed."""
 
     def __post_init__(self) -> None:
         if not self.api_id:

@@ -35,8 +35,9 @@ from toolwright.models.model import (
     Trouble,
     UserMessage,
 )
+from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import finish_reason, most_output
+from toolwright.models.wire import Room, finish_reason
 from toolwright.tool import Attachment
 
 _REASONS: Mapping[str, FinishReason] = {
@@ -185,7 +186,7 @@ class _Library:
 
 def _settings(settings: Settings, info: ModelInfo, tools: Sequence[ToolSpec]) -> Json:
     fields: Json = {
-        "max_tokens": most_output(settings, info),
+        "max_tokens": Room(info, profile_of(info).output).for_reply((), (), settings),
         "temperature": settings.temperature if info.temperature else None,
         "top_p": settings.top_p if info.temperature else None,
         "stop_sequences": list(settings.stop) or None,

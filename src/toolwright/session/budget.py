@@ -49,7 +49,9 @@ class Spending:
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:
-                raise LimitReached(f"The turn has used {amount:g} of {limit:g} {what}. Raise the budget to go on.")
+                raise LimitReached(
+                    f"The turn has used {_plain(amount)} of {_plain(limit)} {what}. Raise the budget to go on."
+                )
         if self.above is not None:
             self.above.check()
 
@@ -60,3 +62,8 @@ class Spending:
         above = self.above.seconds_left() if self.above is not None else None
         known = [left for left in (own, above) if left is not None]
         return min(known, default=None)
+
+
+def _plain(number: float) -> str:
+    """Never as 1e+06."""
+    return f"{number:.4f}".rstrip("0").rstrip(".")

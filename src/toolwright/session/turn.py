@@ -8,8 +8,10 @@ from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
+from toolwright.models.encode import merge
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
+from toolwright.models.sizes import tools_size
 from toolwright.parts import Failed, Running, Span, new_part
 from toolwright.session.budget import Spending
 from toolwright.session.conversation import Conversation
@@ -134,30 +136,31 @@ class Turn:
                 directory=self.session.directory,
                 root=self.instructions.root,
                 instructions=self.instructions,
+                begun=self.conversation.info.time.created,
                 extra=self.user.system or "",
             )
             self._system, self._system_for = SystemMessage(text=text), wanted
         return self._system
 
     def settings(self) -> Settings:
-        from toolwright.models.families import family_settings
+        from toolwright.models.families import chosen_variant, family_settings
 
         usual = family_settings(self.model.info)
         agent = self.agent
-        variant = dict(self.model.info.variants.get(self.user.variant or agent.variant or "", {}))
+        variant = chosen_variant(self.model.info, asked=self.user.variant or "", usual=agent.variant or "")
         return replace(
             usual,
             temperature=usual.temperature if agent.temperature is None else agent.temperature,
             top_p=usual.top_p if agent.top_p is None else agent.top_p,
-            options={**usual.options, **agent.options, **variant},
+            options=merge(usual.options, agent.options, variant),
             cache_key=self.conversation.id,
         )
 
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
-        specs = await self.toolbox.specs(self.session)
+        specs = await self.toolbox.specs(self.session) if self.model.info.tools else []
         if not self.tools_size:
-            self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4
+            self.tools_size = tools_size(specs)
         return specs
 
     def fail(self, message: Message, failure: Failure) -> None:

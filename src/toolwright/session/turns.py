@@ -200,7 +200,7 @@ class Turns:
         )
         keys = (self.session.id, info.id)
         parts: list[Part] = [TextPart(**new_part(*keys), text=prompt.text)] if prompt.text else []
-        if words := reminder(agent.name, before.agent if before else ""):
+        if words := reminder(agent.name, before.agent if before else "", before.time.created if before else 0):
             parts.append(TextPart(**new_part(*keys), text=words, synthetic=True))
         message = self.conversation.add(info, parts)
         self.conversation.change(self.conversation.info)
