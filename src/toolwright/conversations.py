@@ -85,7 +85,8 @@ def connections(workspace: Workspace) -> Connections:
     """The models there are, and the user's keys for those the user knows."""
     own, added = _providers(workspace)
     keys = {name: key for name, key in AuthFile(workspace.folders.auth).records().items() if name not in added}
-    return Connections(Catalog(own | added), env=workspace.environment, auth=keys)
+    catalog = Catalog(own | added, fetched=workspace.folders.models)
+    return Connections(catalog, env=workspace.environment, auth=keys)
 
 
 def _providers(workspace: Workspace) -> tuple[Json, Json]:

@@ -13,6 +13,7 @@ from tests.session.stage import calls, info_of, nothing_open, read, says
 from toolwright.events import Event
 from toolwright.models.info import Limits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
+from toolwright.session.budget import Budget
 from toolwright.session.events import MessageUpdated
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
@@ -49,6 +50,7 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
 
     workspace.bus.subscribe(watch)
     turns = workspace.sessions.create(title="Long")
+    turns.budget = Budget(steps=None)
     message = await turns.prompt(Prompt(text="Go on and on."))
     assert message.text == "Done."
     stored = workspace.sessions.messages(turns.session.id)

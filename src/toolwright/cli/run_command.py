@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         "Give an agent one prompt and watch it work. The answer goes to stdout, everything else to stderr.",
         examples=(
-            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-4-5\n"
+            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
             "  tw run 'play it' --model scripted/turns.json"
@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("prompt", nargs="*", help="what you want; read from stdin if it is piped in")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
+    made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
     made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
     made.add_argument("--title", default="", help="name a new session")
@@ -100,7 +101,11 @@ def _prompt(options: argparse.Namespace) -> Prompt:
     if not sys.stdin.isatty() and not text:
         text = sys.stdin.read()
     return Prompt(
-        text=text, agent=options.agent, model=options.model, files=tuple(Attached(url=name) for name in options.file)
+        text=text,
+        agent=options.agent,
+        model=options.model,
+        variant=options.variant,
+        files=tuple(Attached(url=name) for name in options.file),
     )
 
 

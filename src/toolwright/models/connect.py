@@ -8,6 +8,7 @@ from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.models.catalog import Catalog, ProviderInfo
+from toolwright.models.fallback import FallbackModel
 from toolwright.models.http import SILENCE, Address, Endpoint, is_local
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelError
@@ -47,18 +48,29 @@ class Connections:
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
 
     def open(self, name: str) -> Model:
-        """The model called `provider/model`; `scripted/FILE` plays a script."""
+        """The model called `provider/model`; `scripted/FILE` plays a script.
+
+        Several names with commas are one model: the first of them that works. It goes by the first one's name too.
+        """
         if name not in self._models:
-            provider_id, _, rest = name.partition("/")
-            self._models[name] = _scripted(rest) if provider_id == "scripted" else self._connect(name)
+            first, *others = [one.strip() for one in name.split(",") if one.strip()] or [""]
+            if others:
+                self._models[name] = FallbackModel([self._plain(one) for one in (first, *others)])
+                self._models[first] = self._models[name]
+            else:
+                self._models[name] = self._plain(first)
         return self._models[name]
+
+    def _plain(self, name: str) -> Model:
+        provider_id, _, rest = name.partition("/")
+        return _scripted(rest) if provider_id == "scripted" else self._connect(name)
 
     def add(self, name: str, model: Model) -> None:
         """Offer a model that was made elsewhere under a name of its own."""
         self._models[name] = model
 
     async def close(self) -> None:
-        for model in self._models.values():
+        for model in {id(model): model for model in self._models.values()}.values():
             await model.close()
 
     def _connect(self, name: str) -> Model:
@@ -69,7 +81,7 @@ class Connections:
 
             return PydanticAIModel(info)
         key = find_key(provider, self._env, self._auth.get(provider.id))
-        info = replace(info, local=is_local(provider.base_url))
+        info = _as_served(replace(info, local=is_local(provider.base_url)), provider)
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
@@ -118,6 +130,16 @@ def _key_of(provider: ProviderInfo, record: Json) -> Key:
             return Key(value=str(record.get("token") or ""))
         case _:
             return Key(value=str(record.get("key") or ""))
+
+
+def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
+    """With the context that a usual server on this machine has given the model, unless the user says one."""
+    from toolwright.models.local_servers import USUAL, served_context
+
+    if not info.local or info.limits.context or provider.id not in USUAL:
+        return info
+    context = served_context(provider.id, provider.base_url, info.api_id)
+    return replace(info, limits=replace(info.limits, context=context))
 
 
 def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:

@@ -58,6 +58,15 @@ def chosen_variant(info: ModelInfo, *, asked: str, usual: str) -> Options:
     return known.get(asked or usual, {})
 
 
+def require_price(info: ModelInfo) -> None:
+    """Raise where a limit on costs could never be kept, because nobody knows what the model costs."""
+    if not info.priced and not info.local:
+        raise UsageError(
+            f"A limit on costs needs a price, and none is known for {info.full_name}. "
+            f"Set provider.{info.provider}.models.{info.id}.cost in the configuration, or limit tokens instead."
+        )
+
+
 def _usual_options(info: ModelInfo, profile: Profile) -> Options:
     if not info.reasoning:
         return {}

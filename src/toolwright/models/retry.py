@@ -49,7 +49,8 @@ class Retry:
     def told(self) -> str:
         """How long the user has to wait, and for which attempt."""
         asked = ", as the provider asks" if self.error.retry_after is not None else ""
-        return f"waiting {_spoken(self.wait)}{asked}; attempt {self.attempt + 1} of {self.attempts}"
+        when = f"waiting {_spoken(self.wait)}{asked}" if self.wait else "at once"
+        return f"{when}; attempt {self.attempt + 1} of {self.attempts}"
 
 
 Sleep = Callable[[float], Awaitable[None]]

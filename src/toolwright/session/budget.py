@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from toolwright.errors import ToolwrightError
 
+STEPS = 500
+"""Replies of the model in one turn, where nobody has said otherwise: more is a model that has lost its way."""
+
 
 class LimitReached(ToolwrightError):
     """A budget is used up. What was done stays done."""
@@ -14,7 +17,7 @@ class LimitReached(ToolwrightError):
 class Budget:
     """How much one turn may take; None where nothing is set."""
 
-    steps: int | None = None
+    steps: int | None = STEPS
     tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None

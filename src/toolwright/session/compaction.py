@@ -201,7 +201,7 @@ def _mark(turn: Turn, prompt: User, *, auto: bool, tail: str | None) -> Message:
 async def _summarise(turn: Turn, messages: Sequence[Message]) -> None:
     """Ask the model for the hand-over; its tools are not offered."""
     message = turn.begin_reply(agent="compaction", summary=True)
-    reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
+    reply = ReplyWriter(turn.conversation, message, turn.model)
     request: list[ModelMessage] = [
         SystemMessage(text=turn.session.standing_of("compaction").agent.prompt),
         *turn.history.of(messages),

@@ -56,7 +56,7 @@ async def ask_model(turn: Turn, *, tools: list[ToolSpec], last: bool = False) ->
     if last:
         messages.append(UserMessage(content=(LAST_STEP,)))
     message = turn.begin_reply()
-    reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
+    reply = ReplyWriter(turn.conversation, message, turn.model)
     reply.start()
     try:
         stream = stream_with_retries(turn.model, messages, tools, turn.settings(), policy=turn.retry)

@@ -15,13 +15,14 @@ from toolwright.messages import (
     TextPart,
     Tokens,
 )
-from toolwright.models.info import Prices, Usage
+from toolwright.models.info import Usage
 from toolwright.models.model import (
     CallDelta,
     CallEnd,
     CallStart,
     Event,
     Finish,
+    Model,
     ReasoningDelta,
     ReasoningEnd,
     TextDelta,
@@ -43,7 +44,7 @@ class ReplyWriter:
 
     conversation: Conversation
     message: Message
-    prices: Prices
+    model: Model
     calls: dict[str, CallEnd] = field(default_factory=dict[str, CallEnd])
     """The complete calls, by id, in order."""
     reason: str = ""
@@ -94,7 +95,10 @@ class ReplyWriter:
             finish=self.finish_word,
             tokens=_tokens(usage),
             usage=None if self.usage else "unknown",
-            cost=self.prices.cost(usage),
+            cost=self.model.info.prices.cost(usage),
+            # The one that has answered, which need not be the one that was asked first.
+            provider_id=self.model.info.provider,
+            model_id=self.model.info.id,
         )
         self.conversation.put_message(info)
         if self.calls:

@@ -10,6 +10,7 @@ from toolwright.agents import Agent
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event
 from toolwright.messages import Message, User
+from toolwright.models.catalog import version_of
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
@@ -104,7 +105,7 @@ def small_sibling(info: ModelInfo, models: Iterable[ModelInfo]) -> ModelInfo | N
         return None
     maker = info.id.rpartition("/")[0]
     small = [one for one in models if one.id.rpartition("/")[0] == maker and _is_small(one.id)]
-    return max(small, key=lambda one: one.released, default=None)
+    return max(small, key=lambda one: version_of(one.id), default=None)
 
 
 def _is_small(model_id: str) -> bool:

@@ -10,6 +10,7 @@ from toolwright.clock import now
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.models.families import require_price
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part, new_part
@@ -174,7 +175,10 @@ class Turns:
         name = model_name or agent.model or (str(last.model) if last else "") or self.default_model
         if not name:
             raise UsageError(_NO_MODEL)
-        return agent, self.connect(name)
+        model = self.connect(name)
+        if self.budget.cost is not None:
+            require_price(model.info)
+        return agent, model
 
     def _forget_reverted(self) -> None:
         """What was taken back by turn is gone for good once the user goes on from there."""
