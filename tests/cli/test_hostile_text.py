@@ -100,6 +100,7 @@ def test_the_log_is_harmless(capsys: pytest.CaptureFixture[str], monkeypatch: py
     monkeypatch.setenv("TOOLWRIGHT_LOG", "debug")
     log = logging.getLogger("toolwright")
     before = list(log.handlers)
+    monkeypatch.setattr(log, "propagate", False)
     _quiet_log()
     try:
         for text in HOSTILE:
