@@ -55,7 +55,7 @@ async def test_reasoning_comes_before_text_and_ends_with_its_seal(server: Server
     assert list(dict.fromkeys(kinds)) == [ReasoningDelta, ReasoningEnd, TextDelta]
     seal = {
         "anthropic": {"signature": "SEAL"},
-        "openai-responses": {"encrypted_content": "SEAL"},
+        "openai-responses": {"id": "rs_1", "encrypted_content": "SEAL"},
         "openai-chat": {"field": "reasoning_content"},
     }
     assert seals_of(events) == [seal.get(form.api, {})]

@@ -31,7 +31,7 @@ READ = ToolSpec(
 )
 SEALS: dict[str, dict[str, Any]] = {
     "openai-chat": {},
-    "openai-responses": {"encrypted_content": "SEAL"},
+    "openai-responses": {"id": "rs_1", "encrypted_content": "SEAL"},
     "anthropic": {"signature": "SEAL"},
     "gemini": {},
 }
@@ -131,15 +131,16 @@ async def test_a_turn_in_responses(server: Server) -> None:
                 "role": "user",
                 "content": [
                     {"type": "input_text", "text": "look"},
-                    {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"},
+                    {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", "detail": "auto"},
                 ],
             },
             {
                 "type": "reasoning",
+                "id": "rs_1",
                 "encrypted_content": "SEAL",
                 "summary": [{"type": "summary_text", "text": "think"}],
             },
-            {"role": "assistant", "content": [{"type": "output_text", "text": "hm"}]},
+            {"role": "assistant", "content": "hm"},
             {
                 "type": "function_call",
                 "call_id": "call_weird_id_1",

@@ -119,7 +119,7 @@ class ResponsesWire:
                     "arguments": dump(part.arguments).decode(),
                 }
             else:
-                yield {"role": "assistant", "content": [{"type": "output_text", "text": part}]}
+                yield {"role": "assistant", "content": part}
 
     def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
         given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
@@ -128,7 +128,8 @@ class ResponsesWire:
 
 def _sealed(part: Reasoning) -> Json:
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
-    return {"type": "reasoning", "encrypted_content": part.signature["encrypted_content"], "summary": summary}
+    kept = {name: part.signature[name] for name in ("id", "encrypted_content") if name in part.signature}
+    return {"type": "reasoning", **kept, "summary": summary}
 
 
 def _text(text: str) -> Json:
@@ -138,7 +139,7 @@ def _text(text: str) -> Json:
 def _media_part(media: Media) -> Json:
     match media.kind:
         case "image":
-            return {"type": "input_image", "image_url": media.address}
+            return {"type": "input_image", "image_url": media.address, "detail": "auto"}
         case "pdf" if media.url:
             return {"type": "input_file", "file_url": media.url}
         case "pdf":

@@ -81,8 +81,8 @@ class ResponsesReader:
 
     def _complete(self, place: int, item: Json) -> Iterator[Event]:
         if item["type"] == "reasoning":
-            sealed = item.get("encrypted_content")
-            yield ReasoningEnd({"encrypted_content": sealed} if sealed else {})
+            kept = {name: item[name] for name in ("id", "encrypted_content") if item.get(name)}
+            yield ReasoningEnd(kept if "encrypted_content" in kept else {})
         if item["type"] != "function_call":
             return
         if place not in self._open:
