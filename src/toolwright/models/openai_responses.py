@@ -128,7 +128,7 @@ class ResponsesWire:
 
 def _sealed(part: Reasoning) -> Json:
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
-    kept = {name: part.signature[name] for name in ("id", "encrypted_content") if name in part.signature}
+    kept: Json = {name: part.signature[name] for name in ("id", "encrypted_content") if name in part.signature}
     return {"type": "reasoning", **kept, "summary": summary}
 
 
