@@ -1,4 +1,4 @@
-"""From a name such as `anthropic/claude-sonnet-4-5` to a model that answers."""
+"""From a name such as `anthropic/claude-sonnet-5-5` to a model that answers."""
 
 import time
 from collections.abc import Mapping
