@@ -23,7 +23,7 @@ from toolwright.models.model import SystemMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.budget import Budget
 from toolwright.session.events import SessionStatus
-from toolwright.session.prompt import Prompt
+from toolwright.session.prompt import Attached, Prompt
 from toolwright.session.system import reminder
 from toolwright.session.title import Titles, small_sibling
 from toolwright.testing import make_workspace
@@ -157,6 +157,14 @@ async def test_a_summary_is_told_while_it_is_written_and_is_bounded(project: Pat
         assert "writing a summary" in str(told[0]["doing"])
         (summary,) = [one for one in stage.requests if one.settings.purpose == "compaction"]
         assert summary.settings.max_output == 8_000
+
+
+async def test_a_file_that_the_model_cannot_take_is_told_to_the_user(project: Path) -> None:
+    (project / "a.pdf").write_bytes(b"%PDF-1.4 x")
+    async with opened(project, says("Seen.")) as stage:
+        await stage.prompt("Look.", files=(Attached(url="a.pdf"),))
+        told = [str(event.status["doing"]) for event in stage.told(SessionStatus) if "doing" in event.status]
+        assert told == ["a.pdf (application/pdf) is not shown: this model does not take PDF files."]
 
 
 async def test_a_small_context_leaves_room_to_work(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -114,7 +115,7 @@ async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options:
     if options.format == "json":
         workspace.bus.subscribe(JsonLines(session_id))
     elif sys.stdout.isatty():
-        workspace.bus.subscribe(Live(session_id, colour=sys.stderr.isatty()))
+        workspace.bus.subscribe(Live(session_id, colour=_wants_colour()))
     else:
         workspace.bus.subscribe(Quiet(session_id))
     task = asyncio.create_task(turns.prompt(prompt))
@@ -126,6 +127,10 @@ async def _answered(workspace: Workspace, turns: Turns, prompt: Prompt, options:
         if not turns.conversation.messages:
             await workspace.sessions.delete(session_id)
         raise
+
+
+def _wants_colour() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _stop_on_interrupt(turns: Turns) -> None:

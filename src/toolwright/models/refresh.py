@@ -43,22 +43,16 @@ _LONG = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 
 async def fetch(address: str) -> Json:
     """The list at an address or in a file; a ToolwrightError where there is none."""
+    import httpx2
+
     try:
         if "://" not in address:
             return _parsed(Path(address).read_bytes())
-        import httpx2
-
         async with httpx2.AsyncClient(timeout=30, follow_redirects=True) as client:
             answer = await client.get(address)
             answer.raise_for_status()
             return _parsed(answer.content[:LARGEST])
-    except (OSError, ValueError) as error:
-        raise ToolwrightError(f"No list of models could be read from {address}: {error}") from error
-    except Exception as error:
-        import httpx2
-
-        if not isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
-            raise
+    except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ToolwrightError(f"No list of models could be read from {address}: {error}") from error
 
 
