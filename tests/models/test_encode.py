@@ -87,3 +87,11 @@ def test_good_ids_stay_as_they_are_and_new_ones_differ() -> None:
 def test_messages_are_values() -> None:
     image = Attachment(mime="image/png", url="data:,")
     assert UserMessage(content=("a", image)) == UserMessage(content=("a", image))
+
+
+def test_a_tool_in_few_words_keeps_its_first_sentences_and_its_lists() -> None:
+    text = f"Does one thing. And {'x' * 150}.\n\nMore of it. Agents:\n- general: Carries out. More.\n- explore: Looks."
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": f"One. {'y' * 90}"}}}
+    short = short_spec(ToolSpec(name="t", description=text, schema=schema))
+    assert short.description == "Does one thing.\n- general: Carries out. More.\n- explore: Looks."
+    assert short.schema["properties"]["a"] == {"type": "string", "description": "One."}

@@ -21,6 +21,7 @@ from toolwright.models.fallback import FallbackModel
 from toolwright.models.info import ModelInfo, Prices
 from toolwright.models.model import SystemMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
+from toolwright.models.sizes import tools_size
 from toolwright.session.budget import Budget
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Attached, Prompt
@@ -171,6 +172,19 @@ async def test_a_small_context_leaves_room_to_work(project: Path) -> None:
     async with opened(project, says("Hello."), context=16_384) as stage:
         assert (await stage.prompt()).text == "Hello."
         assert len(stage.requests) == 1
+
+
+async def test_a_small_context_is_offered_the_tools_in_few_words(project: Path) -> None:
+    sizes = {}
+    for context in (16_384, 200_000):
+        async with opened(project, says("Hello."), says("Again."), context=context) as stage:
+            await stage.prompt()
+            await stage.prompt("Once more.")
+            first, second = stage.requests
+            assert [one.name for one in first.tools] == [one.name for one in second.tools]
+            assert all(one is other for one, other in zip(first.tools, second.tools, strict=True))
+            sizes[context] = tools_size(first.tools)
+    assert sizes[16_384] < 0.7 * sizes[200_000], sizes
 
 
 # The date, titles, circles.

@@ -8,9 +8,10 @@ from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
-from toolwright.models.encode import merge
+from toolwright.models.encode import Once, merge
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
+from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
 from toolwright.models.sizes import tools_size
 from toolwright.parts import Failed, Running, Span, new_part
 from toolwright.session.budget import Spending
@@ -43,6 +44,8 @@ class Toolbox:
 
     _offered: tuple[object, ...] = ()
     _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
+    short: Once[ToolSpec, ToolSpec] = field(default_factory=lambda: Once(short_spec))
+    """The same in few words, for a model with little room."""
 
     async def specs(self, session: Session) -> list[ToolSpec]:
         registry, names = session.caller.registry, session.offered()
@@ -159,6 +162,8 @@ class Turn:
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
         specs = await self.toolbox.specs(self.session) if self.model.info.tools else []
+        if 0 < self.model.info.limits.context <= SMALL_CONTEXT:
+            specs = [self.toolbox.short(one) for one in specs]
         if not self.tools_size:
             self.tools_size = tools_size(specs)
         return specs
