@@ -137,7 +137,7 @@ async def test_instructions_and_tools_that_do_not_fit_are_told_at_once(project: 
         failure = info_of(await stage.prompt()).error
         assert failure is not None
         assert "The instructions and tools alone need about" in str(failure.data["message"])
-        assert "has room for 2.0k" in str(failure.data["message"])
+        assert "has 2.0k for them and the answer" in str(failure.data["message"])
         assert stage.requests == []
 
 

@@ -56,17 +56,17 @@ def _require_fit(turn: Turn, room: int) -> None:
     """Raise where no summary can help: the instructions alone are too large, or the prompt that is to be answered."""
     name, context = turn.model.info.full_name, turn.model.info.limits.context or turn.model.info.limits.input
     fixed = _fixed_size(turn)
-    if fixed >= context:
+    if fixed >= room:
         raise ToolwrightError(
-            f"The instructions and tools alone need about {_tokens(fixed)} tokens; {name} has room for "
-            f"{_tokens(context)}. Choose a model with a larger context, or an agent with fewer tools."
+            f"The instructions and tools alone need about {_tokens(fixed)} tokens; {name} has {_tokens(context)} "
+            "for them and the answer. Choose a model with a larger context, or an agent with fewer tools."
         )
     messages = since_summary(turn.conversation)
     prompt = turn.history.size(messages[-1]) if isinstance(messages[-1].info, User) else 0
     if fixed + prompt > context or (prompt and len(messages) == 1 and fixed + prompt > room):
         raise ToolwrightError(
             f"The prompt with its files needs about {_tokens(prompt)} tokens, instructions and tools {_tokens(fixed)}; "
-            f"{name} has room for {_tokens(context)}. Send less at once, or choose a model with a larger context."
+            f"{name} has {_tokens(context)} in all. Send less at once, or choose a model with a larger context."
         )
 
 
