@@ -1,5 +1,7 @@
 """tw models: the list that ships, a newer one, and what servers on this machine serve."""
 
+import argparse
+import io
 import json
 from pathlib import Path
 
@@ -8,7 +10,9 @@ import pytest
 from tests.cli.conftest import Tw
 from tests.models.test_local_servers import LLAMACPP, answering
 from tests.models.test_refresh import MODELS_DEV
+from toolwright.cli.run_command import _offered_model
 from toolwright.models import local_servers
+from toolwright.testing import make_workspace
 
 
 def test_the_command_keeps_the_list_and_uses_it_from_then_on(tw: Tw, tmp_path: Path) -> None:
@@ -41,3 +45,24 @@ def test_degrees_of_reasoning_and_the_end_of_a_model_are_told(tw: Tw) -> None:
     listed = {one["id"]: one for one in tw("models", "anthropic", "--json").json}
     assert listed["anthropic/claude-opus-5-5"]["variants"] == ["low", "medium", "high", "xhigh", "max"]
     assert "(until 2026-11-30)" in tw("models", "anthropic").out
+
+
+class _Person(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("said", "chosen"), [("y\n", "llamacpp/smol.gguf"), ("n\n", ""), ("", "")])
+def test_a_person_without_a_model_is_offered_one_that_runs_here(
+    project: Path, monkeypatch: pytest.MonkeyPatch, said: str, chosen: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", _Person(said))
+    monkeypatch.setattr("sys.stderr", screen := _Person())
+    with answering(LLAMACPP) as url:
+        port = int(url.split(":")[2].split("/")[0])
+        monkeypatch.setattr(local_servers, "USUAL", {"llamacpp": ("llama.cpp", port)})
+        options = argparse.Namespace(agent="", go_on=False, session="")
+        assert _offered_model(make_workspace(project), options) == chosen
+        assert "llamacpp/smol.gguf runs on this machine" in screen.getvalue()
+        with_model = make_workspace(project, config={"model": "openai/gpt-6-sol"})
+        assert _offered_model(with_model, options) == ""

@@ -91,7 +91,8 @@ def test_messages_are_values() -> None:
 
 
 def test_a_tool_in_few_words_keeps_its_first_sentences_and_its_lists() -> None:
-    text = f"Does one thing. And {'x' * 150}.\n\nMore of it. Agents:\n- general: Carries out. More.\n- explore: Looks.\n- Be quick."
+    names = "- general: Carries out. More.\n- explore: Looks."
+    text = f"Does one thing. And {'x' * 150}.\n\nMore of it. Agents:\n{names}\n- Be quick."
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": f"One. {'y' * 90}"}}}
     short = short_spec(ToolSpec(name="t", description=text, schema=schema))
     assert short.description == "Does one thing.\n- general: Carries out. More.\n- explore: Looks."

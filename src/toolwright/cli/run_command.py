@@ -62,6 +62,7 @@ async def _run(options: argparse.Namespace) -> int:
     if isinstance(user, TerminalUser):
         user.broker = workspace.broker
     try:
+        options.model = options.model or _offered_model(workspace, options)
         turns = _session(workspace, options)
         questions = workspace.services.use(Questions)
         if isinstance(questions, AskedQuestions) and isinstance(user, TerminalUser):
@@ -71,6 +72,21 @@ async def _run(options: argparse.Namespace) -> int:
         return _told(turns, message, options)
     finally:
         await workspace.close()
+
+
+def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
+    """A model that runs on this machine, if none is chosen anywhere and the person at the terminal wants it."""
+    agent = workspace.agents.by_name.get(options.agent) if options.agent else workspace.agents.default()
+    chosen = workspace.config.get("model", default="") or (agent.model if agent else "")
+    if chosen or options.go_on or options.session or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return ""
+    from toolwright.models.local_servers import find_local_servers
+
+    names = [f"{server.provider}/{model.id}" for server in find_local_servers() for model in server.models]
+    if not names:
+        return ""
+    note(f"No model is chosen, but {names[0]} runs on this machine. Use it? y yes, n no")
+    return names[0] if sys.stdin.readline().strip().lower() in ("y", "yes") else ""
 
 
 def _session(workspace: Workspace, options: argparse.Namespace) -> Turns:
