@@ -88,6 +88,15 @@ async def test_a_limit_on_costs_needs_a_price(project: Path) -> None:
         assert (await stage.prompt()).text == "x"
 
 
+async def test_a_guess_is_called_one(project: Path) -> None:
+    model = ScriptedModel(says("x"), says("y"), info=replace(DEFAULT_INFO, known=False, guessed_from="older"))
+    async with opened(project, model=model) as stage:
+        await stage.prompt()
+        await stage.prompt()
+        told = [event.status["doing"] for event in stage.told(SessionStatus) if "doing" in event.status]
+        assert told == ["Limits and prices of scripted/scripted are not known; those of older are assumed"]
+
+
 async def test_the_reply_is_booked_on_the_model_that_gave_it(project: Path) -> None:
     down = ScriptedModel({"error": {"kind": "quota", "retryable": False}}, info=replace(DEFAULT_INFO, id="down"))
     usage = {"input": 1_000_000, "output": 0}

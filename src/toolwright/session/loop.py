@@ -9,7 +9,7 @@ from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.history import since_summary
-from toolwright.session.left_out import tell_left_out
+from toolwright.session.notices import tell_notices
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
 from toolwright.session.turn import Turn
@@ -17,7 +17,7 @@ from toolwright.session.turn import Turn
 
 async def answer(turn: Turn) -> Message:
     """Work on the newest prompt until it is answered; return the message that ends the turn."""
-    tell_left_out(turn)
+    tell_notices(turn)
     while True:
         turn.spending.check()
         turn.session.work_as(turn.user.agent)
