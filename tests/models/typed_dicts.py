@@ -4,8 +4,6 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from typing_extensions import is_typeddict
-
 
 def complaints(value: Any, hint: Any, place: str = "") -> list[str]:
     """What is wrong with the value, each with its place; nothing if it fits."""
@@ -23,7 +21,7 @@ def _check(value: Any, hint: Any, place: str) -> Iterator[str]:
     elif origin is Literal:
         if value not in arguments:
             yield f"{place}: {value!r} is none of {arguments}"
-    elif is_typeddict(hint):
+    elif hasattr(hint, "__required_keys__"):
         yield from _dict(value, hint, place)
     elif origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(value, dict):

@@ -175,6 +175,8 @@ def _told(turns: Turns, message: Message, options: argparse.Namespace) -> int:
         print(message.text)
     if info.error is not None:
         note(f"tw: {info.error.data.get('message', info.error.name)}")
+        if options.format == "text":
+            note(f"session {turns.session.id}")
         return _EXIT_CODES.get(info.error.name, FAILED)
     if info.finish == "length":
         note("tw: the answer was cut off at the model's limit")
