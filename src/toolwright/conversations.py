@@ -86,7 +86,8 @@ def connections(workspace: Workspace) -> Connections:
     own, added = _providers(workspace)
     keys = {name: key for name, key in AuthFile(workspace.folders.auth).records().items() if name not in added}
     catalog = Catalog(own | added, fetched=workspace.folders.models)
-    return Connections(catalog, env=workspace.environment, auth=keys)
+    lists = (_default_model(workspace), *(agent.model for agent in workspace.agents.by_name.values()))
+    return Connections(catalog, env=workspace.environment, auth=keys, lists=lists)
 
 
 def _providers(workspace: Workspace) -> tuple[Json, Json]:

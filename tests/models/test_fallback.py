@@ -67,3 +67,9 @@ def test_several_names_are_one_model_and_no_other_is_asked() -> None:
     assert model.info.full_name == "anthropic/claude-sonnet-5-5"
     assert known.open("anthropic/claude-sonnet-5-5") is model
     assert not isinstance(known.open("openai/gpt-6-sol"), FallbackModel)
+
+
+def test_a_session_that_remembers_the_first_name_gets_the_list_of_the_settings_again() -> None:
+    settings = ("", "anthropic/claude-sonnet-5-5,openai/gpt-6-sol")
+    known = Connections(Catalog(), env={"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "y"}, auth={}, lists=settings)
+    assert isinstance(known.open("anthropic/claude-sonnet-5-5"), FallbackModel)

@@ -22,8 +22,15 @@ WHOLE = Reply(reasoning="think", seal="U0VBTA==", text="Hello, wörld", calls=[(
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    missing = [name for name in names if not importlib.util.find_spec(name.partition(".")[0])]
+    missing = [name for name in names if not _is_installed(name)]
     return pytest.mark.skipif(bool(missing), reason=f"needs the library of the provider: {', '.join(missing)}")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def conversation(form: Format) -> list[Any]:

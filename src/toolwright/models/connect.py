@@ -1,7 +1,7 @@
 """From a name such as `anthropic/claude-sonnet-5-5` to a model that answers."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,19 +39,22 @@ def connect(
 class Connections:
     """The models of one workspace: each opened once, those of one provider over the same connections."""
 
-    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json) -> None:
-        """`auth` holds the records of the auth file by provider."""
+    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json, lists: Iterable[str] = ()) -> None:
+        """`auth` holds the records of the auth file by provider; `lists` are models to fall back on, see `open`."""
         self.catalog = catalog
         self._env = env
         self._auth = auth
+        self._lists = {name.partition(",")[0].strip(): name for name in lists if "," in name}
         self._models: dict[str, Model] = {}
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
 
     def open(self, name: str) -> Model:
         """The model called `provider/model`; `scripted/FILE` plays a script.
 
-        Several names with commas are one model: the first of them that works. It goes by the first one's name too.
+        Several names with commas are one model: the first of them that works. It goes by the first one's name too,
+        as a session remembers it.
         """
+        name = self._lists.get(name, name)
         if name not in self._models:
             first, *others = [one.strip() for one in name.split(",") if one.strip()] or [""]
             if others:
