@@ -104,16 +104,23 @@ class Policy:
 
     def decide(self, permission: str, pattern: str) -> Decision:
         """The last rule that fits, over all layers; but never more than the caller may do."""
+        kind = type(pattern)
+        if kind is not str and kind is not PathPattern:
+            # Whatever else a pattern carries may decide as well: what is not known whole is not remembered.
+            return self._decide(permission, pattern)
         key = (permission, pattern, pattern.spellings if isinstance(pattern, PathPattern) else None)
         decision = self._decided.get(key)
         if decision is None:
-            decision = self._winner(self.matching(permission, pattern))
-            if self.parent is not None:
-                decision = strictest([decision, self.parent.decide(permission, pattern)])
             if len(self._decided) >= _REMEMBERED:
                 self._decided.clear()
-            self._decided[key] = decision
+            decision = self._decided[key] = self._decide(permission, pattern)
         return decision
+
+    def _decide(self, permission: str, pattern: str) -> Decision:
+        own = self._winner(self.matching(permission, pattern))
+        if self.parent is None:
+            return own
+        return strictest([own, self.parent.decide(permission, pattern)])
 
     def matching(self, permission: str, pattern: str) -> Iterator[Match]:
         """The rules that fit, one a layer (its last), in the order of the layers."""
