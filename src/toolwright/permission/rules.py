@@ -38,10 +38,12 @@ class Rule:
         return f"{self.permission} {self.pattern}: {self.action}"
 
     def fits(self, pattern: str) -> bool:
-        """Whether the rule speaks of this thing. A restricting rule sees through the case of a path's letters."""
-        spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
-        any_case = isinstance(pattern, PathPattern) and self.action != "allow"
-        return any(matches(spelling, self.pattern, any_case=any_case) for spelling in spellings)
+        """Whether the rule speaks of this thing. A restricting rule sees through a path's letter case and links."""
+        if not isinstance(pattern, PathPattern):
+            return matches(pattern, self.pattern)
+        restricts = self.action != "allow"
+        spellings = (*pattern.spellings, *pattern.aliases) if restricts else pattern.spellings
+        return any(matches(spelling, self.pattern, any_case=restricts) for spelling in spellings)
 
 
 @dataclass(frozen=True, slots=True)
