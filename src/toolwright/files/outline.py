@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
+from toolwright.files.held import hold
 from toolwright.files.ignore import Ignore
 
 LIMIT = 100
@@ -82,14 +83,15 @@ def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
         found: list[_Folder] = []
         for entry in entries:
             relative = folder.relative + entry.name
-            real = entry.path if not entry.is_symlink() else _target(entry, inside)
+            path = f"{folder.path}/{entry.name}"
+            real = f"{folder.real[-1]}/{entry.name}" if not entry.is_symlink() else _target(path, inside)
             if real is None or real in folder.real:
                 continue
             is_folder = entry.is_dir()
-            if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(entry.path, folder=is_folder):
+            if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(path, folder=is_folder):
                 continue
             if is_folder:
-                inner = _Folder(path=entry.path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
+                inner = _Folder(path=path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
                 found.append(inner)
             elif entry.is_file():
                 yield relative
@@ -105,14 +107,16 @@ def _put(folders: "deque[_Folder]", found: list[_Folder]) -> None:
 
 
 def _entries(folder: _Folder) -> list[os.DirEntry[str]]:
+    """By where the folder really is, so that a link put there since is not followed."""
     try:
-        return sorted(os.scandir(folder.path or "/"), key=lambda entry: entry.name)
+        with hold(Path(folder.real[-1] or "/")) as held:
+            return sorted(held.entries(), key=lambda entry: entry.name)
     except OSError:
         return []
 
 
-def _target(link: os.DirEntry[str], inside: Callable[[Path], bool]) -> str | None:
-    target = os.path.realpath(link.path)
+def _target(link: str, inside: Callable[[Path], bool]) -> str | None:
+    target = os.path.realpath(link)
     return target if inside(Path(target)) else None
 
 

@@ -116,19 +116,19 @@ class Files:
     async def load(self, place: Place) -> Loaded:
         """The whole text of a file, or a ToolError: missing, is_folder, binary, too_large."""
         content = await self.fetch(place)
-        text = self.decode(content)
+        text = self.decode(place, content.data)
         return Loaded(place=place, data=content.data, stamp=content.stamp, text=text)
 
     async def fetch(self, place: Place) -> Content:
         """The whole content of a file, text or not."""
         return await asyncio.to_thread(_fetch, place) if size_of(place) > LARGE else _fetch(place)
 
-    def decode(self, content: Content) -> Text:
+    def decode(self, place: Place, data: bytes) -> Text:
         """The text of a content, or a ToolError that names the file."""
         try:
-            return decode(content.data, self.encoding)
+            return decode(data, self.encoding)
         except ToolError as error:
-            raise ToolError(f"{content.place.path}: {error}", error.kind) from error
+            raise ToolError(f"{place.path}: {error}", error.kind) from error
 
     def note_read(
         self, session_id: str, place: Place, digest: str, *, stamp: Stamp | None = None, whole: bool = True
@@ -211,14 +211,11 @@ class Files:
         commit = Commit(
             path=change.place.path, before=change.before, after=change.after, session_id=session_id, call_id=call_id
         )
-        remarks: list[str] = []
         try:
-            for asked in self.committed:
-                if remark := await _asked(asked, commit):
-                    remarks.append(remark)
+            remarks = [await _asked(asked, commit) for asked in self.committed]
         finally:
             body = self._settle(change, session_id, call_id)
-        return Outcome(place=change.place, body=body, remarks=tuple(remarks))
+        return Outcome(place=change.place, body=body, remarks=tuple(filter(None, remarks)))
 
     def _settle(self, change: Change, session_id: str, call_id: str) -> Body:
         try:

@@ -4,7 +4,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from toolwright.files.dialect import translate
@@ -24,7 +24,7 @@ class Walker:
         regex = translate(source)
         start = query.base / query.start
         single = not start.is_dir()
-        for path in chain([query.start] if single else _candidates(query, run), query.also):
+        for path in [query.start] if single else _candidates(query, run):
             if run.ended:
                 return
             try:
@@ -33,7 +33,7 @@ class Walker:
                 run.skipped = True
                 continue
             if text and (found := _matching(text, regex, crlf=query.crlf)):
-                yield Matches(path, len(found), "\n".join(found[:LINES]).encode("utf-8", "surrogateescape"))
+                yield Matches(path, len(found), b"\n".join(found[:LINES]))
 
 
 def _candidates(query: Query, run: Run) -> Iterator[str]:
@@ -88,9 +88,18 @@ def _text_of(path: Path, *, binary_too: bool) -> str:
     return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _matching(text: str, regex: re.Pattern[str], *, crlf: bool) -> list[str]:
-    """The lines as `number:text`. Only `\\n` ends a line, but with `crlf` no carriage return before it is looked at."""
+def _matching(text: str, regex: re.Pattern[str], *, crlf: bool) -> list[bytes]:
+    """The lines as `number:offset:text`. Only `\\n` ends one; with `crlf` no return before it is looked at."""
     lines = text.removesuffix("\n").split("\n")
     looked_at = [line.removesuffix("\r") for line in lines] if crlf else lines
     numbers = islice((number for number, line in enumerate(looked_at) if regex.search(line)), COUNTED)
-    return [f"{number + 1}:{lines[number]}" for number in numbers]
+    found, offset, counted = list[bytes](), 0, 0
+    for number in numbers:
+        offset += sum(len(_encoded(line)) + 1 for line in lines[counted:number])
+        counted = number
+        found.append(b"%d:%d:%b" % (number + 1, offset, _encoded(lines[number])))
+    return found
+
+
+def _encoded(line: str) -> bytes:
+    return line.encode("utf-8", "surrogateescape")

@@ -60,7 +60,11 @@ class FileUndo:
         return "recreate" if self.present is None else "restore"
 
     def counts(self) -> tuple[int, int]:
-        return counts(_text(self.present), _text(self.restored))
+        return counts(*self.texts())
+
+    def texts(self) -> tuple[str, str]:
+        """What is there and what is restored, for showing."""
+        return _text(self.present), _text(self.restored)
 
 
 @dataclass(frozen=True, slots=True)

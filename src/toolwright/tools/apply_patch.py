@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from toolwright.edits.patch import Patch, Update, parse
+from toolwright.edits.patch import Delete, Patch, Update, parse
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field
 from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._patch_plan import Plan, make_plan
+from toolwright.tools._remarks import diagnostics, with_remarks
 
 
 @tool(text="apply_patch.md", asks=True, permission="edit")
@@ -23,25 +24,39 @@ async def apply_patch(
     places = _places(files, patch)
     external = _external(places)
     patterns = tuple(place.pattern for place in places)
-    ctx.check(*external, Request(permission="edit", patterns=patterns))
-    if external:
-        await ctx.ask_all(*external)
+    reads = _reads(ctx, files, patch)
+    ctx.check(*external, *reads, Request(permission="edit", patterns=patterns))
+    if external or reads:
+        await ctx.ask_all(*external, *reads)
     plan = await make_plan(files, patch)
     await ctx.ask_all(Request(permission="edit", patterns=patterns, metadata=_question(plan)))
-    await files.commit(plan.changes, session_id=ctx.session_id, call_id=ctx.call_id)
-    title = plan.entries[0].shown if len(plan.entries) == 1 else f"{len(plan.entries)} files"
-    return Result(plan.summary(), title=title, metadata=plan.metadata())
+    outcomes = await files.commit(plan.changes, session_id=ctx.session_id, call_id=ctx.call_id)
+    made = await plan.as_written(files, outcomes)
+    title = made.entries[0].shown if len(made.entries) == 1 else f"{len(made.entries)} files"
+    metadata = made.metadata() | {"diagnostics": diagnostics(outcomes)}
+    return Result(with_remarks(made.summary(), outcomes), title=title, metadata=metadata)
 
 
 def _places(files: Files, patch: Patch) -> list[Place]:
-    """Every file the patch touches, sources and targets, once each."""
+    """Every file the patch touches, sources and targets, once each. A link that goes is meant itself."""
     places: dict[str, Place] = {}
     for section in patch.sections:
-        for given in (section.path, section.target if isinstance(section, Update) else None):
-            if given:
-                place = files.tree.place(given)
-                places.setdefault(str(place.path), place)
+        place = files.tree.place(section.path)
+        if isinstance(section, Delete) or (isinstance(section, Update) and section.target):
+            place = place.itself()
+        places.setdefault(str(place.path), place)
+        if isinstance(section, Update) and section.target:
+            target = files.tree.place(section.target)
+            places.setdefault(str(target.path), target)
     return list(places.values())
+
+
+def _reads(ctx: ToolContext, files: Files, patch: Patch) -> list[Request]:
+    """What is updated or moved is shown, or can be read from then on: where reading is not free, that is asked too."""
+    given = [section.path for section in patch.sections if isinstance(section, Update)]
+    patterns = dict.fromkeys(files.tree.place(path).absolute_pattern for path in given)
+    asked = tuple(pattern for pattern in patterns if ctx.decide("read", pattern) != "allow")
+    return [Request(permission="read", patterns=asked)] if asked else []
 
 
 def _external(places: Sequence[Place]) -> list[Request]:
