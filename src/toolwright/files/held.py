@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 # Without O_PATH (it is Linux' own) a folder must be readable to be held.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -22,6 +23,15 @@ def hold(path: Path) -> "Held":
     root, *names = path.parts
     top = Held(os.open(root, _FOLDER))
     return top if not names else top.leave_for(names)
+
+
+class Entry(NamedTuple):
+    """A name in a folder, and what is there; of a link, what it leads to."""
+
+    name: str
+    is_folder: bool
+    is_file: bool
+    is_link: bool
 
 
 class Held:
@@ -97,17 +107,12 @@ class Held:
         """A second name for a file; unlike a rename, this fails if something has that name already."""
         os.link(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle, follow_symlinks=False)
 
-    def entries(self) -> list[os.DirEntry[str]]:
+    def entries(self) -> list["Entry"]:
         """What is in the folder, in no order."""
         handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
         try:
             with os.scandir(handle) as found:
-                entries = list(found)
-                for entry in entries:
-                    # Remembered by the entry, which cannot ask any more when the folder is closed.
-                    entry.is_dir()
-                    entry.is_file()
-                return entries
+                return [Entry(one.name, one.is_dir(), one.is_file(), one.is_symlink()) for one in found]
         finally:
             os.close(handle)
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from io import FileIO
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from toolwright.files.attributes import Attributes
@@ -84,11 +85,11 @@ class Journal:
         """Drop the list of a session that was deleted; its contents go with the next `sweep`."""
         self._list_path(session_id).unlink(missing_ok=True)
 
-    def keeping(self) -> FileIO:
-        """Hold this open from the first content that is kept until its entry is recorded: `sweep` waits for that."""
-        file = FileIO(open_private(self._folder / "keeping", os.O_RDWR | os.O_CREAT), "r+")
-        fcntl.flock(file.fileno(), fcntl.LOCK_SH)
-        return file
+    def keeping(self) -> "Keeping":
+        """To be held from the first content that is kept until its entry is recorded: `sweep` waits for that."""
+        handle = open_private(self._folder / "keeping", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        return Keeping(handle)
 
     def sweep(self, known: Collection[str] | None = None) -> None:
         """Drop the lists of sessions other than those `known`, and every content that no list names.
@@ -147,6 +148,26 @@ class Journal:
         plain = re.fullmatch(r"[A-Za-z0-9_-]{1,100}", session_id)
         name = session_id if plain else hashlib.sha256(session_id.encode()).hexdigest()
         return self._folder / "sessions" / f"{name}.jsonl"
+
+
+class Keeping:
+    """A share of a lock. Let go at the latest when nobody has it any more, as after a call that was stopped."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
 
 
 def _entries(path: Path, since: int = 0) -> Iterator[Entry]:

@@ -1,14 +1,14 @@
 """The outline of a folder: its files as a tree, those near the top first when there are too many."""
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
-from toolwright.files.held import hold
+from toolwright.files.held import Entry, hold
 from toolwright.files.ignore import Ignore
+from toolwright.files.paths import resolve
 
 LIMIT = 100
 """How many files an outline names."""
@@ -84,16 +84,16 @@ def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
         for entry in entries:
             relative = folder.relative + entry.name
             path = f"{folder.path}/{entry.name}"
-            real = f"{folder.real[-1]}/{entry.name}" if not entry.is_symlink() else _target(path, inside)
+            real = f"{folder.real[-1]}/{entry.name}" if not entry.is_link else _target(path, inside)
             if real is None or real in folder.real:
                 continue
-            is_folder = entry.is_dir()
+            is_folder = entry.is_folder
             if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(path, folder=is_folder):
                 continue
             if is_folder:
                 inner = _Folder(path=path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
                 found.append(inner)
-            elif entry.is_file():
+            elif entry.is_file:
                 yield relative
         _put(folders, found)
 
@@ -106,7 +106,7 @@ def _put(folders: "deque[_Folder]", found: list[_Folder]) -> None:
         folders.extend(found)
 
 
-def _entries(folder: _Folder) -> list[os.DirEntry[str]]:
+def _entries(folder: _Folder) -> list[Entry]:
     """By where the folder really is, so that a link put there since is not followed."""
     try:
         with hold(Path(folder.real[-1] or "/")) as held:
@@ -116,7 +116,7 @@ def _entries(folder: _Folder) -> list[os.DirEntry[str]]:
 
 
 def _target(link: str, inside: Callable[[Path], bool]) -> str | None:
-    target = os.path.realpath(link)
+    target = resolve("/", link)
     return target if inside(Path(target)) else None
 
 

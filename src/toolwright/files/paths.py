@@ -31,14 +31,14 @@ class Tree:
             raise ToolError(f"The path {given!r} holds a NUL character, which no file name can. Correct it.", "schema")
         joined = os.path.join(self.directory, _with_home(given))  # noqa: PTH118 - Path would drop what `..` needs
         _check_name(joined)
-        path = Path(os.path.realpath(joined))
-        aliases = () if os.path.normpath(joined) == str(path) else _aliases(joined)
-        named = joined.rstrip("/")
-        name = os.path.basename(named)  # noqa: PTH119 - on text, as above
+        aliases: list[str] = []
+        folder, _, name = joined.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
-            return Place(given=given, path=path, name=path, tree=self, aliases=aliases)
-        parent = os.path.realpath(os.path.dirname(named))  # noqa: PTH120 - on text, as above
-        return Place(given=given, path=path, name=Path(parent, name), tree=self, aliases=aliases)
+            path = Path(resolve("/", joined, aliases))
+            return Place(given=given, path=path, name=path, tree=self, aliases=tuple(aliases))
+        parent = resolve("/", folder, aliases, name)
+        path = Path(resolve(parent, name, aliases))
+        return Place(given=given, path=path, name=Path(parent, name), tree=self, aliases=tuple(aliases))
 
     def exactly(self, path: Path) -> "Place":
         """A path that was canonical when it was written down; a link that has come since is not followed."""
@@ -127,25 +127,31 @@ def _check_name(path: str) -> None:
         raise ToolError(f"The path {path[:100]!r}... has {len(data)} bytes; {_LONGEST_PATH} is the most.", "schema")
 
 
-def _aliases(path: str) -> tuple[str, ...]:
-    """The spellings on the way from a path as it is given to where it leads, one for each link."""
-    found = [os.path.normpath(path)]
-    done, names = "/", path.split("/")[::-1]
-    while names and len(found) <= _MOST_LINKS:
+def resolve(start: str, path: str, aliases: list[str] | None = None, rest: str = "") -> str:
+    """Where a path leads from a canonical folder; adds its spelling before each link, with the rest that follows.
+
+    A link is asked where it leads and never before whether it is one: in between it could become another thing.
+    """
+    done, names, links = start, path.split("/")[::-1], 0
+    while names:
         name = names.pop()
         if name in ("", ".", ".."):
             done = os.path.dirname(done) if name == ".." else done  # noqa: PTH120 - on text
             continue
-        step = os.path.join(done, name)  # noqa: PTH118 - on text
+        step = f"{done.rstrip('/')}/{name}"
         try:
-            target = os.readlink(step)  # noqa: PTH115 - on text
+            target = os.readlink(step) if links < _MOST_LINKS else ""  # noqa: PTH115 - on text
         except OSError:
+            target = ""
+        if not target:
             done = step
             continue
-        found.append(os.path.normpath("/".join((step, *names[::-1]))))
+        links += 1
+        if aliases is not None:
+            aliases.append(os.path.normpath("/".join((step, *names[::-1], rest))))
         names += target.split("/")[::-1]
         done = "/" if target.startswith("/") else done
-    return tuple(dict.fromkeys(found))
+    return done
 
 
 def _git_root(directory: Path) -> Path | None:

@@ -161,7 +161,7 @@ async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
 
 
 def _enter(folder: Path, names: list[str], *, ignored: bool) -> Path | None:
-    """Down the folders a pattern names itself; not by a link, into git's own folder or, unless asked, an ignored one."""
+    """Down the folders a pattern names itself: not by a link, nor into git's own, nor unasked into ignored ones."""
     for name in names:
         inner = folder / name
         if name == ".git" or inner.is_symlink() or not inner.is_dir():

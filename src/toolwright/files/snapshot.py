@@ -4,13 +4,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
 
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, body_in, name_of
 from toolwright.files.held import hold
-from toolwright.files.journal import Entry, Journal
+from toolwright.files.journal import Entry, Journal, Keeping
 
 MOST_FILES = 2_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -32,7 +31,7 @@ class Snapshot:
 
     journal: Journal
     before: dict[Path, Look] = field(default_factory=dict[Path, Look])
-    _keeping: FileIO | None = None
+    _keeping: Keeping | None = None
 
     @classmethod
     def of(cls, journal: Journal, paths: Iterable[Path]) -> "Snapshot":

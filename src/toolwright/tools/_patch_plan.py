@@ -1,6 +1,7 @@
 """What a patch comes to on the files there are: worked out in memory, section by section, before anything is asked."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -101,9 +102,9 @@ class Plan:
         return replace(self, entries=entries[::-1], remarks=[*self.remarks, remark])
 
 
-async def make_plan(files: Files, patch: Patch) -> Plan:
+async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place]) -> Plan:
     """The plan, or a ToolError that names the file: missing_file, is_folder, lines_not_found, ..."""
-    planner = _Planner(files)
+    planner = _Planner(files, places)
     for section in patch.sections:
         await planner.add(section)
     remarks = planner.remarks
@@ -146,8 +147,10 @@ class _Draft:
 class _Planner:
     """Goes through the sections in order, each on what the ones before have left."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, places: Mapping[str, Place]) -> None:
         self._files = files
+        self._places = places
+        """Where each path of the patch leads."""
         self._drafts: dict[Path, _Draft] = {}
         self.entries: list[Entry] = []
         self.remarks: list[str] = []
@@ -185,7 +188,7 @@ class _Planner:
         if link is not None:
             await self._move_link(link, section)
             return
-        place = self._files.tree.place(section.path)
+        place = self._places[section.path]
         if place.path not in self._drafts and not place.path.is_file():
             raise ToolError(f"There is no file {place.path} to update. Check the path.", "missing_file")
         draft = await self._draft(section.path)
@@ -193,7 +196,7 @@ class _Planner:
             raise ToolError(f"{place.path} is gone by a section before. Update it first.", "missing_file")
         before = draft.shown
         after = draft.now = await self._patched(draft, section)
-        target = self._files.tree.place(section.target) if section.target else place
+        target = self._places[section.target] if section.target else place
         if target.path == place.path:
             diff = await _compared(place, before, after)
             self._note("update", place, before, after, diff)
@@ -210,7 +213,7 @@ class _Planner:
             )
         if link.now is None:
             raise ToolError(f"{link.place.path} is gone by a section before. Update it first.", "missing_file")
-        await self._move(link, link.shown, self._files.tree.place(section.target or ""))
+        await self._move(link, link.shown, self._places[section.target or ""])
 
     async def _move(self, draft: _Draft, before: str, target: Place) -> None:
         other = await self._draft(target.given)
@@ -238,7 +241,7 @@ class _Planner:
 
     async def _draft(self, given: str) -> _Draft:
         """The file as the sections so far have left it, or else as it is on disk."""
-        place = self._files.tree.place(given)
+        place = self._places[given]
         known = self._drafts.get(place.name) or self._drafts.get(place.path)
         if known is not None:
             return known
@@ -256,13 +259,14 @@ class _Planner:
 
     def _link(self, given: str) -> _Draft | None:
         """The link of that name, which is what is deleted or moved, and not what it leads to; None if it is none."""
-        place = self._files.tree.place(given).itself()
+        place = self._places[given].itself()
         if place.path in self._drafts:
             known = self._drafts[place.path]
             return known if isinstance(known.original, Link) else None
-        if not place.path.is_symlink():
+        try:
+            link = Link(os.readlink(place.path))  # noqa: PTH115 - as it is written
+        except OSError:
             return None
-        link = Link(str(place.path.readlink()))
         draft = self._drafts[place.path] = _Draft(place=place, original=link, now=link)
         return draft
 
