@@ -75,7 +75,9 @@ class Caller:
         return self._cut(await tool.run(ctx, arguments), call, ctx)
 
     def _cut(self, result: Result, call: Call, ctx: ToolContext) -> Result:
-        return self.truncator.apply(result, tool=call.tool, agent=ctx.agent, offered=ctx.offered)
+        return self.truncator.apply(
+            result, tool=call.tool, agent=ctx.agent, offered=ctx.offered, session_id=ctx.session_id
+        )
 
 
 def call_from_text(call_id: str, tool: str, text: str) -> Call:

@@ -40,7 +40,7 @@ def open_sessions(workspace: Workspace) -> Sessions:
         project_id=os.fsencode(workspace.config.root).decode("utf-8", "backslashreplace"),
         directory=str(workspace.config.directory),
         begin=partial(_begin, workspace),
-        on_deleted=[Journal(workspace.folders.data / "undo").forget],
+        on_deleted=[Journal(workspace.folders.data / "undo").forget, workspace.truncator.forget],
     )
     sessions.repair_abandoned()
     return sessions

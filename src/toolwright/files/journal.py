@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from io import FileIO
@@ -91,23 +91,19 @@ class Journal:
         fcntl.flock(handle, fcntl.LOCK_SH)
         return Keeping(handle)
 
-    def sweep(self, known: Collection[str] | None = None) -> None:
-        """Drop the lists of sessions other than those `known`, and every content that no list names.
+    def sweep(self) -> None:
+        """Drop every content that no list names, and what killed processes left half written.
 
-        Contents are left alone while any process is between keeping one and recording why.
+        Nothing is dropped while any process is between keeping a content and recording why.
         """
         with FileIO(open_private(self._folder / "keeping", os.O_RDWR | os.O_CREAT), "r+") as file:
-            if known is not None:
-                kept = {self._list_path(session_id).name for session_id in known}
-                for path in self._lists():
-                    if path.name not in kept:
-                        path.unlink(missing_ok=True)
             try:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
+            lists = sorted(self._folder.glob("sessions/*.jsonl"))
             self.images.keep_only(
-                name for path in self._lists() for entry in _entries(path) for name in (entry.before, entry.after)
+                name for path in lists for entry in _entries(path) for name in (entry.before, entry.after)
             )
 
     def prune(self) -> None:
@@ -141,12 +137,9 @@ class Journal:
         except FileNotFoundError:
             return True
 
-    def _lists(self) -> list[Path]:
-        return sorted(self._folder.glob("sessions/*.jsonl"))
-
     def _list_path(self, session_id: str) -> Path:
         plain = re.fullmatch(r"[A-Za-z0-9_-]{1,100}", session_id)
-        name = session_id if plain else hashlib.sha256(session_id.encode()).hexdigest()
+        name = session_id if plain else hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
         return self._folder / "sessions" / f"{name}.jsonl"
 
 

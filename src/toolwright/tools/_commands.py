@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ class Run:
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
         try:
-            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background)
+            new_file = partial(self.ctx.use(Truncator).new_file, self.ctx.session_id)
+            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background, new_file=new_file)
         except ToolError:
             self.jobs.sandbox.distrust()
             raise
