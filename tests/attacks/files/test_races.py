@@ -14,6 +14,7 @@ import pytest
 
 from tests.attacks.files.race import ROUNDS, contents, exchanging
 from toolwright.errors import ToolError
+from toolwright.files.body import Link
 from toolwright.files.store import Change, Files
 from toolwright.session.session import Session
 from toolwright.testing import make_session
@@ -146,12 +147,17 @@ async def test_no_tool_shows_what_is_outside(ground: Ground, attack: str) -> Non
 async def test_no_undo_writes_outside(ground: Ground) -> None:
     """What a change was made on is put back there or nowhere."""
     files = ground.session.services.use(Files)
-    path = ground.folder / "x"
     with exchanging(ground.folder, ground.link):
         for number in range(ROUNDS):
             ground.prepare()
-            for before, after in ((b"inside\n", None), (None, b"%d\n" % number), (b"inside\n", b"%d\n" % number)):
-                change = Change(place=files.tree.exactly(path), before=before, after=after)
+            again = b"%d\n" % number
+            for name, before, after in (
+                ("x", b"inside\n", again),
+                ("x", again, None),
+                (f"new{number}", None, again),
+                (f"link{number}", None, Link("x")),
+            ):
+                change = Change(place=files.tree.exactly(ground.folder / name), before=before, after=after)
                 with suppress(ToolError):
                     await files.commit([change], session_id="ses_1", call_id="undo_1", exact=True)
     assert contents(ground.outside) == ground.before
