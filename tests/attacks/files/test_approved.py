@@ -78,7 +78,7 @@ async def test_an_edit_whose_diff_has_changed_is_asked_about_again(session: Sess
     assert path.read_text() == ("ONE\ntwo ONE\n" if last == "once" else "one\ntwo one\n")
 
 
-async def test_an_edit_whose_lines_are_the_same_elsewhere_is_not_asked_about_twice(session: Session, user: Slow) -> None:
+async def test_an_edit_whose_lines_only_moved_is_not_asked_about_twice(session: Session, user: Slow) -> None:
     await session.run_call(Call(id="c0", tool="read", arguments={"filePath": "a.txt"}))
     first = edit(session, "c1", "two", "TWO")
     before = await question(user, 1, first)
