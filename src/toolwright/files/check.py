@@ -10,12 +10,15 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import NamedTuple
 
 from toolwright.files.disk import LOADABLE
-from toolwright.files.held import HeldFolders
+from toolwright.files.held import Held, hold
 
 _MARKS_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MOST = 64
+"""Folders held at once."""
 _SHORTENED = re.compile(rb" \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]\Z")
 
 
@@ -33,29 +36,48 @@ class FoundLine(NamedTuple):
 
 
 class Check:
-    """Looks at what was found under one folder."""
+    """Looks at what was found under one folder, which it holds."""
 
-    def __init__(self, base: Path, folders: HeldFolders) -> None:
+    def __init__(self, base: Path) -> None:
         self._base = base
-        self._folders = folders
+        self._held: dict[str, Held] = {}
+        """By their paths from the base: it, and the folders used last."""
+
+    def __enter__(self) -> "Check":
+        with suppress(OSError):
+            self._held[""] = hold(self._base)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        while self._held:
+            self._held.popitem()[1].close()
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file is there."""
-        full = self._base / path
-        with suppress(OSError):
-            return stat.S_ISREG(self._folders.hold(full.parent).status(full.name).st_mode)
+        folder, _, name = path.rpartition("/")
+        with suppress(OSError, KeyError):
+            return stat.S_ISREG(self._folder(folder).status(name).st_mode)
         return False
 
     def lines(self, path: str, found: Sequence[FoundLine]) -> list[FoundLine]:
         """Those lines that the file really has where they are said to be."""
-        full = self._base / path
-        with suppress(OSError):
-            handle = self._folders.hold(full.parent).open(full.name, os.O_RDONLY)
+        folder, _, name = path.rpartition("/")
+        with suppress(OSError, KeyError):
+            handle = self._folder(folder).open(name, os.O_RDONLY)
             try:
                 return _lines(handle, found) if stat.S_ISREG(os.fstat(handle).st_mode) else []
             finally:
                 os.close(handle)
         return []
+
+    def _folder(self, path: str) -> Held:
+        held = self._held.get(path)
+        if held is None:
+            held = self._held[path] = self._held[""].enter(path.split("/"))
+            if len(self._held) > _MOST:
+                oldest = next(filter(None, self._held))
+                self._held.pop(oldest).close()
+        return held
 
 
 def _lines(handle: int, found: Sequence[FoundLine]) -> list[FoundLine]:

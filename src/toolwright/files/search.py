@@ -11,7 +11,6 @@ from typing import TypeVar
 from toolwright.errors import ToolError
 from toolwright.files.check import Check, FoundLine
 from toolwright.files.globs import literal_folders, parse_glob
-from toolwright.files.held import HeldFolders
 from toolwright.files.ignore import Ignore
 from toolwright.files.newest import Dated, Newest
 from toolwright.files.query import COUNTED, Engine, Matches, Query, Run, StartError
@@ -89,8 +88,7 @@ async def find_files(
         for path in _answers(engine, lambda engine: engine.files(start, run, ignored=ignored)):
             if glob is None or glob.selects(prefix + path):
                 newest.add(prefix + path, 1, None)
-        with HeldFolders() as held:
-            check = Check(folder, held)
+        with Check(folder) as check:
             paths = tuple(file.path for file in newest.files()[:LIMIT] if check.is_file(file.path))
         return FilesFound(paths=paths, total=newest.total, complete=not run.ended)
 
@@ -119,8 +117,8 @@ async def find_lines(
         for matches in _answers(engine, lambda engine: engine.matches(query, run)):
             newest.add(matches.path, matches.total, matches, size=len(matches.lines))
             exact = exact and matches.total < COUNTED
-        with HeldFolders() as held:
-            found = tuple(_shown(newest.files(), Check(query.base, held)))
+        with Check(query.base) as check:
+            found = tuple(_shown(newest.files(), check))
         files = tuple(file for file in found if file.lines)
         return LinesFound(
             files=files,
