@@ -3,12 +3,10 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
 
 # Without O_PATH (it is Linux' own) a folder must be readable to be held.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -23,15 +21,6 @@ def hold(path: Path) -> "Held":
     root, *names = path.parts
     top = Held(os.open(root, _FOLDER))
     return top if not names else top.leave_for(names)
-
-
-class Entry(NamedTuple):
-    """A name in a folder, and what is there; of a link, what it leads to."""
-
-    name: str
-    is_folder: bool
-    is_file: bool
-    is_link: bool
 
 
 class Held:
@@ -107,23 +96,20 @@ class Held:
         """A second name for a file; unlike a rename, this fails if something has that name already."""
         os.link(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle, follow_symlinks=False)
 
-    def entries(self) -> list["Entry"]:
-        """What is in the folder, in no order."""
+    @contextmanager
+    def entries(self) -> Iterator[list[os.DirEntry[str]]]:
+        """What is in the folder, in no order; the entries can be asked while the block runs."""
         handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
         try:
             with os.scandir(handle) as found:
-                return [Entry(one.name, one.is_dir(), one.is_file(), one.is_symlink()) for one in found]
+                yield list(found)
         finally:
             os.close(handle)
 
     def names(self, most: int) -> list[str]:
         """Of that many entries, in no order."""
-        handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
-        try:
-            with os.scandir(handle) as found:
-                return [entry.name for entry in islice(found, most)]
-        finally:
-            os.close(handle)
+        with self.entries() as found:
+            return [entry.name for entry in found[:most]]
 
     def sync(self) -> None:
         """Make a rename durable. Some file systems cannot; they are no worse off than before."""

@@ -156,7 +156,7 @@ def resolve(start: str, path: str, aliases: list[str] | None = None, rest: str =
 
 def _git_root(directory: Path) -> Path | None:
     """A `.git` entry marks the top of a work tree; it is a file in linked work trees and submodules."""
-    return next((folder for folder in (directory, *directory.parents) if os.path.lexists(folder / ".git")), None)
+    return next((folder for folder in (directory, *directory.parents) if (folder / ".git").exists()), None)
 
 
 def _with_home(given: str) -> str:

@@ -127,8 +127,8 @@ def _remarks(view: View) -> list[str]:
 def _list(place: Place, first: int, count: int) -> Result:
     """A folder's entries in order, folders with a slash, also those behind a link."""
     try:
-        with hold(place.path) as held:
-            names = sorted(f"{entry.name}/" if entry.is_folder else entry.name for entry in held.entries())
+        with hold(place.path) as held, held.entries() as entries:
+            names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
     except OSError as error:
         raise ToolError(f"{place.path} cannot be listed: {error.strerror}.", "not_found") from error
     shown = names[first - 1 : first - 1 + count]
