@@ -31,8 +31,11 @@ class Attributes:
             extended={name: base64.b64encode(os.getxattr(handle, name)).decode() for name in _names(handle)},
         )
 
-    def give(self, handle: int, *, strict: bool = True) -> None:
-        """Give them to an open file: all, or PermissionError; if not `strict`, as many as the system lets us."""
+    def give(self, handle: int, *, strict: bool = True) -> int:
+        """Give them to an open file: all, or PermissionError; if not `strict`, as many as the system lets us.
+
+        Returns the mode given: the first byte written may take the bits from it that make a program run as its owner.
+        """
         owned = self._give_owner(handle, strict=strict)
         for name in _names(handle):
             if name == _INHERITED and name not in self.extended:
@@ -44,7 +47,9 @@ class Attributes:
                 if strict:
                     raise PermissionError(errno.EPERM, f"The attribute {name} cannot be copied") from error
         # Who runs it as its owner must not run it as somebody else.
-        os.fchmod(handle, self.mode if owned else self.mode & 0o777)
+        mode = self.mode if owned else self.mode & 0o777
+        os.fchmod(handle, mode)
+        return mode
 
     def _give_owner(self, handle: int, *, strict: bool) -> bool:
         given = os.fstat(handle)

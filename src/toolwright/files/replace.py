@@ -205,9 +205,10 @@ def write_new(folder: Held, name: str, body: Body, attributes: Attributes | None
         return
     handle = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if attributes is None else 0o600)
     try:
-        if attributes is not None:
-            attributes.give(handle, strict=strict)
+        mode = 0 if attributes is None else attributes.give(handle, strict=strict)
         _write_all(handle, body or b"")
+        if mode & ~0o777:
+            os.fchmod(handle, mode)
         os.fsync(handle)
     finally:
         os.close(handle)
