@@ -93,7 +93,7 @@ async def test_the_question_shows_the_difference(desk: Desk) -> None:
     assert request.metadata["filepath"] == str(path)
     assert "-two\n+TWO\n" in request.metadata["diff"]
     assert result.output == "Wrote src/a.txt: 2 lines."
-    assert result.metadata == {"diagnostics": {}, "filepath": str(path), "exists": True}
+    assert result.metadata == {"diagnostics": {}, "filepath": str(path), "exists": True, "truncated": False}
 
 
 async def test_nothing_happens_without_leave(desk: Desk) -> None:
