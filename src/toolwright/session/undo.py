@@ -1,4 +1,4 @@
-"""Undo: what a session's calls changed, listed and taken back by turn, call or file, without git.
+"""Undo: what a session's calls changed, listed and undone by turn, call or file, without git.
 
 Only what the agent and its subagents changed is touched, and only where nobody has changed it since.
 """
@@ -28,7 +28,7 @@ _UNDO = "undo"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which changes to take back; whatever is given must fit."""
+    """Which changes to undo; whatever is given must fit."""
 
     turn: str = ""
     """A user message: everything from it on."""
@@ -91,7 +91,7 @@ class Undo:
         return [made.entry for made in self._made()]
 
     def plan(self, selection: Selection) -> list[FileUndo]:
-        """What taking the selected changes back would do. Raises UsageError where it would harm anything."""
+        """What undoing the selected changes would do. Raises UsageError where it would harm anything."""
         by_path: dict[str, list[Made]] = {}
         for made in self._made():
             by_path.setdefault(made.entry.path, []).append(made)
@@ -105,11 +105,11 @@ class Undo:
             and any(wanted)
         ]
         if not plans:
-            raise UsageError("Nothing of that was changed in this session, or it was taken back already.")
+            raise UsageError("Nothing of that was changed in this session, or it was undone already.")
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
-        """Take the selected changes back, all or none. The taking back can itself be undone by `unrevert`."""
+        """Undo the selected changes, all or none; `unrevert` makes them again."""
         plans = self.plan(selection)
         call_id = await self._carry_out(plans)
         mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if selection.turn else {})
@@ -117,10 +117,10 @@ class Undo:
         return plans
 
     async def unrevert(self) -> list[FileUndo]:
-        """Put back what the last revert took away."""
+        """Make again what the last revert undid."""
         mark = self.conversation.info.revert
         if not mark:
-            raise UsageError("Nothing was taken back in this session.")
+            raise UsageError("Nothing was undone in this session.")
         own = self.files.journal.entries(self.conversation.id)
         plans = [self._plan_back(entry) for entry in own if entry.call_id == mark["callID"]]
         await self._carry_out(plans)
@@ -240,7 +240,7 @@ def _text(body: Body) -> str:
 
 
 def standing_changes(history: Sequence[Made]) -> list[Made]:
-    """The changes of one file, oldest first, without those that were taken back and not put back again."""
+    """The changes of one file, oldest first, without those that were undone and not made again."""
     standing: list[Made] = []
     taken: list[list[Made]] = []
     for made in history:
