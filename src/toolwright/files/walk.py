@@ -17,7 +17,7 @@ from toolwright.files.globs import Glob, parse_glob
 from toolwright.files.ignore import Ignore
 from toolwright.files.query import COUNTED, LINES, Matches, Query, Run, StartError
 
-_REPEATS = re.compile(r"[*+]|\{\d*,\d*\}")
+_REPEATS = re.compile(r"[*+?{]")
 _CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from toolwright.files.walk import main; main()"
 
 
