@@ -330,6 +330,7 @@ class Workspace(Services):
     def forget_changes(self, session_id: str) -> None:
         """Remove what would undo the changes of a session that was deleted."""
         self.files.journal.forget(session_id)
+        self.truncator.forget(session_id)
 
     async def _end_jobs(self, session_id: str) -> None:
         if "jobs" in self.__dict__:

@@ -69,8 +69,7 @@ def _print_diff(undo: Undo, folder: Path) -> None:
 
     print("\nWhat has changed\n")
     for plan in undo.plan(Selection(turn=undo.conversation.messages[0].info.id)):
-        before = (plan.restored or b"").decode()
-        after = (plan.present or b"").decode()
+        after, before = plan.texts()
         print(unified(str(Path(plan.path).relative_to(folder)), before, after))
 
 
