@@ -70,6 +70,9 @@ class Desk:
     def hides(self, permission: str) -> bool:
         return False
 
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return tuple(rule for rule in self.rules if rule[0] == permission)
+
     def progress(self, title: str | None, metadata: Json) -> None: ...
 
     async def call(self, tool: str, arguments: Json) -> Result:

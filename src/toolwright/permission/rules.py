@@ -107,6 +107,13 @@ class Policy:
         outright = winner is not None and winner.action == "deny" and winner.pattern == "*"
         return outright or (self.parent is not None and self.parent.hides(permission))
 
+    def about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        """Every rule about this permission, its callers' first: the permission it names, its pattern, its action."""
+        own = tuple(
+            (rule.permission, rule.pattern, rule.action) for layer in self._about(permission) for rule in layer.rules
+        )
+        return own if self.parent is None else (*self.parent.about(permission), *own)
+
     def under(self, parent: "Policy") -> "Policy":
         """These rights, but only where the caller has them too."""
         return Policy(self.agent, self.layers, parent)

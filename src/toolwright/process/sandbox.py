@@ -3,22 +3,29 @@
 import os
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
-from toolwright.process import bubblewrap, folders, landlock, seatbelt
-from toolwright.process.box import EVERYTHING, TEMP_FOLDERS, Box, Rung, Wrapped
+from toolwright.process import bubblewrap, doors, folders, landlock, seatbelt
+from toolwright.process.access import Access, Opened, Surroundings
+from toolwright.process.box import TEMP_FOLDERS, Box, Rung, Shown, Wrapped
+from toolwright.process.caches import CacheFolders, cache_folders
+from toolwright.process.decoys import Decoys
+from toolwright.process.gitfolders import GitCode, Placeholder, common_folder, git_code, git_folder, modules
+from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
+from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
 from toolwright.wildcard import matches
 
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
+KIN = "opencode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +40,8 @@ class SandboxSettings:
     network: bool = True
     reveal: tuple[str, ...] = ()
     """Patterns of files that are not hidden although a rule denies to read them."""
-    hidden: tuple[str, ...] = field(default_factory=folders.control_sockets)
-    """Places no command gets to see, whatever the rules say."""
+    hidden: tuple[str, ...] = ()
+    """Further places that no command gets to see, whatever the rules say."""
 
 
 class Sandbox:
@@ -49,19 +56,37 @@ class Sandbox:
         data: Path,
         scopes: Scopes,
         home: Path | None = None,
+        config: Sequence[Path] = (),
+        environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """`directory` is the folder opened and `root` its project, both canonical; `data` is the program's own."""
+        """`directory` is the folder opened and `root` its project, both canonical.
+
+        `data` is the program's own folder, `config` those that its settings are kept in.
+        """
         self.settings = settings
         self.masks = Masks(root)
         self._directory, self._root, self._data = directory, root, data
-        self._home = home or Path.home()
+        self._home = (home or Path.home()).resolve()
+        self._environment = environment
         self._self_test = SelfTest(scopes, data)
         self._findings: Findings | None = None
-        self._temp: Path | None = None
-        self._caches: tuple[list[Path], list[Path]] | None = None
+        self._scratch: Scratch | None = None
+        self._decoys: Decoys | None = None
+        self._caches: CacheFolders | None = None
+        self._holdings = Holdings()
         # Looked up once: a command could write a `.git` file that points elsewhere.
         self._git = _git_folders(root)
         self._explicit = tuple(self._place(given) for given in settings.writable)
+        own = [data, *config, data.parent / KIN]
+        self._own = tuple(dict.fromkeys(place.resolve() for place in own))
+        programs = (Path(name) for name in environment.get("PATH", os.defpath).split(":") if name)
+        self._surroundings = Surroundings(
+            root=root,
+            home=self._home,
+            own=self._own,
+            plans=(data.resolve() / "plans", *(root / name for name in folders.PLANS)),
+            programs=tuple(place for place in programs if place.is_absolute()),
+        )
 
     async def ready(self) -> Rung:
         """The rung in use, found out when first asked. ToolError if the one the user insists on does not work."""
@@ -85,54 +110,32 @@ class Sandbox:
         self._findings = None
         self._self_test.forget()
 
-    async def box(
-        self,
-        *,
-        writable: Iterable[Path] = (),
-        readable: Iterable[Path] = (),
-        masked: Iterable[Path] = (),
-        read_only: bool = False,
-        network: bool = True,
-    ) -> Box:
-        """The walls for one command.
-
-        `writable` and `readable` are folders approved for it, `masked` files it must not read.
-        """
+    async def box(self, access: Access = Access()) -> Box:  # noqa: B008 - frozen
+        """The walls for one command."""
         rung = await self.ready()
         if rung == "none":
             return Box(rung=rung)
-        online = network and self.settings.network
-        if not online and not self._can_go_offline(rung):
-            raise ToolError(
-                "The network is off for commands, but this machine cannot switch it off for one."
-                " The user can allow it with sandbox.network, or install bubblewrap."
-            )
-        approved = [*self._explicit, *filter(None, map(self._existing, writable))]
-        open_ = approved if read_only else [self._root, *self._git, *self._cache_folders(), *approved]
+        findings = self._findings
         box = Box(
             rung=rung,
-            writable=_outermost(place for place in open_ if place.exists()),
-            readable=(
-                *map(self._place, self.settings.readable),
-                self._root,
-                *filter(None, map(self._existing, readable)),
-            ),
-            network=online,
-            temp=self._temp_folder(),
-            mounts=rung != "landlock" or self._has_mounts(),
+            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp(), *access.reads),
+            network=self._is_online(rung, access),
+            temp=self._scratch_folder().temp,
+            mounts=rung != "landlock" or (findings is not None and findings.mounts),
+            anchored=findings is not None and rung in findings.anchored,
+            scoped=findings is not None and findings.scoped and rung == "bubblewrap",
+            read_only=access.read_only,
         )
+        opened = self._surroundings.opened(access)
+        box = replace(box, writable=self._writable(access, opened))
         if not box.mounts:
             # Too many programs insist on the system's own temporary folders to go without them.
-            return replace(box, writable=(*box.writable, *TEMP_FOLDERS))
-        return replace(
-            box,
-            protected=() if read_only else tuple(self._protected(approved)),
-            pinned=() if read_only else tuple(self._pinned()),
-            hidden=tuple(self._hidden(masked)),
-        )
+            return replace(box, writable=(*box.writable, *opened.files, *TEMP_FOLDERS))
+        return self._with_mounts(box, access, opened)
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
         """The command as it is started to run within its box."""
+        self._prepare(box)
         match box.rung:
             case "bubblewrap":
                 wrapped = bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
@@ -141,12 +144,22 @@ class Sandbox:
             case "seatbelt":
                 wrapped = seatbelt.wrap(box, argv)
             case "none":
-                return Wrapped(argv=tuple(argv))
-        return Wrapped(argv=wrapped.argv, env={**wrapped.env, MARK: box.rung}, confinement=wrapped.confinement)
+                return Wrapped(argv=tuple(argv), disk=(cwd,))
+        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp))
+
+    def tidy(self) -> None:
+        """When no command runs any more: take away what had to be there for the boxes."""
+        self._holdings.release()
 
     def absent(self) -> list[Path]:
-        """Settings that are not there, and that a command could therefore write. They wait for the user's trust."""
+        """Settings that are not there, and that a command could therefore write."""
         return [place for place in folders.settings_of(self._directory, self._root) if not os.path.lexists(place)]
+
+    def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
+        """Settings that were not there and now are, each with where it was moved to have no effect."""
+        found = [place for place in absent if os.path.lexists(place)]
+        moved = [(place.name, folders.set_aside(place, self._data / "set-aside")) for place in found]
+        return [(name, target) for name, target in moved if target is not None]
 
     async def describe(self) -> list[str]:
         """The state of things for `tw doctor`, a line each; the first says what is in use."""
@@ -162,64 +175,157 @@ class Sandbox:
         return lines
 
     def close(self) -> None:
-        """Remove the private temporary folder."""
-        if self._temp is not None:
-            shutil.rmtree(self._temp, ignore_errors=True)
-            self._temp = None
+        """Remove the private temporary folder, and whatever else was only there for commands."""
+        self.tidy()
+        self._decoys = None
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
-    def _protected(self, approved: Sequence[Path]) -> Iterable[Path]:
-        code = folders.git_code([*self._git, self._root / ".git"])
+    def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
+        usual = [] if access.read_only else [self._root, *self._git, *self._cache_folders().writable]
+        places = [*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared)]
+        return tuple(dict.fromkeys(place for place in places if place.exists()))
+
+    def _with_mounts(self, box: Box, access: Access, opened: Opened) -> Box:
+        """The same with all that only mounts can say."""
+        files = tuple(place for place in opened.files if place.exists() or place in opened.made)
+        hidden = [place for place in self._hidden(access) if place not in files]
+        closed = self._closed([place for place in hidden if place.is_dir()])
+        masked = [place for place in hidden if not place.is_dir()]
+        sockets = doors.sockets_elsewhere([*closed, *TEMP_FOLDERS], self._root) if box.rung != "seatbelt" else []
+        decoys = self._decoy_maker()
+        empty = [Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(sockets))]
+        box = replace(
+            box,
+            granted=files,
+            closed=tuple(closed),
+            kept=tuple(self._kept(closed, access)),
+            hidden=tuple(hidden),
+            covered=access.covered,
+            replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
+        )
+        if access.read_only:
+            return replace(box, protected=tuple(opened.kept), made=tuple(opened.made))
+        code = git_code(self._git_places(access))
+        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
+        protected = [*self._protected(code), *opened.kept, *self._cache_folders().protected]
+        return replace(
+            box,
+            private=self._cache_folders().private,
+            protected=tuple(dict.fromkeys(protected)),
+            placeholders=tuple(one for one in code.missing if one.path.resolve() not in self._explicit),
+            ruled=access.locked,
+            pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
+            replaced=(*box.replaced, *views),
+            made=tuple(opened.made),
+        )
+
+    def _prepare(self, box: Box) -> None:
+        """What boxes need to be there is made as late as can be."""
+        for placeholder in box.placeholders:
+            with suppress(OSError):
+                self._holdings.hold(placeholder)
+        for place in box.made:
+            try:
+                self._holdings.hold(Placeholder(path=place, content=b""))
+            except OSError as problem:
+                raise ToolError(f"{place} cannot be made: {problem.strerror}. Choose another place.") from problem
+
+    def _git_places(self, access: Access) -> list[Path]:
+        return [*self._git, self._root / ".git", *access.repositories]
+
+    def _repositories(self, access: Access) -> Iterator[tuple[Path, Path]]:
+        """Each git folder that has the settings of a work tree, with that work tree."""
+        if self._git:
+            yield self._git[-1], self._root
+        yield from ((git, git.parent) for git in access.repositories)
+
+    def _protected(self, code: GitCode) -> Iterator[Path]:
         entry = self._root / ".git"
         settings = folders.settings_of(self._directory, self._root)
-        caches = self._caches[1] if self._caches else []
-        for place in dict.fromkeys([*code, *settings, *caches, *([entry] if entry.is_file() else [])]):
-            if place.exists() and place.resolve() not in approved:
+        missing = (one.path for one in code.missing)
+        for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
+            if place.exists() and place.resolve() not in self._explicit:
                 yield place.resolve()
+        yield from (place for place in missing if place.resolve() not in self._explicit)
 
-    def _pinned(self) -> Iterable[Path]:
+    def _pinned(self, access: Access) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
-        folders_ = dict.fromkeys([self._root / ".git", *self._git])
-        yield from (folder for folder in folders_ if folder.is_dir() and not folder.is_symlink())
+        for folder in dict.fromkeys([self._root / ".git", *self._git, *access.repositories]):
+            if folder.is_dir() and not folder.is_symlink():
+                yield folder
+                yield from _trees(folder)
 
-    def _hidden(self, masked: Iterable[Path]) -> Iterable[Path]:
-        own = self._data / "auth.json"
-        places = [*map(self._place, self.settings.hidden), own, *masked]
-        for place in dict.fromkeys(place.resolve() for place in places if place.exists()):
-            if not self._is_revealed(place):
+    def _hidden(self, access: Access) -> list[Path]:
+        places = [*map(self._place, self.settings.hidden), *access.hidden]
+        found = dict.fromkeys(place.resolve() for place in places if place.exists())
+        return list(self._unless_revealed(found))
+
+    def _closed(self, hidden: Sequence[Path]) -> list[Path]:
+        own = [place for place in self._own if place.is_dir()]
+        places = [*own, *doors.closed_doors(self._home), *hidden]
+        return [place for place in dict.fromkeys(places) if place.is_dir()]
+
+    def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
+        """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
+        shown = [own / name for own in self._own for name in folders.SHOWN_OF_OURS]
+        asked = [place for place in access.reads if any(place.is_relative_to(folder) for folder in shown)]
+        skills = [place for place in shown if place.name.startswith("skill")]
+        revealed = [Path(pattern) for pattern in self.settings.reveal if pattern.startswith("/")]
+        elsewhere = [place for place in access.reads if not self._is_own(place)]
+        for place in dict.fromkeys([*asked, *skills, *revealed, *elsewhere, *doors.needed_of_run(self._environment)]):
+            real = any(place != folder and place.is_relative_to(folder) for folder in closed)
+            if real and place.exists() and not place.is_symlink():
                 yield place
 
-    def _is_revealed(self, place: Path) -> bool:
-        names = [str(place), os.path.relpath(place, self._root)]
-        return any(matches(name, pattern) for name in names for pattern in self.settings.reveal)
+    def _is_own(self, place: Path) -> bool:
+        return any(place.is_relative_to(folder) for folder in self._own)
 
-    def _cache_folders(self) -> list[Path]:
+    def _unless_revealed(self, places: Iterable[Path]) -> Iterator[Path]:
+        for place in places:
+            names = [str(place), os.path.relpath(place, self._root)]
+            if not any(matches(name, pattern) for name in names for pattern in self.settings.reveal):
+                yield place
+
+    def _programs_in_temp(self) -> Iterator[Path]:
+        """Programs that lie in a temporary folder must not go with it."""
+        for place in self._surroundings.programs:
+            real = place.resolve()
+            if real.is_dir() and any(real.is_relative_to(folder) and real != folder for folder in TEMP_FOLDERS):
+                # What a program needs lies beside the folder it is in.
+                yield real.parent if real.name == "bin" and real.parent not in TEMP_FOLDERS else real
+
+    def _cache_folders(self) -> CacheFolders:
         if self._caches is None:
-            self._caches = folders.cache_folders(self._home)
-        return self._caches[0]
+            own = self._data / "caches"
+            writable = os.access(next(place for place in (own, *own.parents) if place.exists()), os.W_OK)
+            self._caches = cache_folders(self._home, own if writable else self._scratch_folder().path / "caches")
+        return self._caches
 
-    def _existing(self, place: Path) -> Path | None:
-        """The nearest folder that exists, unless that would open far more than was approved."""
-        found = next(folder for folder in (place, *place.parents) if folder.is_dir())
-        too_wide = found != place and (len(found.parts) <= 2 or found == self._home)
-        return None if too_wide or found == EVERYTHING else found
+    def _is_online(self, rung: Rung, access: Access) -> bool:
+        can_go_offline = rung != "bubblewrap" or self._findings is None or self._findings.offline
+        online = access.network and self.settings.network
+        if not online and not can_go_offline:
+            raise ToolError(
+                "The network is off for commands, but this machine cannot switch it off for one."
+                " The user can allow it with sandbox.network, or install bubblewrap."
+            )
+        return online and not (access.better_offline and can_go_offline)
 
     def _place(self, given: str) -> Path:
         home = given == "~" or given.startswith("~/")
         return (self._home / given[2:] if home else self._root / given).resolve()
 
-    def _temp_folder(self) -> Path:
-        if self._temp is None:
-            base = self._data / "tmp"
-            base.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(base)
-            self._temp = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
-        return self._temp
+    def _scratch_folder(self) -> Scratch:
+        if self._scratch is None:
+            self._scratch = Scratch(self._data / "tmp")
+        return self._scratch
 
-    def _can_go_offline(self, rung: Rung) -> bool:
-        return rung != "bubblewrap" or self._findings is None or self._findings.offline
-
-    def _has_mounts(self) -> bool:
-        return self._findings is not None and self._findings.mounts
+    def _decoy_maker(self) -> Decoys:
+        if self._decoys is None:
+            self._decoys = Decoys(self._scratch_folder().masks)
+        return self._decoys
 
 
 _IN_USE: dict[Rung, str] = {
@@ -231,31 +337,15 @@ _IN_USE: dict[Rung, str] = {
 
 
 def _git_folders(root: Path) -> list[Path]:
-    folder = folders.git_folder(root)
-    return [] if folder is None else list(dict.fromkeys([folder, folders.common_folder(folder)]))
+    folder = git_folder(root)
+    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder)]))
 
 
-def _outermost(places: Iterable[Path]) -> tuple[Path, ...]:
-    """Without those that lie in another."""
-    distinct = list(dict.fromkeys(places))
-    return tuple(
-        place for place in distinct if not any(place != other and place.is_relative_to(other) for other in distinct)
-    )
-
-
-def _remove_abandoned(base: Path) -> None:
-    """Whoever was killed has left its temporary folder behind."""
-    for folder in base.iterdir():
-        pid = folder.name.partition("-")[0]
-        if pid.isdecimal() and not _is_running(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _trees(folder: Path) -> Iterator[Path]:
+    """The folders of linked work trees and submodules, which hold something protected."""
+    trees = folder / "worktrees"
+    if trees.is_dir():
+        yield trees
+        yield from (tree for tree in trees.iterdir() if tree.is_dir())
+    for module in modules(folder):
+        yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

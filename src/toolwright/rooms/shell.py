@@ -24,6 +24,8 @@ def sandbox(workspace: Workspace) -> Sandbox:
         data=workspace.folders.data,
         scopes=workspace.services.use(Scopes),
         home=workspace.folders.home,
+        config=(workspace.folders.config, workspace.folders.reference_config),
+        environment=workspace.environment,
     )
 
 

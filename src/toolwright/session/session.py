@@ -169,6 +169,9 @@ class CallHost:
     def hides(self, permission: str) -> bool:
         return self.session.standing.hides(permission)
 
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.session.standing.policy.about(permission)
+
     def progress(self, title: str | None, metadata: Json) -> None:
         self.record.progress(title, metadata)
 

@@ -1,10 +1,9 @@
 """Commands as the bash tool runs them: from the first question to the result, and the jobs they may become."""
 
 import asyncio
-import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.walls import wall_note
-from toolwright.request import PathPattern, Request
-from toolwright.shell import analyse, checks_for, requests_for
+from toolwright.request import Request
+from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
+from toolwright.tools._access import access_for
 from toolwright.truncate import Truncator, cut, shown
 
 ANSWER_WAIT = 500
@@ -43,14 +43,15 @@ class Run:
     async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
         _check(self.command)
         place = self.tree.place(workdir or ".")
-        requests = await _ask(self.ctx, self.tree, self.command, place)
+        analysis, requests = await _ask(self.ctx, self.tree, self.command, place)
         self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
-        box = await self._box(requests)
+        box = await self._box(analysis, requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
         witness = await asyncio.to_thread(Witness.of, self.ctx.use(Files).journal, _changed(requests, self.tree))
         job = await self._start(place.path, box)
+        job.agent, job.granted = self.ctx.agent, set(_granted(requests))
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
         except asyncio.CancelledError:
@@ -61,19 +62,12 @@ class Run:
             if not job.name:
                 job.release()
 
-    async def _box(self, requests: Sequence[Request]) -> Box:
+    async def _box(self, analysis: Analysis, requests: Sequence[Request]) -> Box:
         """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
-        ctx, sandbox = self.ctx, self.jobs.sandbox
+        sandbox = self.jobs.sandbox
         if await sandbox.ready() == "none":
             return Box(rung="none")
-        read_only = ctx.decide("edit", "*") == "deny"
-        approved = list(_approved(requests))
-        writable = list(_written(requests, self.tree)) if read_only else approved
-        masked = sandbox.masks.denied(f"{ctx.session_id} {ctx.agent}", _denied_to(ctx, self.tree))
-        online = ctx.decide("network", "*") != "deny"
-        return await sandbox.box(
-            writable=writable, readable=approved, masked=masked, read_only=read_only, network=online
-        )
+        return await sandbox.box(access_for(self.ctx, self.tree, analysis, requests))
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
@@ -116,9 +110,11 @@ class Run:
         wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
         if wall:
             yield f"sandbox: {wall}"
-        made = [path.name for path in absent if os.path.lexists(path)]
-        if made:
-            yield f"{', '.join(made)} was created; what it allows takes effect once the user has trusted it"
+        for name, target in self.jobs.sandbox.set_aside(absent):
+            yield (
+                f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
+                " Use the write tool, which asks the user"
+            )
 
     def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
         text = report.text_of(job)
@@ -155,8 +151,13 @@ def _check(command: str) -> None:
         )
 
 
-async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list[Request]:
-    """Put all questions about a command; the answer is what was allowed."""
+async def _ask(
+    ctx: ToolContext, tree: Tree, command: str, place: Place, granted: Collection[tuple[str, str]] = ()
+) -> tuple[Analysis, list[Request]]:
+    """Put all questions about a command; the answer is how it was understood and what was allowed.
+
+    What is already granted is judged again, but not asked again.
+    """
     jobs = ctx.use(Jobs)
     analysis = await explained(analyse(command, cwd=str(place.path), home=jobs.home, shell=jobs.shell))
     if not place.inside:
@@ -165,8 +166,10 @@ async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list
     checks = checks_for(analysis)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
         ctx.check(*checks)
-    await ctx.ask_all(*requests)
-    return requests
+    if granted:
+        ctx.check(*requests)
+    await ctx.ask_all(*_without(requests, granted))
+    return analysis, requests
 
 
 def _require_folder(place: Place) -> None:
@@ -176,34 +179,11 @@ def _require_folder(place: Place) -> None:
         raise ToolError(f"{place.given} is a file, not a folder to run a command in. Correct workdir.", "not_found")
 
 
-def _approved(requests: Sequence[Request]) -> Iterator[Path]:
-    """The folders outside that this command was allowed to touch."""
-    for request in requests:
-        if request.permission == "external_directory":
-            for name in (*request.patterns, *request.implied):
-                yield Path(name) if Path(name).is_dir() else Path(name).parent
-
-
-def _written(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
-    """The folders of the files that this command was allowed to change."""
-    yield from (path.parent for path in _changed(requests, tree))
-
-
 def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
     """The files that the command names as written or deleted."""
     for request in requests:
         if request.permission == "edit":
             yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
-
-
-def _denied_to(ctx: ToolContext, tree: Tree) -> Callable[[str], bool]:
-    root, directory = f"{tree.root}/", f"{tree.directory}/"
-
-    def is_denied(path: str) -> bool:
-        pattern = PathPattern(path, (path.removeprefix(root), path.removeprefix(directory)))
-        return ctx.decide("read", pattern) == "deny"
-
-    return is_denied
 
 
 def throttled(report: Callable[[], None]) -> Callable[[], None]:
@@ -235,8 +215,7 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
     jobs = ctx.use(Jobs)
     job = jobs.find(ctx.session_id, name)
     if text:
-        await _ask(ctx, ctx.use(Files).tree, _as_fed(job.command, text), ctx.use(Files).tree.place(str(job.cwd)))
-        job.feed(text)
+        await _type(ctx, job, text)
     notes = list[str]()
     if stop and not job.is_over:
         gone = await job.stop()
@@ -258,6 +237,40 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         "jobs": report.jobs_for_programs(jobs.running(ctx.session_id)),
     }
     return Result(report.with_notes(printed, notes), title=f"{name}: {job.command}", metadata=metadata)
+
+
+async def _type(ctx: ToolContext, job: Job, text: str) -> None:
+    """Typing is judged with all that was typed before, by the rules of the one whose job it is."""
+    if job.agent != ctx.agent:
+        raise ToolError(
+            f"{job.name} was started by the agent {job.agent}, and only that agent types into it."
+            f" {ctx.agent} can look at it or stop it, and start one of its own."
+        )
+    whole = job.typed + text
+    _check(_as_fed(job.command, whole))
+    tree = ctx.use(Files).tree
+    _, requests = await _ask(ctx, tree, _as_fed(job.command, whole), tree.place(str(job.cwd)), job.granted)
+    job.feed(text)
+    job.granted |= set(_granted(requests))
+
+
+def _granted(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    for request in requests:
+        yield from ((request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+
+
+def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) -> Iterator[Request]:
+    """What has not been granted before. What is not understood may be something else each time."""
+    for request in requests:
+        if request.metadata.get("must_ask"):
+            yield request
+            continue
+        patterns, implied = (
+            tuple(name for name in names if (request.permission, name) not in granted)
+            for names in (request.patterns, request.implied)
+        )
+        if patterns or implied:
+            yield replace(request, patterns=patterns or request.patterns, implied=implied)
 
 
 def _as_fed(command: str, text: str) -> str:

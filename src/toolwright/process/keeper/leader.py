@@ -9,18 +9,18 @@ import time
 from typing import Any
 
 from . import family
+from .anchor import Anchored, drop_anchor
 from .launch import Failure, Started, launch
 from .order import Order
+from .usage import Usage
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
-RECOUNT = 0.2
-"""Seconds between counts of the processes of a scope that nothing else limits."""
 
 
 def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
     """Stay until the scope is empty. The control socket carries one JSON object per line, both ways."""
-    started = launch(order, standard)
+    started = drop_anchor(order, standard) if order["anchored"] else launch(order, standard)
     for descriptor in standard:
         os.close(descriptor)
     if isinstance(started, Failure):
@@ -33,10 +33,11 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int)
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started, order: Order, control: socket.socket) -> None:
+    def __init__(self, started: Started | Anchored, order: Order, control: socket.socket) -> None:
         self._started = started
+        self._reports = started.reports if isinstance(started, Anchored) else -1
         self._linger = order["linger"]
-        self._watch = order["watch"]
+        self._usage = Usage(order)
         self._control = control
         self._commands = b""
         self._ended: dict[str, Any] | None = None
@@ -44,13 +45,16 @@ class Leader:
         self._told = False
         self._tell_at: float | None = None
         self._kill_at: float | None = None
-        self._count_at = time.monotonic() + RECOUNT if self._watch else None
-        self._crowded = False
+        self._count_at: float | None = time.monotonic() + self._usage.pause
+        self._excess = ""
         self._empty = False
 
     def run(self, wakeup: int) -> None:
         while not self._empty:
-            ready, _, _ = select.select([self._control.fileno(), wakeup], [], [], self._patience())
+            heard = [self._control.fileno(), wakeup, *([self._reports] if self._reports >= 0 else [])]
+            ready, _, _ = select.select(heard, [], [], self._patience())
+            if self._reports in ready:
+                self._hear_anchor()
             if wakeup in ready:
                 os.read(wakeup, 4096)
                 self._reap()
@@ -74,8 +78,28 @@ class Leader:
             if not pid:
                 return
             if pid == self._started.pid:
-                self._ended = self._started.end(status)
-                self._tell_at = time.monotonic() + self._linger
+                self._has_ended(status)
+
+    def _has_ended(self, status: int) -> None:
+        if isinstance(self._started, Started):
+            self._note_end(self._started.end(status))
+            return
+        if self._reports >= 0:
+            self._hear_anchor()
+        if self._ended is None and not self._told:
+            # Whoever ends an anchor has ended the program.
+            self._note_end({"code": None, "signal": int(signal.SIGKILL), "ran": True})
+
+    def _hear_anchor(self) -> None:
+        report = os.read(self._reports, 4096)
+        if report:
+            self._note_end(json.loads(report))
+        os.close(self._reports)
+        self._reports = -1
+
+    def _note_end(self, how: dict[str, Any]) -> None:
+        self._ended = how
+        self._tell_at = time.monotonic() + self._linger
 
     def _tell_end(self) -> None:
         """Told once the scope is empty, or when what lingers has had its time; and then again when it is empty."""
@@ -83,7 +107,8 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            message |= self._ended | {"left": [] if self._empty else _left(), "crowded": self._crowded}
+            left = [] if self._empty else _left(self._started.pid if isinstance(self._started, Anchored) else 0)
+            message |= self._ended | {"left": left, "excess": self._excess}
         if message:
             tell(self._control, **message)
 
@@ -119,15 +144,15 @@ class Leader:
             self._kill_at = time.monotonic() + RESWEEP
 
     def _count(self) -> None:
-        self._crowded = len(family.descendants(os.getpid())) > self._watch
-        self._count_at = None if self._crowded else time.monotonic() + RECOUNT
-        if self._crowded:
+        self._excess = self._usage.excess(family.descendants(os.getpid()))
+        self._count_at = None if self._excess else time.monotonic() + self._usage.pause
+        if self._excess:
             self._end(0)
 
 
-def _left() -> list[dict[str, Any]]:
+def _left(anchor: int) -> list[dict[str, Any]]:
     """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
-    named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid())]
+    named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid()) if pid != anchor]
     return [{"pid": pid, "command": line} for pid, line in named if line and not _only_waits(line)]
 
 

@@ -22,10 +22,10 @@ DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
 
 
-def serve(descriptor: int, processes: int, group: str) -> None:
+def serve(descriptor: int, processes: int, *groups: str) -> None:
     """Carry out orders until the other end is gone, then wait until everything below is.
 
-    All that runs may be so many processes together, counted by a control group if one is named.
+    All that runs may be so many processes together, counted by a control group if there is one.
     """
     os.setsid()
     # What our master was started with may be open still, and would be so in every program.
@@ -35,7 +35,7 @@ def serve(descriptor: int, processes: int, group: str) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     system.call_myself("toolwright-keep")
     system.become_subreaper()
-    limits.limit_processes(processes, group)
+    limits.limit(processes, groups)
     gc.disable()
     gc.freeze()
     _keep_a_leader_ready(requests)
@@ -60,9 +60,9 @@ def _keep_a_leader_ready(requests: socket.socket) -> None:
                 os.read(taken, 1)
                 break
             os.read(wakeup, 4096)
-            if _reap(leaders, os.WNOHANG):
+            if _reap(leaders, os.WNOHANG | os.WUNTRACED):
                 # Every leader has seen that our master is gone and is ending its scope.
-                _reap(leaders, 0)
+                _reap(leaders, os.WUNTRACED)
                 return
 
 
@@ -141,7 +141,10 @@ def _reap(leaders: set[int], options: int) -> bool:
             return gone
         if not pid:
             return gone
-        if pid in leaders:
+        if os.WIFSTOPPED(status):
+            # A leader that is stopped ends nothing; what falls to us when it is killed, we end.
+            os.kill(pid, signal.SIGKILL)
+        elif pid in leaders:
             leaders.discard(pid)
             gone = gone or os.waitstatus_to_exitcode(status) == MASTER_IS_GONE
             if os.waitstatus_to_exitcode(status) not in (DONE, MASTER_IS_GONE):
