@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM
+from toolwright.process.sight import is_folder, is_there
 
 SIBLINGS = 500
 """Files of a folder that can be kept one by one while another in it is made or deleted."""
@@ -77,7 +78,7 @@ class Surroundings:
             if self._concerns(place, access) and not self._is_ours(place) and os.path.lexists(place):
                 self._open_entries(opened, place)
         if not access.read_only:
-            entered = (place for place in access.enters if place.is_dir() and not self._is_ours(place))
+            entered = (place for place in access.enters if is_folder(place) and not self._is_ours(place))
             opened.folders += [place for place in entered if not self._wide(place)]
         return opened
 
@@ -86,9 +87,9 @@ class Surroundings:
         return access.read_only or not place.is_relative_to(self.root) or _is_in(place, self.plans)
 
     def _open(self, opened: Opened, place: Path, *, alone: bool) -> None:
-        if place.is_dir():
+        if is_folder(place):
             opened.folders += [] if self._wide(place) else [place]
-        elif place.exists():
+        elif is_there(place):
             opened.files.append(place)
         elif alone or self._is_delicate(_nearest(place)) or _is_in(place, self.plans):
             opened.files.append(place)
@@ -130,7 +131,7 @@ def _is_in(place: Path, folders: Iterable[Path]) -> bool:
 
 def _nearest(place: Path) -> Path:
     """The nearest folder above it that is there."""
-    return next(folder for folder in place.parents if folder.is_dir())
+    return next(folder for folder in place.parents if is_folder(folder))
 
 
 def _entries(folder: Path) -> Iterator[Path]:

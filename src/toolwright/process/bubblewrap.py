@@ -9,6 +9,7 @@ from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrappe
 from toolwright.process.keeper.capabilities import KEPT
 from toolwright.process.keeper.order import FILTER, STATUS
 from toolwright.process.layout import layout
+from toolwright.process.sight import is_there
 
 CONTROLS = ("sys", "sysrq-trigger", "fs", "scsi", "acpi", "mtrr")
 """Parts of /proc that steer the whole machine, and that root may write whatever namespace it is in."""
@@ -31,7 +32,7 @@ def _view(box: Box) -> Iterable[str]:
     if EVERYTHING in box.readable:
         yield from ("--ro-bind", "/", "/")
     else:
-        places = [place for place in (*SYSTEM, *box.readable) if place.exists()]
+        places = [place for place in (*SYSTEM, *box.readable) if is_there(place)]
         yield from ("--tmpfs", "/")
         for place in sorted(places, key=lambda place: len(place.parts)):
             link = place.is_symlink()

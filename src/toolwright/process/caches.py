@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.process.box import Shown
+from toolwright.process.sight import is_folder
 from toolwright.wildcard import matches
 
 MANY = 200
@@ -75,9 +76,9 @@ def cache_folders(home: Path, own: Path) -> CacheFolders:
     writable, protected, private = list[Path](), list[Path](), list[Shown]()
     for cache in CACHES:
         folder = home / cache.folder
-        if not folder.is_dir() and (not cache.program or shutil.which(cache.program)):
+        if not is_folder(folder) and (not cache.program or shutil.which(cache.program)):
             _make(folder)
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
+        if not is_folder(folder) or not os.access(folder, os.W_OK):
             continue
         folder = folder.resolve()
         if "*" in cache.shared:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from toolwright.process.sight import is_folder, is_there
+
 RUN = Path("/run")
 """Full of them. What programs need of it is shown, the rest is not there."""
 NEEDED = (
@@ -21,13 +23,13 @@ MANY = 200
 def closed_doors(home: Path) -> list[Path]:
     """Folders of sockets that no command needs to see."""
     places = [RUN, *(home / name for name in HOME_SOCKETS)]
-    return [place.resolve() for place in places if place.is_dir()]
+    return [place.resolve() for place in places if is_folder(place)]
 
 
 def needed_of_run(environment: Mapping[str, str]) -> list[Path]:
     """What is shown of the folder all the same: links as what they lead to, and programs on the PATH."""
     programs = [Path(name) for name in environment.get("PATH", "").split(":") if name.startswith(f"{RUN}/")]
-    return [place for place in dict.fromkeys([*(RUN / name for name in NEEDED), *programs]) if place.exists()]
+    return [place for place in dict.fromkeys([*(RUN / name for name in NEEDED), *programs]) if is_there(place)]
 
 
 def sockets_elsewhere(closed: list[Path], project: Path) -> list[Path]:

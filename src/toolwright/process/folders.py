@@ -4,6 +4,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from toolwright.process.sight import is_folder
+
 SETTINGS = ("toolwright.json", "toolwright.jsonc", ".toolwright", "opencode.json", "opencode.jsonc", ".opencode")
 """What tells us what is allowed is not for a command to write."""
 PLANS = (".toolwright/plans", ".opencode/plans")
@@ -20,7 +22,7 @@ def settings_of(directory: Path, root: Path) -> list[Path]:
 
 def set_aside(place: Path, folder: Path) -> Path | None:
     """Move what a command has put in a place of settings to where it has no effect; None if it holds only plans."""
-    if place.is_dir() and not place.is_symlink() and [entry.name for entry in place.iterdir()] in ([], ["plans"]):
+    if is_folder(place) and not place.is_symlink() and [entry.name for entry in place.iterdir()] in ([], ["plans"]):
         return None
     number = 1
     while (folder / f"{number}-{place.name.lstrip('.')}").exists():

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolwright.process.sight import is_folder, is_there
 from toolwright.wildcard import matches
 
 WRITTEN = (
@@ -48,8 +49,8 @@ class GitCode:
 def git_code(folders: Iterable[Path]) -> GitCode:
     """What is code in these git folders, and in those of submodules, whether it is there or not."""
     there, missing = dict[Path, None](), dict[Path, Placeholder]()
-    for folder in folders:
-        for place in (folder, *modules(folder)):
+    for folder in dict.fromkeys(folders):
+        for place in (folder, *modules(folder)) if is_folder(folder) else ():
             there |= dict.fromkeys(_settled(place))
             missing |= {one.path: one for one in _placeholders(place) if one.fits()}
     return GitCode(there=tuple(there), missing=tuple(missing.values()))
@@ -60,7 +61,7 @@ def _settled(folder: Path) -> Iterator[Path]:
         if not any(matches(name, pattern) for pattern in WRITTEN):
             yield folder / name
     for tree in _names(folder / "worktrees"):
-        yield from (part for name in OF_WORK_TREES if (part := folder / "worktrees" / tree / name).exists())
+        yield from (part for name in OF_WORK_TREES if is_there(part := folder / "worktrees" / tree / name))
 
 
 def _placeholders(folder: Path) -> Iterator[Placeholder]:
@@ -79,14 +80,14 @@ def _names(folder: Path) -> list[str]:
 def git_folder(root: Path) -> Path | None:
     """Where git keeps what belongs to the work tree at `root`."""
     entry = root / ".git"
-    if entry.is_dir():
+    if is_folder(entry):
         return entry.resolve()
     try:
         kind, _, named = entry.read_text("utf-8").partition(":")
     except (OSError, UnicodeDecodeError):
         return None
     folder = (root / named.strip()).resolve()
-    return folder if kind == "gitdir" and folder.is_dir() and _belongs(folder, root) else None
+    return folder if kind == "gitdir" and is_folder(folder) and _belongs(folder, root) else None
 
 
 def _belongs(folder: Path, root: Path) -> bool:

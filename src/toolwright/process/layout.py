@@ -5,6 +5,7 @@ from pathlib import Path
 
 from toolwright.process.box import TEMP_FOLDERS, Box
 from toolwright.process.keeper.order import Mount
+from toolwright.process.sight import is_folder, is_there
 
 
 def layout(box: Box) -> list[Mount]:
@@ -17,9 +18,9 @@ def _said(box: Box) -> Iterator[Mount]:
     """Where two speak of the same place, the later one counts."""
     for folder in TEMP_FOLDERS:
         # Who was given the system's own temporary folder keeps it.
-        if folder not in box.writable and folder.is_dir() and not folder.is_symlink():
+        if folder not in box.writable and is_folder(folder) and not folder.is_symlink():
             yield _mount("bind", folder, box.temp)
-    yield from (_mount("read-only", place) for place in box.shown if place.exists())
+    yield from (_mount("read-only", place) for place in box.shown if is_there(place))
     yield from (_mount("bind", place) for place in dict.fromkeys((*box.writable, *box.pinned)))
     yield from (_mount("bind", one.target, one.source) for one in box.private)
     yield from (_mount("read-only", place) for place in dict.fromkeys((*box.protected, *box.ruled)))

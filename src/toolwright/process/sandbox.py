@@ -21,6 +21,7 @@ from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
 from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
+from toolwright.process.sight import is_folder, is_there
 from toolwright.wildcard import matches
 
 MARK = "TOOLWRIGHT_SANDBOX"
@@ -185,14 +186,14 @@ class Sandbox:
     def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
         usual = [] if access.read_only else [self._root, *self._git, *self._cache_folders().writable]
         places = [*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared)]
-        return tuple(dict.fromkeys(place for place in places if place.exists()))
+        return tuple(dict.fromkeys(place for place in places if is_there(place)))
 
     def _with_mounts(self, box: Box, access: Access, opened: Opened) -> Box:
         """The same with all that only mounts can say."""
-        files = tuple(place for place in opened.files if place.exists() or place in opened.made)
+        files = tuple(place for place in opened.files if is_there(place) or place in opened.made)
         hidden = [place for place in self._hidden(access) if place not in files]
-        closed = self._closed([place for place in hidden if place.is_dir()])
-        masked = [place for place in hidden if not place.is_dir()]
+        closed = self._closed([place for place in hidden if is_folder(place)])
+        masked = [place for place in hidden if not is_folder(place)]
         sockets = doors.sockets_elsewhere([*closed, *TEMP_FOLDERS], self._root) if box.rung != "seatbelt" else []
         decoys = self._decoy_maker()
         empty = [Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(sockets))]
@@ -246,26 +247,26 @@ class Sandbox:
         settings = folders.settings_of(self._directory, self._root)
         missing = (one.path for one in code.missing)
         for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
-            if place.exists() and place.resolve() not in self._explicit:
+            if is_there(place) and place.resolve() not in self._explicit:
                 yield place.resolve()
         yield from (place for place in missing if place.resolve() not in self._explicit)
 
     def _pinned(self, access: Access) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
         for folder in dict.fromkeys([self._root / ".git", *self._git, *access.repositories]):
-            if folder.is_dir() and not folder.is_symlink():
+            if is_folder(folder) and not folder.is_symlink():
                 yield folder
                 yield from _trees(folder)
 
     def _hidden(self, access: Access) -> list[Path]:
         places = [*map(self._place, self.settings.hidden), *access.hidden]
-        found = dict.fromkeys(place.resolve() for place in places if place.exists())
+        found = dict.fromkeys(place.resolve() for place in places if is_there(place))
         return list(self._unless_revealed(found))
 
     def _closed(self, hidden: Sequence[Path]) -> list[Path]:
-        own = [place for place in self._own if place.is_dir()]
+        own = [place for place in self._own if is_folder(place)]
         places = [*own, *doors.closed_doors(self._home), *hidden]
-        return [place for place in dict.fromkeys(places) if place.is_dir()]
+        return [place for place in dict.fromkeys(places) if is_folder(place)]
 
     def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
         """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
@@ -276,7 +277,7 @@ class Sandbox:
         elsewhere = [place for place in access.reads if not self._is_own(place)]
         for place in dict.fromkeys([*asked, *skills, *revealed, *elsewhere, *doors.needed_of_run(self._environment)]):
             real = any(place != folder and place.is_relative_to(folder) for folder in closed)
-            if real and place.exists() and not place.is_symlink():
+            if real and is_there(place) and not place.is_symlink():
                 yield place
 
     def _is_own(self, place: Path) -> bool:
@@ -292,14 +293,14 @@ class Sandbox:
         """Programs that lie in a temporary folder must not go with it."""
         for place in self._surroundings.programs:
             real = place.resolve()
-            if real.is_dir() and any(real.is_relative_to(folder) and real != folder for folder in TEMP_FOLDERS):
+            if is_folder(real) and any(real.is_relative_to(folder) and real != folder for folder in TEMP_FOLDERS):
                 # What a program needs lies beside the folder it is in.
                 yield real.parent if real.name == "bin" and real.parent not in TEMP_FOLDERS else real
 
     def _cache_folders(self) -> CacheFolders:
         if self._caches is None:
             own = self._data / "caches"
-            writable = os.access(next(place for place in (own, *own.parents) if place.exists()), os.W_OK)
+            writable = os.access(next(place for place in (own, *own.parents) if is_there(place)), os.W_OK)
             self._caches = cache_folders(self._home, own if writable else self._scratch_folder().path / "caches")
         return self._caches
 
@@ -344,8 +345,8 @@ def _git_folders(root: Path) -> list[Path]:
 def _trees(folder: Path) -> Iterator[Path]:
     """The folders of linked work trees and submodules, which hold something protected."""
     trees = folder / "worktrees"
-    if trees.is_dir():
+    if is_folder(trees):
         yield trees
-        yield from (tree for tree in trees.iterdir() if tree.is_dir())
+        yield from (tree for tree in trees.iterdir() if is_folder(tree))
     for module in modules(folder):
         yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolwright.process.box import Box
+from toolwright.process.decoys import WORDS
 from toolwright.process.scope import PROCESSES
 
 LINES = 200
@@ -46,6 +47,10 @@ def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
         whose = " of an agent that may not edit" if box.read_only else ""
         return (
             f"The network is off for commands{whose}. The user can open it with sandbox.network or a rule for network."
+        )
+    if any(WORDS.decode().strip() in line for line in lines):
+        return (
+            "A file that a rule keeps from being read is hidden. The user can show it with the setting sandbox.reveal."
         )
     refused = _REFUSED if failed else _READ_ONLY
     complaints = ((line, found) for line in lines if (found := refused.search(line)))

@@ -9,6 +9,7 @@ from toolwright.files.paths import Tree
 from toolwright.process.access import Access
 from toolwright.process.jobs import Jobs
 from toolwright.process.masks import ANY_NAME, Found, Judge, Verdict
+from toolwright.process.sight import is_folder, is_there
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
 from toolwright.tool import ToolContext
@@ -111,8 +112,8 @@ class _Rules:
         return Verdict.ASKED if action == "ask" and self._asks else Verdict.FREE
 
     def _unread_below(self, place: Path) -> Iterator[Path]:
-        if not place.is_dir():
-            if place.exists() and self._reading(str(place)):
+        if not is_folder(place):
+            if is_there(place) and self._reading(str(place)):
                 yield place
         elif self._reading(f"{place}/{ANY_NAME}"):
             yield place

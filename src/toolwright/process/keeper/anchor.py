@@ -1,95 +1,147 @@
 """An anchor: the first process of a namespace. When it ends, however it ends, the kernel ends all that it holds."""
 
+import array
 import json
 import os
-import select
 import signal
-from typing import Any, NamedTuple, NoReturn
+import socket
+from typing import Any, NoReturn, cast
 
 from .confine import NEW_PROCESSES, enter
 from .launch import Failure, could_not, launch, when_there_is_room
 from .order import Order
-from .system import call_myself, prctl
+from .system import PR_SET_PDEATHSIG, call_myself, prctl
 
-PR_SET_PDEATHSIG = 1
-
-
-class Anchored(NamedTuple):
-    """The program runs, below its anchor."""
-
-    pid: int
-    """The anchor's own."""
-    program: int
-    reports: int
-    """Where the anchor tells how the program ended, as one JSON object."""
+STANDARD = 3
+"""Input, output and errors of a program."""
+KILLED = "the process that starts it was killed"
+LARGEST = 16 * 1024 * 1024
 
 
-def drop_anchor(order: Order, standard: list[int]) -> Anchored | Failure:
-    """Start the program below a new anchor, which goes when the calling process does."""
-    reports, reporting = os.pipe()
+class Anchor:
+    """One that waits for its program. It goes when the process that made it does, and takes all below with it."""
+
+    def __init__(self) -> None:
+        """OSError where the machine has no such namespaces for us."""
+        self._orders, orders = socket.socketpair()
+        self._reports, reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        gate, opening = os.pipe()
+        between = when_there_is_room(os.fork)
+        if not between:
+            # The namespace is for children, and our own should go on as they are: so somebody else enters it.
+            self.close()
+            _fork_and_exit(orders, reports, gate, opening)
+        orders.close()
+        reports.close()
+        os.close(gate)
+        os.waitpid(between, 0)
+        os.close(opening)
+        first = self._hear()
+        if "failed" in first:
+            self.close()
+            raise OSError(0, first["failed"])
+        self.pid: int = first["anchor"]
+        self.program = 0
+
+    def start(self, order: Order, standard: list[int]) -> Failure | None:
+        """Have the program started below it."""
+        body = json.dumps(order).encode()
+        try:
+            socket.send_fds(self._orders, [len(body).to_bytes(4, "big")], standard)
+            self._orders.sendall(body)
+        except ConnectionError:
+            return Failure(KILLED)
+        told = self._hear()
+        if "started" not in told:
+            return Failure(told.get("failed", KILLED))
+        self.program = told["started"]
+        return None
+
+    def fileno(self) -> int:
+        """Readable when the program has ended, or the anchor has."""
+        return self._reports.fileno()
+
+    def end(self) -> dict[str, Any]:
+        """How the program ended. Whoever has ended its anchor has ended it too."""
+        return self._hear() or {"code": None, "signal": int(signal.SIGKILL), "ran": True}
+
+    def close(self) -> None:
+        """Let it go before it has been given a program."""
+        self._orders.close()
+        self._reports.close()
+
+    def _hear(self) -> dict[str, Any]:
+        """One message; empty when nobody speaks any more."""
+        try:
+            return cast("dict[str, Any]", json.loads(self._reports.recv(4096) or b"{}"))
+        except ConnectionError:
+            return {}
+
+
+def _fork_and_exit(orders: socket.socket, reports: socket.socket, gate: int, opening: int) -> NoReturn:
     try:
         enter(NEW_PROCESSES)
         pid = when_there_is_room(os.fork)
+        if not pid:
+            os.close(opening)
+            _hold(orders, reports, gate)
+        _tell(reports, anchor=pid)
     except OSError as problem:
-        return Failure(could_not("make a namespace for processes", problem))
-    if not pid:
-        os.close(reports)
-        _hold_and_exit(order, standard, reporting)
-    os.close(reporting)
-    first = json.loads(_line(reports) or b'{"failed": "the process that starts it was killed"}')
-    if "failed" in first:
-        os.waitpid(pid, 0)
-        return Failure(first["failed"])
-    return Anchored(pid, first["started"], reports)
-
-
-def _line(reports: int) -> bytes:
-    """Up to a line end; the first line is short and comes in one piece, with nothing after it for a while."""
-    line = b""
-    while not line.endswith(b"\n"):
-        piece = os.read(reports, 1)
-        if not piece:
-            break
-        line += piece
-    return line
-
-
-def _hold_and_exit(order: Order, standard: list[int], reporting: int) -> NoReturn:
-    try:
-        _hold(order, standard, reporting)
+        _tell(reports, failed=could_not("make a namespace for processes", problem))
     finally:
         os._exit(0)
 
 
-def _hold(order: Order, standard: list[int], reporting: int) -> None:
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if _is_alone(reporting):
+def _hold(orders: socket.socket, reports: socket.socket, gate: int) -> NoReturn:
+    try:
+        # Opened once the one between is gone: its end would be taken for that of whoever we are to die with.
+        os.read(gate, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        call_myself("toolwright-hold")
+        _run(orders, reports)
+    finally:
+        os._exit(0)
+
+
+def _run(orders: socket.socket, reports: socket.socket) -> None:
+    received = _receive(orders)
+    if received is None:
         return
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    call_myself("toolwright-hold")
+    order, standard = received
     started = launch(order, standard)
     for descriptor in standard:
         os.close(descriptor)
     if isinstance(started, Failure):
-        _report(reporting, failed=started.reason)
+        _tell(reports, failed=started.reason)
         return
-    _report(reporting, started=started.pid)
+    _tell(reports, started=started.pid)
     while True:
         try:
             pid, status = os.waitpid(-1, 0)
         except ChildProcessError:
             return
         if pid == started.pid:
-            _report(reporting, **started.end(status))
+            _tell(reports, **started.end(status))
 
 
-def _is_alone(reporting: int) -> bool:
-    """Whether whoever should hear our reports was gone before its death could reach us."""
-    poll = select.poll()
-    poll.register(reporting, select.POLLERR)
-    return bool(poll.poll(0))
+def _receive(orders: socket.socket) -> tuple[Order, list[int]] | None:
+    header, ancillary, _, _ = orders.recvmsg(4, socket.CMSG_SPACE(STANDARD * 4), socket.MSG_WAITALL)
+    if len(header) < 4:
+        return None
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data)
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    body = orders.recv(min(int.from_bytes(header, "big"), LARGEST), socket.MSG_WAITALL)
+    return cast("Order", json.loads(body)), list(descriptors)
 
 
-def _report(reporting: int, **message: Any) -> None:
-    os.write(reporting, json.dumps(message).encode() + b"\n")
+def _tell(reports: socket.socket, **message: object) -> None:
+    """To whoever made us, who may be gone."""
+    try:
+        reports.sendall(json.dumps(message).encode())
+    except OSError:
+        return

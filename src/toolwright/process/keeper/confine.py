@@ -83,6 +83,7 @@ def _apply(mount: Mount, held: dict[str, int]) -> None:
             _put(held[mount["source"]], target)
             system.make_read_only(target)
         case "empty":
+            os.makedirs(target, exist_ok=True)
             system.mount("none", target, "tmpfs", NO_SUID | NO_DEVICES, "mode=755")
         case _:
             system.make_read_only_alone(target)

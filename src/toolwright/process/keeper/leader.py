@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from . import family
-from .anchor import Anchored, drop_anchor
+from .anchor import Anchor
 from .launch import Failure, Started, launch
 from .order import Order
 from .usage import Usage
@@ -18,9 +18,14 @@ RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
 
 
-def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
-    """Stay until the scope is empty. The control socket carries one JSON object per line, both ways."""
-    started = drop_anchor(order, standard) if order["anchored"] else launch(order, standard)
+def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int, anchor: Anchor | None = None) -> None:
+    """Stay until the scope is empty. The control socket carries one JSON object per line, both ways.
+
+    An anchor may have been made beforehand, for it takes longer than everything else about an order.
+    """
+    if anchor is not None and not order["anchored"]:
+        anchor.close()
+    started = _start_anchored(order, standard, anchor) if order["anchored"] else launch(order, standard)
     for descriptor in standard:
         os.close(descriptor)
     if isinstance(started, Failure):
@@ -30,12 +35,21 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int)
     Leader(started, order, control).run(wakeup)
 
 
+def _start_anchored(order: Order, standard: list[int], anchor: Anchor | None) -> Anchor | Failure:
+    try:
+        anchor = anchor or Anchor()
+    except OSError as problem:
+        return Failure(str(problem.strerror))
+    return anchor.start(order, standard) or anchor
+
+
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started | Anchored, order: Order, control: socket.socket) -> None:
+    def __init__(self, started: Started | Anchor, order: Order, control: socket.socket) -> None:
         self._started = started
-        self._reports = started.reports if isinstance(started, Anchored) else -1
+        self._anchor = started if isinstance(started, Anchor) else None
+        """Until it has told how the program ended."""
         self._linger = order["linger"]
         self._usage = Usage(order)
         self._control = control
@@ -51,9 +65,10 @@ class Leader:
 
     def run(self, wakeup: int) -> None:
         while not self._empty:
-            heard = [self._control.fileno(), wakeup, *([self._reports] if self._reports >= 0 else [])]
+            anchor = -1 if self._anchor is None else self._anchor.fileno()
+            heard = [self._control.fileno(), wakeup, *([anchor] if anchor >= 0 else [])]
             ready, _, _ = select.select(heard, [], [], self._patience())
-            if self._reports in ready:
+            if anchor in ready:
                 self._hear_anchor()
             if wakeup in ready:
                 os.read(wakeup, 4096)
@@ -84,18 +99,12 @@ class Leader:
         if isinstance(self._started, Started):
             self._note_end(self._started.end(status))
             return
-        if self._reports >= 0:
-            self._hear_anchor()
-        if self._ended is None and not self._told:
-            # Whoever ends an anchor has ended the program.
-            self._note_end({"code": None, "signal": int(signal.SIGKILL), "ran": True})
+        self._hear_anchor()
 
     def _hear_anchor(self) -> None:
-        report = os.read(self._reports, 4096)
-        if report:
-            self._note_end(json.loads(report))
-        os.close(self._reports)
-        self._reports = -1
+        if self._anchor is not None:
+            self._note_end(self._anchor.end())
+            self._anchor = None
 
     def _note_end(self, how: dict[str, Any]) -> None:
         self._ended = how
@@ -107,7 +116,7 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            left = [] if self._empty else _left(self._started.pid if isinstance(self._started, Anchored) else 0)
+            left = [] if self._empty else _left(self._started.pid if isinstance(self._started, Anchor) else 0)
             message |= self._ended | {"left": left, "excess": self._excess}
         if message:
             tell(self._control, **message)

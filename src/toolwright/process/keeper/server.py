@@ -11,6 +11,7 @@ import struct
 from typing import NoReturn, cast
 
 from . import family, limits, system
+from .anchor import Anchor
 from .launch import when_there_is_room
 from .leader import lead
 from .order import Order
@@ -18,6 +19,8 @@ from .order import Order
 HEADER = struct.Struct("!I")
 DESCRIPTORS = 4
 """What comes with an order: input, output, errors, and the leader's end of the control socket."""
+ANCHORED, UNANCHORED = b"a", b"."
+"""What a leader tells of the order it has taken."""
 DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
 
@@ -51,13 +54,14 @@ def _keep_a_leader_ready(requests: socket.socket) -> None:
     wakeup = wake_on_child()
     taken, taking = os.pipe()
     leaders = set[int]()
+    expected = UNANCHORED
     while True:
-        spare = _fork_leader(requests, taking)
+        spare = _fork_leader(requests, taking, expected)
         leaders.add(spare)
         while spare in leaders:
             ready, _, _ = select.select([taken, wakeup], [], [])
             if taken in ready:
-                os.read(taken, 1)
+                expected = os.read(taken, 1)
                 break
             os.read(wakeup, 4096)
             if _reap(leaders, os.WNOHANG | os.WUNTRACED):
@@ -79,34 +83,43 @@ def _do_nothing(*_: object) -> None:
     """A signal that nobody handles does not wake."""
 
 
-def _fork_leader(requests: socket.socket, taking: int) -> int:
+def _fork_leader(requests: socket.socket, taking: int, expected: bytes) -> int:
     leader = when_there_is_room(os.fork)
     if not leader:
-        _lead_and_exit(requests, taking)
+        _lead_and_exit(requests, taking, expected)
     return leader
 
 
-def _lead_and_exit(requests: socket.socket, taking: int) -> NoReturn:
+def _lead_and_exit(requests: socket.socket, taking: int, expected: bytes) -> NoReturn:
     """A leader must never fall back into the keeper's loop, whatever happens to it."""
     status = 1
     try:
-        status = _lead(requests, taking)
+        status = _lead(requests, taking, expected)
     finally:
         os._exit(status)
 
 
-def _lead(requests: socket.socket, taking: int) -> int:
+def _lead(requests: socket.socket, taking: int, expected: bytes) -> int:
     wakeup = wake_on_child()
     system.become_subreaper()
     system.call_myself("toolwright-lead")
+    anchor = _anchor_ready() if expected == ANCHORED else None
     received = _receive(requests)
     if received is None:
         return MASTER_IS_GONE
     requests.close()
-    os.write(taking, b".")
     order, (*standard, control) = received
-    lead(order, standard, local_socket(control), wakeup)
+    os.write(taking, ANCHORED if order["anchored"] else UNANCHORED)
+    lead(order, standard, local_socket(control), wakeup, anchor)
     return DONE
+
+
+def _anchor_ready() -> Anchor | None:
+    """An anchor for the next order, which will most likely want one as the last one did."""
+    try:
+        return Anchor()
+    except OSError:
+        return None
 
 
 def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:
