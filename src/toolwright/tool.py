@@ -139,7 +139,7 @@ class ToolContext:
         return self.host.hides(permission)
 
     def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
-        """Every rule about this: the permission it names, its pattern, its action. For walls that must know them all."""
+        """Every rule about this: the permission it names, its pattern, its action. For walls, which must know all."""
         return self.host.rules_about(permission)
 
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolwright.process.box import EVERYTHING, SYSTEM
+from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS
+from toolwright.process.gitfolders import Placeholder
 from toolwright.process.sight import is_folder, is_there
 
+DEVICES = (Path("/dev"), Path("/proc"))
 SIBLINGS = 500
 """Files of a folder that can be kept one by one while another in it is made or deleted."""
 
@@ -19,6 +21,8 @@ class Access:
     changes: tuple[Path, ...] = ()
     """What the command was allowed to write, by name."""
     deletes: tuple[Path, ...] = ()
+    new_folders: tuple[Path, ...] = ()
+    """Those of the changes that are folders to be made."""
     enters: tuple[Path, ...] = ()
     """Folders outside that it was allowed to work in."""
     reads: tuple[Path, ...] = ()
@@ -49,8 +53,8 @@ class Opened:
     folders: list[Path] = field(default_factory=list[Path])
     files: list[Path] = field(default_factory=list[Path])
     """Each alone."""
-    made: list[Path] = field(default_factory=list[Path])
-    """Those of the files that are not there yet, and must be for their own sake."""
+    made: list[Placeholder] = field(default_factory=list[Placeholder])
+    """Those of the files that are not there yet, and must be for their own sake; folders among them."""
     kept: list[Path] = field(default_factory=list[Path])
     """What stays as it is in folders in which something else is made or deleted."""
 
@@ -73,7 +77,7 @@ class Surroundings:
         opened = Opened()
         for place in access.changes:
             if self._concerns(place, access) and not self._is_ours(place):
-                self._open(opened, place, alone=access.read_only)
+                self._open(opened, place, access)
         for place in access.deletes:
             if self._concerns(place, access) and not self._is_ours(place) and os.path.lexists(place):
                 self._open_entries(opened, place)
@@ -86,14 +90,21 @@ class Surroundings:
         """The project is open as it is, but for who may only write what is named, and for plans."""
         return access.read_only or not place.is_relative_to(self.root) or _is_in(place, self.plans)
 
-    def _open(self, opened: Opened, place: Path, *, alone: bool) -> None:
+    def _open(self, opened: Opened, place: Path, access: Access) -> None:
         if is_folder(place):
             opened.folders += [] if self._wide(place) else [place]
         elif is_there(place):
             opened.files.append(place)
-        elif alone or self._is_delicate(_nearest(place)) or _is_in(place, self.plans):
+        elif _nearest(place) in TEMP_FOLDERS or _is_in(place, DEVICES):
+            # A command has these for itself.
+            return
+        elif access.read_only or self._is_delicate(_nearest(place)) or _is_in(place, self.plans):
             opened.files.append(place)
-            opened.made.append(place)
+            folder = any(
+                other.is_relative_to(place) for other in (*access.new_folders, *access.changes) if other != place
+            )
+            folder = folder or place in access.new_folders
+            opened.made.append(Placeholder(path=place, content=None if folder else b""))
         else:
             self._open_entries(opened, place)
 
@@ -119,7 +130,12 @@ class Surroundings:
 
     def _wide(self, folder: Path) -> bool:
         """Whether it holds far more than could have been meant."""
-        return folder == EVERYTHING or any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))
+        own = folder in TEMP_FOLDERS
+        return (
+            own
+            or folder == EVERYTHING
+            or any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))
+        )
 
     def _is_ours(self, place: Path) -> bool:
         return _is_in(place, self.own) and not _is_in(place, self.plans)

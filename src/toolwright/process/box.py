@@ -35,6 +35,8 @@ class Box:
     """Read-only although they lie in something writable."""
     ruled: tuple[Path, ...] = ()
     """The same, because a rule denies to edit them."""
+    beside: tuple[Path, ...] = ()
+    """The same, because only something beside them was granted."""
     pinned: tuple[Path, ...] = ()
     """Writable folders that cannot be moved away, because something protected lies in them."""
     granted: tuple[Path, ...] = ()
@@ -63,8 +65,8 @@ class Box:
     """Whether the rules let the agent edit nothing."""
     placeholders: tuple[Placeholder, ...] = ()
     """What must be there to be protected."""
-    made: tuple[Path, ...] = ()
-    """Files among the granted that must be there to be written."""
+    made: tuple[Placeholder, ...] = ()
+    """Those among the granted that must be there to be written."""
 
     def allows_writing(self, path: Path) -> bool:
         """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
@@ -72,7 +74,7 @@ class Box:
             return True
         open_ = (*self.writable, *self.granted, *WRITABLE_ANYWHERE, *(one.target for one in self.private))
         replaced = (one.target for one in self.replaced)
-        shut = (*self.protected, *self.ruled, *self.closed, *self.shown, *replaced)
+        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.shown, *replaced)
         return _deepest(open_, path) > _deepest(shut, path) or path in self.granted
 
     @property

@@ -70,6 +70,11 @@ class CacheFolders:
     protected: tuple[Path, ...] = ()
     private: tuple[Shown, ...] = ()
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """All of them, in which commands may write as they are."""
+        return (*self.writable, *(one.target for one in self.private))
+
 
 def cache_folders(home: Path, own: Path) -> CacheFolders:
     """The caches there are or should be. What commands have for themselves is kept in `own`, for all of them."""

@@ -29,6 +29,7 @@ class Holdings:
     def _make(self, wanted: Placeholder) -> None:
         with suppress(FileExistsError):
             if wanted.content is None:
+                self._make_folders(wanted.path.parent)
                 wanted.path.mkdir()
             else:
                 self._make_folders(wanted.path.parent)

@@ -23,7 +23,7 @@ def _said(box: Box) -> Iterator[Mount]:
     yield from (_mount("read-only", place) for place in box.shown if is_there(place))
     yield from (_mount("bind", place) for place in dict.fromkeys((*box.writable, *box.pinned)))
     yield from (_mount("bind", one.target, one.source) for one in box.private)
-    yield from (_mount("read-only", place) for place in dict.fromkeys((*box.protected, *box.ruled)))
+    yield from (_mount("read-only", place) for place in dict.fromkeys((*box.protected, *box.ruled, *box.beside)))
     yield from (_mount("empty", place) for place in box.closed)
     yield from (_mount("read-only", place) for place in box.kept)
     yield from (_mount("read-only", one.target, one.source) for one in box.replaced)

@@ -15,7 +15,7 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
-from toolwright.process.gitfolders import GitCode, Placeholder, common_folder, git_code, git_folder, modules
+from toolwright.process.gitfolders import GitCode, common_folder, git_code, git_folder, modules
 from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
@@ -190,7 +190,10 @@ class Sandbox:
 
     def _with_mounts(self, box: Box, access: Access, opened: Opened) -> Box:
         """The same with all that only mounts can say."""
-        files = tuple(place for place in opened.files if is_there(place) or place in opened.made)
+        shared = () if access.read_only else self._cache_folders().places
+        wanted = (place for place in opened.files if not any(place.is_relative_to(cache) for cache in shared))
+        made = [one.path for one in opened.made]
+        files = tuple(place for place in wanted if is_there(place) or place in made)
         hidden = [place for place in self._hidden(access) if place not in files]
         closed = self._closed([place for place in hidden if is_folder(place)])
         masked = [place for place in hidden if not is_folder(place)]
@@ -200,6 +203,8 @@ class Sandbox:
         box = replace(
             box,
             granted=files,
+            made=tuple(one for one in opened.made if one.path in files),
+            beside=tuple(opened.kept),
             closed=tuple(closed),
             kept=tuple(self._kept(closed, access)),
             hidden=tuple(hidden),
@@ -207,10 +212,10 @@ class Sandbox:
             replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
         )
         if access.read_only:
-            return replace(box, protected=tuple(opened.kept), made=tuple(opened.made))
+            return box
         code = git_code(self._git_places(access))
         views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
-        protected = [*self._protected(code), *opened.kept, *self._cache_folders().protected]
+        protected = [*self._protected(code), *self._cache_folders().protected]
         return replace(
             box,
             private=self._cache_folders().private,
@@ -219,7 +224,6 @@ class Sandbox:
             ruled=access.locked,
             pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
             replaced=(*box.replaced, *views),
-            made=tuple(opened.made),
         )
 
     def _prepare(self, box: Box) -> None:
@@ -227,11 +231,11 @@ class Sandbox:
         for placeholder in box.placeholders:
             with suppress(OSError):
                 self._holdings.hold(placeholder)
-        for place in box.made:
+        for made in box.made:
             try:
-                self._holdings.hold(Placeholder(path=place, content=b""))
+                self._holdings.hold(made)
             except OSError as problem:
-                raise ToolError(f"{place} cannot be made: {problem.strerror}. Choose another place.") from problem
+                raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
 
     def _git_places(self, access: Access) -> list[Path]:
         return [*self._git, self._root / ".git", *access.repositories]

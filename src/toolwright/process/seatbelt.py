@@ -24,7 +24,7 @@ def profile(box: Box) -> str:
     rules += [
         _rule("deny file-write*", [EVERYTHING]),
         _rule("allow file-write*", [box.temp, *box.writable, *map(Path, DEVICES)]),
-        _rule("deny file-write*", [*box.protected, *box.ruled]),
+        _rule("deny file-write*", [*box.protected, *box.ruled, *box.beside]),
         _rule("allow file-write*", box.granted),
         # A folder that holds something protected must not be moved away under it.
         _rule("deny file-write-unlink", box.pinned, kind="literal"),

@@ -90,7 +90,7 @@ def _wall(box: Box, path: Path) -> str:
             " The user can allow it with the setting sandbox.writable."
         )
     return (
-        f"Commands may not write {path}. Name the folder in the command so that the user can be asked"
+        f"Commands may not write {path}. Name it in the command as what is written, so that the user can be asked"
         " (external_directory), or have it added to the setting sandbox.writable."
     )
 

@@ -29,11 +29,13 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     reads = tuple(_named(requests, tree, "read"))
     outside = [place for place in rules.outside() if place not in reads]
     asked = [place for place in found.asked if place not in reads]
+    deletes = tuple(_canonical(analysis.deletes, tree))
     read_only = ctx.decide("edit", "*") == "deny"
     networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
     return Access(
-        changes=tuple(_canonical(analysis.writes, tree)),
-        deletes=tuple(_canonical(analysis.deletes, tree)),
+        changes=tuple(place for place in _named(requests, tree, "edit") if place not in deletes),
+        deletes=deletes,
+        new_folders=tuple(_made_folders(analysis, tree)),
         enters=tuple(place for place in _canonical(analysis.enters, tree) if not tree.holds(place)),
         reads=tuple(dict.fromkeys([*reads, *_outside(requests)])),
         hidden=(*found.unread, *asked, *outside),
@@ -137,6 +139,12 @@ def _needles(rules: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
 
 def _canonical(paths: Iterable[str], tree: Tree) -> Iterator[Path]:
     yield from (tree.place(path).path for path in paths)
+
+
+def _made_folders(analysis: Analysis, tree: Tree) -> Iterator[Path]:
+    for command in analysis.commands:
+        if command.words and os.path.basename(command.words[0]) == "mkdir":  # noqa: PTH119 - on text
+            yield from (tree.place(word).path for word in command.words[1:] if word and not word.startswith("-"))
 
 
 def _named(requests: Iterable[Request], tree: Tree, permission: str) -> Iterator[Path]:
