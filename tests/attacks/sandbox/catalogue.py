@@ -84,10 +84,10 @@ GIT = {
     "attributes and what else is in info": Attack(script="echo '* filter=x' > .git/info/attributes; rm -rf .git/info"),
     "another git folder in place of this one": Attack(script="mv .git .old; cp -r .old .git; echo x > .git/config"),
     "the settings of a repository within": Attack(
-        script="cd inner && git config core.fsmonitor evil; echo x >> .git/config; mkdir .git/hooks; echo x > .git/hooks/p"
+        script="cd inner; git config core.fsmonitor x; echo x >> .git/config; mkdir .git/hooks; echo x > .git/hooks/p"
     ),
     "another repository in place of the one within": Attack(
-        script="mv inner/.git inner/.old; cp -r inner/.old inner/.git; echo x > inner/.git/config; mv inner/.old inner/.git"
+        script="cd inner; mv .git .old; cp -r .old .git; echo x > .git/config; mv .old .git"
     ),
     "something of a name that git does not write": Attack(script="echo x >> .git/custom; rm .git/custom"),
 }
@@ -134,7 +134,7 @@ RULES = {
     ),
     "change what may not be edited": Attack(
         rules=("edit migrations/*: deny",),
-        script="echo x > migrations/1.sql; rm -rf migrations; mv migrations m; echo x > migrations/2.sql; chmod 0 migrations",
+        script="for f in 1 2; do echo x > migrations/$f.sql; done; rm -rf migrations; mv migrations m; chmod 0 migrations",
     ),
     "change a file that may not be edited": Attack(
         rules=("edit *.lock: deny",), script="echo x > seed.lock; rm seed.lock; mv seed.lock x; sed -i s/k/x/ seed.lock"
@@ -156,7 +156,8 @@ DOORS = {
         script='for t in /dev/pts/[0-9]*; do [ "$t" = "/dev/pts/[0-9]*" ] || echo "SECRET $t"; done'
     ),
     "files that make others root": Attack(
-        script="cp /bin/true up; chmod 4755 up; chmod u+s up; install -m 4755 /bin/true up2; ls -l | grep -c rws | grep -v ^0 | sed s/^/SECRET/"
+        script="cp /bin/true up; chmod 4755 up; chmod u+s up; install -m 4755 /bin/true u2;"
+        " [ $(id -u) != 0 ] || find . -perm -4000 | sed s/^/SECRET/"
     ),
 }
 
@@ -165,7 +166,7 @@ CACHES = {
     for name, script in {
         "settings of cargo where there are none": 'mkdir -p "$HOME/.cargo"; echo x > "$HOME/.cargo/config.toml"',
         "a prompt that every shell reads": 'echo x > "$HOME/.cache/p10k-instant-prompt-ada.zsh"',
-        "programs of pre-commit": 'mkdir -p "$HOME/.cache/pre-commit/r/bin"; echo x > "$HOME/.cache/pre-commit/r/bin/x"',
+        "programs of pre-commit": 'cd "$HOME/.cache"; mkdir -p pre-commit/r/bin; echo x > pre-commit/r/bin/x',
         "an interpreter of uv": 'echo x > "$HOME/.local/share/uv/python/3/bin/python3"',
         "programs of npx": 'mkdir -p "$HOME/.npm/_npx/1/.bin"; echo x > "$HOME/.npm/_npx/1/.bin/x"',
     }.items()
