@@ -31,7 +31,6 @@ async def scopes() -> AsyncIterator[Scopes]:
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The folders of tests lie in the temporary one, which commands may always write."""
     monkeypatch.setattr("toolwright.process.box.WRITABLE_ANYWHERE", ())
-    monkeypatch.setattr("toolwright.process.access.PRIVATE", ())
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.sight import is_folder, is_there
 
-PRIVATE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))
-"""Temporary folders, devices and processes are a command's own."""
+DEVICES = (Path("/dev"), Path("/proc"))
 SIBLINGS = 500
 """Files of a folder that can be kept one by one while another in it is made or deleted."""
 
@@ -83,19 +82,12 @@ class Surroundings:
             if self._concerns(place, access) and not self._is_ours(place) and os.path.lexists(place):
                 self._open_entries(opened, place)
         if not access.read_only:
-            meant = (place for place in access.enters if not self._is_ours(place) and not self.is_private(place))
-            entered = (place for place in meant if is_folder(place))
+            entered = (place for place in access.enters if is_folder(place) and not self._is_ours(place))
             opened.folders += [place for place in entered if not self._wide(place)]
         return opened
 
-    def is_private(self, place: Path) -> bool:
-        """Whether it lies where a command has everything for itself, whatever is there outside."""
-        return _is_in(place, PRIVATE) and not place.is_relative_to(self.root)
-
     def _concerns(self, place: Path, access: Access) -> bool:
         """The project is open as it is, but for who may only write what is named, and for plans."""
-        if self.is_private(place):
-            return False
         return access.read_only or not place.is_relative_to(self.root) or _is_in(place, self.plans)
 
     def _open(self, opened: Opened, place: Path, access: Access) -> None:
@@ -103,6 +95,9 @@ class Surroundings:
             opened.folders += [] if self._wide(place) else [place]
         elif is_there(place):
             opened.files.append(place)
+        elif _nearest(place) in TEMP_FOLDERS or _is_in(place, DEVICES):
+            # These a command has for itself.
+            return
         elif access.read_only or self._is_delicate(_nearest(place)) or _is_in(place, self.plans):
             opened.files.append(place)
             others = (other for other in (*access.new_folders, *access.changes) if other != place)
@@ -133,7 +128,9 @@ class Surroundings:
 
     def _wide(self, folder: Path) -> bool:
         """Whether it holds far more than could have been meant."""
-        return folder == EVERYTHING or any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))
+        if folder == EVERYTHING or folder in TEMP_FOLDERS:
+            return True
+        return any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))
 
     def _is_ours(self, place: Path) -> bool:
         return _is_in(place, self.own) and not _is_in(place, self.plans)

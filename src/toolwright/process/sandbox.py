@@ -117,10 +117,9 @@ class Sandbox:
         if rung == "none":
             return Box(rung=rung)
         findings = self._findings
-        reads = (place for place in access.reads if not self._surroundings.is_private(place))
         box = Box(
             rung=rung,
-            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp(), *reads),
+            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp(), *access.reads),
             network=self._is_online(rung, access),
             temp=self._scratch_folder().temp,
             mounts=rung != "landlock" or (findings is not None and findings.mounts),

@@ -26,19 +26,26 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     """All that a box has to know, once the requests have been granted."""
     rules = _Rules(ctx, tree)
     found = rules.restricted()
-    reads = tuple(_named(requests, tree, "read"))
-    outside = [place for place in rules.outside() if place not in reads]
+    requests = list(requests)
+    outside = set(_outside(requests))
+
+    def granted(paths: Iterable[Path]) -> tuple[Path, ...]:
+        """Without what nobody was asked about because it is the command's own, as temporary files are."""
+        return tuple(dict.fromkeys(path for path in paths if tree.holds(path) or path in outside))
+
+    reads = granted(_named(requests, tree, "read"))
+    elsewhere = [place for place in rules.outside() if place not in reads]
     asked = [place for place in found.asked if place not in reads]
-    deletes = tuple(_canonical(analysis.deletes, tree))
+    deletes = granted(_canonical(analysis.deletes, tree))
     read_only = ctx.decide("edit", "*") == "deny"
     networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
     return Access(
-        changes=tuple(place for place in _named(requests, tree, "edit") if place not in deletes),
+        changes=granted(place for place in _named(requests, tree, "edit") if place not in deletes),
         deletes=deletes,
         new_folders=tuple(_made_folders(analysis, tree)),
-        enters=tuple(place for place in _canonical(analysis.enters, tree) if not tree.holds(place)),
-        reads=tuple(dict.fromkeys([*reads, *_outside(requests)])),
-        hidden=(*found.unread, *asked, *outside),
+        enters=tuple(place for place in _canonical(analysis.enters, tree) if place in outside),
+        reads=tuple(dict.fromkeys([*reads, *outside])),
+        hidden=(*found.unread, *asked, *elsewhere),
         locked=tuple(found.locked),
         spared=tuple(found.spared),
         pinned=tuple(found.pinned),

@@ -134,7 +134,7 @@ RULES = {
     ),
     "change what may not be edited": Attack(
         rules=("edit migrations/*: deny",),
-        script="for f in 1 2; do echo x > migrations/$f.sql; done; rm -rf migrations; mv migrations m; chmod 0 migrations",
+        script="for f in 1 2; do :> migrations/$f.sql; done; rm -rf migrations; mv migrations m; chmod 0 ./migrations",
     ),
     "change a file that may not be edited": Attack(
         rules=("edit *.lock: deny",), script="echo x > seed.lock; rm seed.lock; mv seed.lock x; sed -i s/k/x/ seed.lock"
