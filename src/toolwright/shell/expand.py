@@ -12,6 +12,7 @@ _MOST_WORDS = 64
 _MOST_BRACES = 20
 _LONGEST = 20_000
 
+_PATTERN = re.compile(r"[][*?()\\]")
 _GLOB = re.compile(r"[*?]|\[[^]]+\]")
 _PLAIN = re.compile(r"[\w./:@%+,-]+")
 _OPEN_SEQUENCE = re.compile(r"\{[^{},]*\.\.[^{},]*\}")
@@ -167,9 +168,13 @@ def _variable(name: str, state: State) -> Field | None:
 def _changed(part: Parameter, value: Field) -> Field | None:
     """What `${name%.txt}` and its like leave, where that is plain; it is a piece of the value in any case."""
     argument = part.argument
-    pattern = "".join(one.text for one in argument.parts if isinstance(one, Literal)) if argument else ""
-    if argument is None or any(not isinstance(one, Literal) for one in argument.parts) or value.number:
+    if argument is None or value.number:
         return None
+    pattern = ""
+    for one in argument.parts:
+        if not isinstance(one, Literal) or (one.quoted and not part.quoted and _PATTERN.search(one.text)):
+            return None
+        pattern += one.text
     cuts = {
         ("##", "*/"): lambda text: text.rpartition("/")[2],
         ("%", "/*"): lambda text: text.rpartition("/")[0] if "/" in text else text,

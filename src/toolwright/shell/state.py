@@ -71,6 +71,8 @@ class State:
     """The functions that are being run."""
     own: frozenset[str] = frozenset()
     """Variables that the innermost of them has declared for itself."""
+    fixed: frozenset[str] = frozenset()
+    """Variables that were made read-only, so that a later assignment may have no effect."""
     stops_on_error: bool = False
     dialect: Dialect = "bash"
     ended: bool = False
@@ -97,6 +99,7 @@ class State:
             arguments=self.arguments if self.arguments == other.arguments else None,
             calls=self.calls,
             own=self.own | other.own,
+            fixed=self.fixed | other.fixed,
             stops_on_error=self.stops_on_error and other.stops_on_error,
             dialect=self.dialect,
         )
