@@ -78,19 +78,20 @@ class Analysis:
 
 
 def analyse(
-    command: str, *, cwd: str, home: str, shell: str = "bash", confinement: Confinement = OPEN, before: str = ""
+    command: str, *, cwd: str, home: str, shell: str = "bash", confinement: Confinement = OPEN, before: str = "", top: str = ""
 ) -> Analysis:
     """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing.
 
     `before` is what the same shell has been told already: it counts for where the line begins and what is set by then.
+    `top` is the top folder of the project's git work tree.
     """
-    found = _analysed(command, cwd, home, shell, before)
+    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell), top=top)
+    found = _analysed(command, state, before)
     return replace(found, confinement=confinement, folder=cwd)
 
 
-def _analysed(command: str, cwd: str, home: str, shell: str, before: str) -> Analysis:
+def _analysed(command: str, state: State, before: str) -> Analysis:
     findings = Findings()
-    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell))
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
@@ -119,7 +120,7 @@ def _analysed(command: str, cwd: str, home: str, shell: str, before: str) -> Ana
 
 def _state_after(before: str, state: State, findings: Findings) -> State:
     """What holds once a shell has been through a text; nothing is certain if that cannot be followed."""
-    lost = State(folders=(), dialect=state.dialect)
+    lost = State(folders=(), dialect=state.dialect, top=state.top)
     if len(before) > LONGEST or _NO_TEXT.search(before):
         return lost
     seen = Findings()

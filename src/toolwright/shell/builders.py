@@ -171,6 +171,33 @@ def npm(found: Effects, arguments: Sequence[Field]) -> None:
         found.touch("read", *paths_in(argument))
 
 
+def container(found: Effects, arguments: Sequence[Field]) -> None:
+    """`docker`: of `-v here:there` only the first is a path of this machine."""
+    position, found.unlisted = 0, True
+    while position < len(arguments):
+        argument = arguments[position]
+        text, following = argument.spelled, arguments[position + 1 : position + 2]
+        position += 1
+        option, equals, _ = text.partition("=")
+        if option in ("-v", "--volume", "--mount"):
+            value = tail(argument, len(option) + 1) if equals else following[0] if following else argument
+            position += not equals
+            found.touch("read", *_mounted(value))
+        elif not text.startswith("-") and ":" in text:
+            continue
+        else:
+            found.touch("read", *paths_in(argument))
+
+
+def _mounted(value: Field) -> list[Field]:
+    """The folder that is mounted; a bare name is a volume."""
+    if not value.exact:
+        return [] if value.known else [value]
+    source = next((one.partition("=")[2] for one in value.text.split(",") if one.startswith(("source=", "src="))), "")
+    path = source or value.text.partition(":")[0]
+    return [Field(path, (path,))] if path.startswith(("/", ".", "~")) else []
+
+
 BUILDERS: Mapping[str, Handler] = {
     **dict.fromkeys(["make", "gmake"], make),
     **dict.fromkeys(["gcc", "g++", "cc", "c++", "clang", "clang++"], compiler),
@@ -179,5 +206,6 @@ BUILDERS: Mapping[str, Handler] = {
     "go": go,
     "cargo": cargo,
     **dict.fromkeys(["npm", "pnpm", "yarn"], npm),
+    **dict.fromkeys(["docker", "podman"], container),
 }
 

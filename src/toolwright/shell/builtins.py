@@ -196,7 +196,8 @@ def trap(walk: Walk, call: Call) -> Outcome:
     operands = [one for one in call.arguments if one.text != "--"]
     if not operands or (operands[0].text in ("-p", "-l", "-", "") and operands[0].exact):
         return always(call.state)
-    _evaluate(walk, call, operands[0], State(folders=(), dialect=call.state.dialect))
+    later = State(folders=(), dialect=call.state.dialect, functions=call.state.functions)
+    _evaluate(walk, call, operands[0], later)
     if any(one.text not in ("EXIT", "0") for one in operands[1:]):
         walk.findings.doubt("A trap may change, at any point, what the rest of the script does.")
     return always(call.state)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Effects, names
-from toolwright.shell.feed import found_paths
+from toolwright.shell.listing import found_paths
 from toolwright.shell.state import Field, literal
 
 _VALUED = names(

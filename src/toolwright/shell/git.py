@@ -213,10 +213,9 @@ def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) ->
     named = _after_dashes(own)
     for argument in given.operands[1 if name == "grep" and not given.has("-e") else 0 :]:
         head, colon, _ = argument.spelled.partition(":")
-        if colon and not argument.spelled.startswith(":(") and "/" not in head.replace("origin/", ""):
-            named.append(tail(argument, len(head) + 1))
-        elif colon and not argument.spelled.startswith(":("):
-            named.append(tail(argument, len(head) + 1))
+        if colon and not argument.spelled.startswith(":("):
+            stage = re.match(r":\d:", argument.spelled)
+            named.append(tail(argument, stage.end() if stage else len(head) + 1))
         elif looks_like_path(argument.spelled) and name != "cat-file":
             found.touch("read", argument)
         elif argument.known:

@@ -86,5 +86,13 @@ def run_script(
         walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
         return
     home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
-    inside = State(folders=state.folders, variables=home, arguments=arguments, calls=state.calls, dialect=dialect)
+    inside = State(
+        folders=state.folders,
+        variables=home,
+        arguments=arguments,
+        calls=state.calls,
+        dialect=dialect,
+        top=state.top,
+        functions=state.functions,
+    )
     walk.nested(script.text, inside, call.draft)

@@ -1,5 +1,6 @@
 """What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -75,6 +76,10 @@ class State:
     """Variables that were made read-only, so that a later assignment may have no effect."""
     stops_on_error: bool = False
     dialect: Dialect = "bash"
+    top: str = ""
+    """The top folder of the git work tree that the line begins in, if it is known."""
+    functions: Container[str] = field(default=(), compare=False)
+    """Names that the script gives a meaning of its own."""
     ended: bool = False
     """Whether the script cannot get here, having left before."""
 
@@ -102,6 +107,8 @@ class State:
             fixed=self.fixed | other.fixed,
             stops_on_error=self.stops_on_error and other.stops_on_error,
             dialect=self.dialect,
+            top=self.top,
+            functions=self.functions,
         )
 
 

@@ -135,7 +135,9 @@ def change_mode(found: Effects, arguments: Sequence[Field]) -> None:
     """`chmod`, `chown`, `chgrp`: the first operand says what to set, unless a file is the model."""
     modes = [one for one in arguments if re.fullmatch(r"-[rwxXst]+", one.text)]
     given = take_options(found, "chmod", [one for one in arguments if one not in modes], _MODE)
-    found.touch("write", *given.operands[0 if modes or given.has("--reference") else 1 :])
+    files = given.operands[0 if modes or given.has("--reference") else 1 :]
+    found.touch("write", *files)
+    found.touch("within", *(files if given.has("-R", "--recursive") else ()))
 
 
 def dd(found: Effects, arguments: Sequence[Field]) -> None:

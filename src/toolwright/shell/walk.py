@@ -61,11 +61,12 @@ class Walker(Visitor):
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
+        state.functions = self.functions
         after = self.script(script, state, top=True)
         for bodies in list(self.functions.values()):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
-                    self.statement(body, State(folders=after.folders, dialect=after.dialect, calls=("",)))
+                    self.statement(body, State(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions))
         return after
 
     def script(self, script: Script, state: State, *, top: bool = False) -> State:
@@ -110,7 +111,7 @@ class Walker(Visitor):
         for statement in pipeline.statements:
             # bash runs each part in a shell of its own, zsh the last one in the script's
             part = self.statement(statement, state.copy(), feed).either(state)
-            feed = output_of(statement, state, self.functions)
+            feed = output_of(statement, state, feed)
             after = after.join(part)
         return always(after)
 
@@ -180,7 +181,7 @@ class Walker(Visitor):
             if after == state:
                 return after
             state = after
-        lost = State(folders=(), calls=state.calls, dialect=state.dialect, fixed=state.fixed)
+        lost = replace(state.copy(), folders=(), variables={}, arguments=None, own=frozenset(), stops_on_error=False)
         return self._round(condition, body, lost)
 
     def _round(self, condition: Script | None, body: Script, state: State) -> State:
