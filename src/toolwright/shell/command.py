@@ -122,6 +122,8 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
             walk.findings.doubt(problem)
     for reason in found.unknown:
         walk.findings.doubt(reason)
+    for source in found.read:
+        walk.findings.touch("read", source, call.state)
     for target in found.written:
         walk.findings.touch("write", target, call.state)
     for script in found.scripts:

@@ -148,9 +148,8 @@ class Findings:
             for name in place.texts:
                 for text in target.texts:
                     path = absolute(folder, name)
-                    leads = absolute(posixpath.dirname(path), text)
-                    self.links[path] = leads
-                    self.links[f"{path}/{posixpath.basename(leads)}"] = leads
+                    self.links[path] = absolute(posixpath.dirname(path), text)
+                    self.links[f"{path}/{posixpath.basename(text.rstrip('/'))}"] = absolute(path, text)
 
 
 def absolute(folder: str, text: str) -> str:

@@ -156,8 +156,10 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("delete", *(operands or paths or [literal(".")]))
         case "restore":
             found.touch("write", *operands, *paths)
+            found.touch("within", *operands, *paths)
         case "checkout":
             found.touch("write", *paths)
+            found.touch("within", *paths)
             found.touch("overwrite", *(one for one in operands if one.known))
         case "checkout-index" | "apply" | "am":
             shows = given.has("--stat", "--check", "--numstat", "--summary")

@@ -138,6 +138,8 @@ def _run_file(found: Effects, name: str, form: Interpreter, rest: Sequence[Field
         return
     if rest[0].text in form.subcommands:
         return
+    if form.subcommands and not set(rest[0].spelled) & set("./"):
+        found.doubts.append(_code(name))
     if rest[0].text.startswith(("/dev/", "/proc/")) or "<(" in rest[0].spelled:
         found.doubts.append(Contained(f"`{name}` runs what it is fed, which is not examined."))
     if rest[0].text and not looks_like_path(rest[0].text) and ":" in rest[0].text:

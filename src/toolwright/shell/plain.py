@@ -141,7 +141,7 @@ PLAIN: Mapping[str, Plain] = {
     "iconv": ("read", 0, "-c -f: -l -o> -s -t: --from-code: --to-code: --list --output> --silent --verbose"),
     "dos2unix": ("write", 0, "-k -q -n -o -c: -f -s -v"),
     "unix2dos": ("write", 0, "-k -q -n -o -c: -f -s -v"),
-    "date": (None, 0, "-d: -f< -I? -j -n -r: -R -s! -u -v: --date: --debug --file< --iso-8601? --reference< --resolution"
+    "date": (None, 0, "-d: -f< -I? -j -n -r< -R -s! -u -v: --date: --debug --file< --iso-8601? --reference< --resolution"
              " --rfc-3339: --rfc-email --set! --universal --utc"),
     "hostname": (None, 0, "-a -A -d -f -i -I -s -y --fqdn --short --ip-address --all-ip-addresses --domain"),
     "ps": (None, 0, "-a -A -c -C: -d -e -f -F -g: -G: -h -H -j -l -L -m -M -N -n -o: -O: -p: -q: -r -s: -S -t: -T -u: -U:"

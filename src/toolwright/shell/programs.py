@@ -6,6 +6,7 @@ from toolwright.shell.arguments import Effects, Handler, looks_like_path, paths_
 from toolwright.shell.builders import BUILDERS
 from toolwright.shell.editors import EDITORS
 from toolwright.shell.finder import find
+from toolwright.shell.findings import Contained
 from toolwright.shell.git import git
 from toolwright.shell.languages import INTERPRETERS, interpreter
 from toolwright.shell.network import NETWORK
@@ -35,6 +36,8 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
         given = take_options(found, name, arguments, known)
         if given.has("-f", "--from-file") and name == "jq":
             skip = 0
+        if name in ("less", "more", "man") and any(one.spelled.startswith("+") for one in given.operands):
+            found.doubts.append(Contained(f"What `{name}` is told to do at the start is not examined."))
         if kind is not None:
             found.touch(kind, *given.operands[skip:])
         return found

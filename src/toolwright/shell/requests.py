@@ -159,7 +159,7 @@ class _Paths:
         named = [*self.named("write", "delete"), *self.existing("overwrite")]
         patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
-        below = [*self._below(["delete"]), *self._below(["within"], certain=False)]
+        below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         contained = self.analysis.confinement.complete
         suspected = () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
         yield from self._files("edit", patterns, tuple(one for one in implied if one not in patterns), below, suspected)

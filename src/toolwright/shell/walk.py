@@ -258,6 +258,8 @@ class Walker(Visitor):
         command = argv[0].text if argv else ""
         plain = command in ("export", "declare", "typeset") or (command == "local" and bool(state.calls))
         repeated = len(names) < len(node.declared) or any("=" in one.spelled for one in argv[1:])
+        if command == "readonly" or any("r" in one.text for one in argv[1:] if one.text.startswith("-")):
+            state.fixed |= names
         if not plain or repeated or any(one.text not in ("-x", "-g", "-gx", "-xg") for one in argv[1:]):
             for name in names:
                 state.forget(name)

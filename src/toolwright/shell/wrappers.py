@@ -32,6 +32,8 @@ class Wrapper:
     """Whether the words are put together and given to a shell."""
     each: bool = False
     """Whether every word is a script of its own."""
+    reads: frozenset[str] = frozenset()
+    """Options whose value is a file that is read."""
     sets: frozenset[str] = frozenset()
     """Options whose value is an assignment for the environment."""
     flags: frozenset[str] = frozenset()
@@ -156,8 +158,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "flock": _wrapper("-w --timeout -E --wait", 1, "skips_file", scripts="-c --command", flags="-e -n -o -s -u -x -F -v --nonblock --exclusive --shared"),
     "busybox": _wrapper(silent="--list --help --install"),
     "toybox": _wrapper(),
-    "xargs": _wrapper(flags=_XARGS, valued="-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars --replace --eof --process-slot-var"),
-    "parallel": _wrapper("-j --jobs -a --arg-file -S --colsep --delay --results --joblog --tmpdir -N -n", 0, "joins"),
+    "xargs": _wrapper(flags=_XARGS, reads="-a --arg-file", valued="-d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars --replace --eof --process-slot-var"),
+    "parallel": _wrapper("-j --jobs -S --colsep --delay --results --joblog --tmpdir -N -n", 0, "joins", reads="-a --arg-file"),
     "watch": _wrapper("-n --interval -q --equexit", 0, "joins", flags="-b -c -C -d -e -g -p -r -t -w -x --no-title --color --differences"),
     "entr": _wrapper(scripts="-s", flags="-a -c -d -n -p -r -z"),
     "hyperfine": _wrapper("-w --warmup -r --runs -m --min-runs -M -N -u", 0, "each", scripts="-p --prepare -c"),
@@ -211,6 +213,7 @@ class Unwrapped:
     options: dict[str, Field] = field(default_factory=dict[str, Field])
     """The options given, with their values."""
     written: list[Field] = field(default_factory=list[Field])
+    read: list[Field] = field(default_factory=list[Field])
     unknown: list[Contained] = field(default_factory=list[Contained])
     """Options that are in no list."""
     doubt: str = ""
@@ -274,7 +277,7 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
 
 def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, following: Sequence[Field]) -> int:
     """Note what an option means; how many words it takes beyond itself."""
-    takes = wrapper.valued | wrapper.scripts | wrapper.folders | wrapper.writes | wrapper.sets
+    takes = wrapper.valued | wrapper.scripts | wrapper.folders | wrapper.writes | wrapper.sets | wrapper.reads
     name, value, glued = split_option(text, takes)
     found.options[name or text] = literal("")
     if not _is_known(wrapper, text, name):
@@ -289,6 +292,8 @@ def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, fo
         found.folder = given
     elif name in wrapper.writes:
         found.written.append(given)
+    elif name in wrapper.reads:
+        found.read.append(given)
     elif name in wrapper.sets:
         found.assigned.append(given)
     if program == "env" and name in wrapper.scripts and set(given.spelled) & set("\\$'\"#"):

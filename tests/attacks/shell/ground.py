@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolwright.agents import Folders, default_rules
+from toolwright.agents import default_rules, rules
 from toolwright.files.paths import Tree
 from toolwright.permission.approvals import Approval
 from toolwright.permission.broker import judged
-from toolwright.permission.rules import Layer, Policy, Rule, rules, strictest
+from toolwright.folders import Folders
+from toolwright.permission.rules import Layer, Policy, Rule, strictest
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
