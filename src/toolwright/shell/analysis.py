@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from toolwright.shell.approval import exact_texts, proposals
+from toolwright.shell.approval import offers
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.findings import Draft, Findings, TooMuch, Touch
 from toolwright.shell.nodes import Script
@@ -71,8 +71,6 @@ class Analysis:
     contained: bool = False
     """Whether a complete box takes care of all these reasons."""
     confinement: Confinement = OPEN
-    folder: str = "/"
-    """Where the line begins."""
     spellings: Mapping[str, str]
     """For paths that stand for several, such as `out/$f`: how to show them."""
 
@@ -86,12 +84,7 @@ def analyse(
     `top` is the top folder of the project's git work tree.
     """
     state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell), top=top)
-    found = _analysed(command, state, before)
-    return replace(found, confinement=confinement, folder=cwd)
-
-
-def _analysed(command: str, state: State, before: str) -> Analysis:
-    findings = Findings()
+    findings = Findings(confinement=confinement)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
@@ -164,6 +157,7 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
         touched=touched,
         links=findings.links,
         reasons=tuple(findings.reasons),
+        confinement=findings.confinement,
         contained=verdict == "partly" and findings.contained,
         spellings=spellings,
     )
@@ -173,12 +167,13 @@ def _command(draft: Draft, *, offer: bool) -> Command:
     texts = dict.fromkeys(called.text for called in draft.called)
     texts.pop(draft.shown, None)
     words = draft.called[0].words if draft.called else draft.words
+    always, exact = offers(draft)
     return Command(
         words=words,
         shown=draft.shown,
         implied=tuple(texts),
-        always=proposals(draft) if offer else (),
-        exact=exact_texts(draft),
+        always=always if offer else (),
+        exact=exact,
         suspected=tuple(draft.suspected),
         folders=draft.folders or (),
         fed=draft.fed,

@@ -89,30 +89,28 @@ _OPEN = re.compile(r"[$`*?\[\]{}~]")
 """Characters that may stand for something else the next time."""
 
 
-def proposals(draft: Draft) -> tuple[str, ...]:
-    """The patterns that, once allowed, let exactly this kind of command run again; none if that cannot be said.
+def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns that, once allowed, let exactly this kind of command run again, and its texts that go word for word.
 
-    A command may come down to others, and each of those needs its own leave.
+    A command may come down to others, and each of those needs its own leave; there is no offer where one of them
+    cannot be put in words that mean the same the next time.
     """
     shown = Called(draft.shown, draft.words or tuple(draft.shown.split(" ")))
     itself, *others = draft.called or [shown]
-    offered: list[str] = []
-    for called in (shown, itself, *others):
-        if any(matches(called.text, pattern) for pattern in offered) and not _is_exact_only(called.words):
+    offered: dict[str, None] = {}
+    exact: dict[str, None] = {}
+    possible = True
+    for called in (shown, *(() if itself.text == shown.text else (itself,)), *others):
+        only_exact = bool(called.words) and _is_exact_only(called.words)
+        if only_exact:
+            exact[called.text] = None
+        elif any(matches(called.text, pattern) for pattern in offered):
             continue
         same = called is shown or called is itself or called.words[1:] == itself.words[1:]
-        pattern = _wide(called) if same else _exact(called)
-        if not pattern or (draft.fed and _is_exact_only(called.words)):
-            return ()
-        if pattern not in offered:
-            offered.append(pattern)
-    return tuple(offered)
-
-
-def exact_texts(draft: Draft) -> tuple[str, ...]:
-    """The texts of a command that no approval of their kind covers, only one of the very same words."""
-    shown = Called(draft.shown, draft.words or tuple(draft.shown.split(" ")))
-    return tuple(dict.fromkeys(one.text for one in (shown, *draft.called) if one.words and _is_exact_only(one.words)))
+        pattern = _exact(called) if only_exact or not same else _wide(called)
+        possible = possible and bool(pattern) and not (draft.fed and only_exact)
+        offered[pattern] = None
+    return tuple(offered) if possible else (), tuple(exact)
 
 
 def can_be_kept(text: str) -> bool:
@@ -123,7 +121,7 @@ def can_be_kept(text: str) -> bool:
 def _wide(called: Called) -> str:
     start = prefix(called.words)
     fixed = all(not set(word) & set("$`*?") for word in start)
-    if fixed and not start[-1].startswith("-") and not _is_exact_only(called.words):
+    if fixed and not start[-1].startswith("-"):
         return " ".join(start) + " *"
     return _exact(called)
 

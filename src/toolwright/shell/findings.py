@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Literal
 
+from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.state import ALTERNATIVES, Field, State
 
 Touch = Literal["read", "look", "take", "carry", "write", "into", "within", "overwrite", "delete", "enter", "run", "mention", "history"]
@@ -82,6 +83,7 @@ def _values(argument: Field) -> tuple[str, ...]:
 class Findings:
     """Filled while walking; the same place may be walked several times."""
 
+    confinement: Confinement = OPEN
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""

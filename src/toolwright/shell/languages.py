@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolwright.shell.arguments import Effects, looks_like_path, paths_in, tail
 from toolwright.shell.findings import Contained
@@ -87,6 +88,7 @@ _PYTHON_RUNS = frozenset({"cProfile", "profile", "trace", "asyncio"})
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|luajit|node|php|tclsh|bash|ksh|zsh)[0-9.]+")
 
 
+@lru_cache(maxsize=1024)
 def plain_name(program: str) -> str:
     """The name a program goes by in these tables: without folder, version and, on some systems, capitals."""
     name = program.rpartition("/")[2].removesuffix(".exe")

@@ -83,7 +83,7 @@ class _Paths:
         """The paths, those they are by the line's own links, and for wildcards the files they name at the moment."""
         found: dict[str, None] = {}
         for kind in kinds:
-            for path in self.analysis.touched.get(kind, ()):
+            for path in self._touched(kind):
                 for one in self._aliases(path):
                     found[one] = None
                     if is_wild(one):
@@ -91,6 +91,17 @@ class _Paths:
                         found.update(dict.fromkeys(more))
                         self.unjudged = self.unjudged or not complete
         return list(found)
+
+    def _touched(self, kind: Touch) -> Iterable[str]:
+        match kind:
+            case "enter":
+                return self.analysis.enters
+            case "write":
+                return self.analysis.writes
+            case "delete":
+                return self.analysis.deletes
+            case _:
+                return self.analysis.touched.get(kind, ())
 
     def _aliases(self, path: str) -> Iterator[str]:
         yield path

@@ -42,6 +42,7 @@ class Scanner:
         self.position = 0
         self.offset = offset
         self.depth = depth
+        self._continued = "\\\n" in text
         self.beyond_posix = False
         """Whether something was read that plain `sh` takes for something else."""
         self._not_arithmetic: set[int] = set()
@@ -66,7 +67,7 @@ class Scanner:
         """Over blanks; and the token that follows is put together if it is continued on the next line."""
         if match := _BLANKS.match(self.text, self.position):
             self.position = match.end()
-        while match := _CONTINUED.match(self.text, self.position):
+        while self._continued and (match := _CONTINUED.match(self.text, self.position)):
             self._join_lines(match.end() - 2)
 
     def _join_lines(self, position: int) -> None:
@@ -178,14 +179,13 @@ class Scanner:
 
     def _expansion(self, *, quoted: bool) -> list[Part]:
         start = self.position
-        while self.text.startswith("\\\n", start + 1):
+        while self._continued and self.text.startswith("\\\n", start + 1):
             self._join_lines(start + 1)
         following = self.text[start + 1 : start + 2]
         if match := _NAME.match(self.text, start + 1):
-            while match and self.text.startswith("\\\n", match.end()):
+            if self._continued and self.text.startswith("\\\n", match.end()):
                 self._join_lines(match.end())
-                match = _NAME.match(self.text, start + 1)
-            assert match is not None
+                return self._expansion(quoted=quoted)
             self.position = match.end()
             return [Parameter(match.group(), self.text[start : match.end()], quoted)]
         if following and following in "0123456789@*#?$!-":

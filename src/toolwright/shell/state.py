@@ -84,7 +84,19 @@ class State:
     """Whether the script cannot get here, having left before."""
 
     def copy(self) -> "State":
-        return replace(self, variables=dict(self.variables))
+        return State(
+            folders=self.folders,
+            variables=dict(self.variables),
+            arguments=self.arguments,
+            calls=self.calls,
+            own=self.own,
+            fixed=self.fixed,
+            stops_on_error=self.stops_on_error,
+            dialect=self.dialect,
+            top=self.top,
+            functions=self.functions,
+            ended=self.ended,
+        )
 
     def forget(self, name: str) -> None:
         self.variables.pop(name, None)
