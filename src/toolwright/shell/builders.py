@@ -173,19 +173,16 @@ def npm(found: Effects, arguments: Sequence[Field]) -> None:
 
 def container(found: Effects, arguments: Sequence[Field]) -> None:
     """`docker`: of `-v here:there` only the first is a path of this machine."""
-    position, found.unlisted = 0, True
-    while position < len(arguments):
-        argument = arguments[position]
-        text, following = argument.spelled, arguments[position + 1 : position + 2]
-        position += 1
-        option, equals, _ = text.partition("=")
+    found.unlisted = True
+    inside = any(one.text in ("run", "exec", "create", "attach") for one in arguments[:3])
+    for position, argument in enumerate(arguments):
+        option, equals, _ = argument.spelled.partition("=")
+        value = tail(argument, len(option) + 1) if equals else next(iter(arguments[position + 1 : position + 2]), argument)
         if option in ("-v", "--volume", "--mount"):
-            value = tail(argument, len(option) + 1) if equals else following[0] if following else argument
-            position += not equals
             found.touch("read", *_mounted(value))
-        elif not text.startswith("-") and ":" in text:
-            continue
-        else:
+        elif option in ("--env-file", "-f", "--file", "--cidfile", "--iidfile"):
+            found.touch("read", value)
+        elif not inside and not (":" in option and not option.startswith("-")):
             found.touch("read", *paths_in(argument))
 
 

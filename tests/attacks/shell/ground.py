@@ -86,5 +86,7 @@ def policy(*lines: str) -> Policy:
     return Policy("build", (Layer("user", (Rule("*", "*", "allow"), *rules(*lines))),))
 
 
-def default_policy(folders: Folders) -> Policy:
-    return Policy("build", (Layer("defaults", default_rules(folders)),))
+def default_policy(home: Path, *lines: str) -> Policy:
+    """The rules that hold before anything is said, and then these."""
+    folders = Folders.of({"HOME": str(home)})
+    return Policy("build", (Layer("defaults", default_rules(folders)), Layer("user", rules(*lines))))
