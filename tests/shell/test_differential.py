@@ -94,7 +94,9 @@ def is_temporary(path: str, case: Path) -> bool:
 def unforetold_reads(found: Trace, analysis: Analysis, case: Path) -> list[str]:
     """Files read outside the project folder; those inside are nobody's concern but the read rules'."""
     outside = {path for path in map(os.path.normpath, found.read) if path.startswith(f"{case}/outside")}
-    return unforetold(outside, (*analysis.reads, *analysis.looks, *analysis.writes, *analysis.deletes, *analysis.enters), case)
+    return unforetold(
+        outside, (*analysis.reads, *analysis.looks, *analysis.writes, *analysis.deletes, *analysis.enters), case
+    )
 
 
 def covers(named: str, path: str) -> bool:

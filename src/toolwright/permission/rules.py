@@ -122,11 +122,11 @@ class Policy:
         return replace(decision, action="ask")
 
     def decide_below(self, permission: str, below: Below) -> Decision:
-        """What the rules say of all that is in a folder: of each name there is, and of each name they themselves give."""
+        """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
         decisions = [self.decide(permission, pattern) for pattern in self._named_below(permission, below)]
         found = strictest([Decision(action="allow", policy=self), *decisions])
-        if found.action != "allow" and (not below.certain or below.complete is False):
-            return replace(found, action="ask") if not below.certain else found
+        if found.action == "deny" and not below.certain:
+            return replace(found, action="ask")
         if found.action == "allow" and not below.complete and self._may_fit(permission, below.folder):
             return Decision(action="ask", policy=self)
         return found
@@ -135,9 +135,9 @@ class Policy:
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
         restricting = self._restricting(permission)
         for rule in restricting:
-            if rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts):
-                yield rule.pattern
-            elif rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts):
+            if (
+                rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
+            ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):
                 yield rule.pattern
         pieces = [_longest_piece(rule.pattern) for rule in restricting if rule.pattern.strip("*")]
         everything = "\n".join(start + name for start in starts[:1] for name in below.names).lower()

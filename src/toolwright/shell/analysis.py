@@ -76,7 +76,14 @@ class Analysis:
 
 
 def analyse(
-    command: str, *, cwd: str, home: str, shell: str = "bash", confinement: Confinement = OPEN, before: str = "", top: str = ""
+    command: str,
+    *,
+    cwd: str,
+    home: str,
+    shell: str = "bash",
+    confinement: Confinement = OPEN,
+    before: str = "",
+    top: str = "",
 ) -> Analysis:
     """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing.
 

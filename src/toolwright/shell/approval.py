@@ -12,35 +12,74 @@ from toolwright.shell.wrappers import RUNNERS, WRAPPERS
 from toolwright.wildcard import matches
 
 _WORD_FOR_WORD = names(
-    "rm rmdir unlink shred srm trash dd mkfs fdisk parted wipefs kill killall pkill reboot shutdown halt poweroff truncate"
-    " eval source . trap alias exec mount umount iptables crontab at batch chroot userdel passwd visudo ssh scp sftp rsync"
-    " tmux screen ed ex vi vim nvim emacs gdb lldb sqlite3 psql mysql mongosh redis-cli bwrap firejail systemd-run nix-shell"
-    " tw toolwright opencode claude codex gemini aider goose ansible ansible-playbook fab"
+    "rm rmdir unlink shred srm trash dd mkfs fdisk parted wipefs kill killall pkill reboot shutdown halt"
+    " poweroff truncate eval source . trap alias exec mount umount iptables crontab at batch chroot userdel"
+    " passwd visudo ssh scp sftp rsync tmux screen ed ex vi vim nvim emacs gdb lldb sqlite3 psql mysql"
+    " mongosh redis-cli bwrap firejail systemd-run nix-shell tw toolwright opencode claude codex gemini aider"
+    " goose ansible ansible-playbook fab"
 )
 _RECURSIVE = frozenset({"chmod", "chown", "chgrp"})
 _FIND_ACTS = ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls")
 
 _ANY = re.compile(r".*", re.DOTALL)
 _COMMON = re.compile(
-    r"-(?:[vqhaljwnkxsV]{1,4}|j\s*\d+|#\d+|\d+|o=?\w*|p\d*)|--(?:verbose|quiet|help|version|json|all|watch|dry-run|no-color|color(?:=\w+)?"
-    r"|output(?:=\w+)?|format(?:=\S+)?|limit(?:=\d+)?|since(?:=\S+)?|tail(?:=\d+)?|follow|namespace(?:=\S+)?|workspace|release|debug"
-    r"|no-cache|silent|parallel|offline|locked|frozen|check|fix|coverage|ci|production|save|save-dev|no-audit|no-fund|if-present"
-    r"|state(?:=\w+)?|repo(?:=\S+)?|web|jobs(?:=\d+)?|keep-going|tests?|lib|bins?|features(?:=\S+)?|package(?:=\S+)?|upgrade|user"
-    r"|all-targets|all-features|workspace|message-format=\w+|nocapture|race|run(?:=\S+)?|count(?:=\d+)?|cover|short|timeout(?:=\S+)?)"
-    r"|-(?:run|count|race|cover|short|timeout|bench|tags|v)(?:=\S+)?"
+    r"-(?:[vqhaljwnkxsV]{1,4}|j\s*\d+|#\d+|\d+|o=?\w*|p\d*)|--(?:verbose|quiet|help|version|json|all|watch"
+    r"|dry-run|no-color|color(?:=\w+)?|output(?:=\w+)?|format(?:=\S+)?|limit(?:=\d+)?|since(?:=\S+)?"
+    r"|tail(?:=\d+)?|follow|namespace(?:=\S+)?|workspace|release|debug|no-cache|silent|parallel|offline|locked"
+    r"|frozen|check|fix|coverage|ci|production|save|save-dev|no-audit|no-fund|if-present|state(?:=\w+)?"
+    r"|repo(?:=\S+)?|web|jobs(?:=\d+)?|keep-going|tests?|lib|bins?|features(?:=\S+)?|package(?:=\S+)?|upgrade"
+    r"|user|all-targets|all-features|workspace|message-format=\w+|nocapture|race|run(?:=\S+)?|count(?:=\d+)?"
+    r"|cover|short|timeout(?:=\S+)?)|-(?:run|count|race|cover|short|timeout|bench|tags|v)(?:=\S+)?"
 )
 _READS = (
-    *("status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote grep cat-file fetch".split()),
-    *("for-each-ref merge-base name-rev check-ignore count-objects reflog whatchanged var version help".split()),
+    *(
+        [
+            "status",
+            "log",
+            "diff",
+            "show",
+            "blame",
+            "shortlog",
+            "describe",
+            "rev-parse",
+            "rev-list",
+            "ls-files",
+            "ls-tree",
+            "ls-remote",
+            "grep",
+            "cat-file",
+            "fetch",
+        ]
+    ),
+    *(
+        [
+            "for-each-ref",
+            "merge-base",
+            "name-rev",
+            "check-ignore",
+            "count-objects",
+            "reflog",
+            "whatchanged",
+            "var",
+            "version",
+            "help",
+        ]
+    ),
 )
 _GIT: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(_READS, _ANY),
     "reflog": re.compile(r"-(?!-expire|-delete)\S*"),
     "add": re.compile(r"-[AunvNp]+|--(?:all|update|verbose|dry-run|intent-to-add|patch)"),
-    "commit": re.compile(r"-[amsqvS]+|--(?:all|message(?:=.*)?|signoff|quiet|verbose|allow-empty|author=.*|date=.*|fixup=.*)", re.DOTALL),
+    "commit": re.compile(
+        r"-[amsqvS]+|--(?:all|message(?:=.*)?|signoff|quiet|verbose|allow-empty|author=.*|date=.*|fixup=.*)", re.DOTALL
+    ),
     "push": re.compile(r"-[uvqn46]+|--(?:set-upstream|tags|follow-tags|verbose|quiet|dry-run|progress|all)"),
-    "pull": re.compile(r"-[vqrn]+|--(?:rebase|no-rebase|ff|ff-only|no-ff|verbose|quiet|tags|no-edit|autostash|no-tags)"),
-    "branch": re.compile(r"-[arv]+|--(?:all|remotes|list|verbose|show-current|contains|merged|no-merged|sort=.*|format=.*|no-color)"),
+    "pull": re.compile(
+        r"-[vqrn]+|--(?:rebase|no-rebase|ff|ff-only|no-ff|verbose|quiet|tags|no-edit|autostash|no-tags)"
+    ),
+    "branch": re.compile(
+        r"-[arv]+|--(?:all|remotes|list|verbose|show-current|contains|merged|no-merged|sort=.*|format=.*|no-color)"
+    ),
     "switch": re.compile(r"-[cqtd]+|--(?:create|quiet|track|detach|guess)"),
     "merge": re.compile(r"-[nqve]+|-m|--(?:no-ff|ff|ff-only|no-edit|edit|squash|stat|quiet|abort|continue|no-commit)"),
     "rebase": re.compile(r"-[qv]+|--(?:abort|continue|skip|quiet|onto|autostash|autosquash|stat)"),
@@ -161,7 +200,7 @@ def _is_exact_git(words: Sequence[str]) -> bool:
     if plain is None:
         return True
     forced = verb == "push" and any(word.startswith(("+", ":")) for word in rest)
-    return forced or any(word.startswith("-") and not plain.fullmatch(word) for word in rest) or "--" in rest[:-1] * (verb == "reset")
+    return forced or any(word.startswith("-") and not plain.fullmatch(word) for word in rest)
 
 
 def _is_exact_by_verb(name: str, words: Sequence[str]) -> bool:
@@ -169,7 +208,7 @@ def _is_exact_by_verb(name: str, words: Sequence[str]) -> bool:
     start = prefix(words)
     family = " ".join(start[:2]) if " ".join(start[:2]) in _VERBS and len(start) > 2 else name
     verbs = _VERBS.get(family)
-    verb = start[-1] if len(start) > 1 and family != name or name == "gh" else (words[1] if len(words) > 1 else "")
+    verb = start[-1] if (len(start) > 1 and family != name) or name == "gh" else (words[1] if len(words) > 1 else "")
     if verbs is None and name in ("aws", "az", "gcloud", "doctl"):
         return not re.match(r"(?:list|describe|get|show|ls)\b", start[-1])
     if verbs and verb not in verbs:

@@ -116,7 +116,13 @@ def _take_option(found: Arguments, argument: Field, text: str, takes: frozenset[
 def tail(argument: Field, length: int, rest: str | None = None) -> Field:
     """The argument without its first characters, which are an option's name."""
     texts = tuple(text[length:] for text in argument.texts)
-    return Field(argument.spelled[length:] if rest is None else rest, texts, argument.known, argument.glob, splits=argument.splits)
+    return Field(
+        argument.spelled[length:] if rest is None else rest,
+        texts,
+        argument.known,
+        argument.glob,
+        splits=argument.splits,
+    )
 
 
 def paths_in(argument: Field) -> Iterator[Field]:

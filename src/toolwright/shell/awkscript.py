@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:[^\]\\\n]|\\.)*\])*/", re.DOTALL)
-_ENDS_VALUE = frozenset({")", "]", "$", "++", "--"})
+_ENDS_VALUE = frozenset({")", "]", "$", "++", "--", "//"})
 _KEYWORDS = frozenset({"print", "printf", "return", "in", "case", "else", "do", "exit", "delete", "while", "if", "for"})
 _ACTS = frozenset({"system", "getline", "ARGV", "ARGC", "include", "load", "BEGINFILE"})
 _HARMLESS_TARGETS = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
@@ -67,4 +67,4 @@ def _is_value(token: str) -> bool:
     """Whether a slash after the token divides."""
     if token in _KEYWORDS:
         return False
-    return token in _ENDS_VALUE or token == "//" or token[:1] == '"' or token[:1].isalnum() or token[:1] in "_."
+    return token in _ENDS_VALUE or token[:1] == '"' or token[:1].isalnum() or token[:1] in "_."

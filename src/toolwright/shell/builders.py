@@ -10,10 +10,10 @@ from toolwright.shell.state import Field
 from toolwright.shell.variables import exported
 
 _MAKE = (
-    "-b -B -C: -d -e -f< -h -i -I: -j? -k -l? -L -m -n -o: -O? -p -q -r -R -s -S -t -v -w -W: --always-make --directory: --debug?"
-    " --dry-run --file< --makefile< --ignore-errors --include-dir: --jobs? --keep-going --just-print --load-average?"
-    " --no-builtin-rules --no-print-directory --output-sync? --print-data-base --question --quiet --silent --recon --trace"
-    " --touch --warn-undefined-variables --print-directory"
+    "-b -B -C: -d -e -f< -h -i -I: -j? -k -l? -L -m -n -o: -O? -p -q -r -R -s -S -t -v -w -W: --always-make"
+    " --directory: --debug? --dry-run --file< --makefile< --ignore-errors --include-dir: --jobs? --keep-going"
+    " --just-print --load-average? --no-builtin-rules --no-print-directory --output-sync? --print-data-base"
+    " --question --quiet --silent --recon --trace --touch --warn-undefined-variables --print-directory"
 )
 _MAKE_VARIABLE = re.compile(r"([A-Za-z_]\w*)(?::|::|\?|\+|!)?=")
 _PLAIN_VALUE = re.compile(r"[\w./:,=@%+ -]*")
@@ -35,16 +35,21 @@ def make(found: Effects, arguments: Sequence[Field]) -> None:
             continue
         value = tail(argument, match.end())
         found.suspected.append(value)
-        if not value.known or not all(map(_PLAIN_VALUE.fullmatch, value.texts)) or _MAKE_ORDERS.fullmatch(match.group(1)):
+        if (
+            not value.known
+            or not all(map(_PLAIN_VALUE.fullmatch, value.texts))
+            or _MAKE_ORDERS.fullmatch(match.group(1))
+        ):
             found.doubts.append(Contained(f"`{match.group(1)}` is set for `make`, whose commands it may be part of."))
         elif match.group(1) in ("SHELL", "PATH", "LD_PRELOAD", "MAKEFLAGS"):
             found.doubts.append(exported(match.group(1), value) or Contained(f"`{match.group(1)}` is set for `make`."))
 
 
 _COMPILER = re.compile(
-    r"-(?:c|S|E|O\w*|g[\w-]*|W(?![alp],)[\w=+-]*|f(?!plugin|dump|profile|save|auto-profile|sanitize-|use-ld)[\w=.,+/-]*"
-    r"|m[\w=.,+-]+|std=[\w+]+|ansi|pedantic(?:-errors)?|w|v|s|D.*|U.*|l[\w.:+-]+|M[MDGP]*|pthread|shared|static|pie|no-pie"
-    r"|rdynamic|nostd\w+|P|C|dM|dumpmachine|dumpversion|print-[\w=.-]+|pipe|nodefaultlibs|nostartfiles|fsanitize=[\w,]+)"
+    r"-(?:c|S|E|O\w*|g[\w-]*|W(?![alp],)[\w=+-]*|f(?!plugin|dump|profile|save|auto-profile|sanitize-"
+    r"|use-ld)[\w=.,+/-]*|m[\w=.,+-]+|std=[\w+]+|ansi|pedantic(?:-errors)?|w|v|s|D.*|U.*|l[\w.:+-]+|M[MDGP]*"
+    r"|pthread|shared|static|pie|no-pie|rdynamic|nostd\w+|P|C|dM|dumpmachine|dumpversion|print-[\w=.-]+|pipe"
+    r"|nodefaultlibs|nostartfiles|fsanitize=[\w,]+)"
 )
 _COMPILER_VALUED = frozenset({"-x", "-D", "-U", "-arch", "-target", "--param", "-MT", "-MQ", "-l"})
 _COMPILER_FOLDERS = ("-I", "-L", "-isystem", "-iquote", "-idirafter", "-include")
@@ -74,23 +79,28 @@ def compiler(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _SQLITE = (
-    "-append -ascii -bail -batch -box -cmd: -column -csv -echo -header -noheader -html -json -line -list -markdown -newline:"
-    " -nullvalue: -quote -readonly -separator: -stats -table -tabs -version -safe -interactive -help -init! -nofollow"
+    "-append -ascii -bail -batch -box -cmd: -column -csv -echo -header -noheader -html -json -line -list"
+    " -markdown -newline: -nullvalue: -quote -readonly -separator: -stats -table -tabs -version -safe"
+    " -interactive -help -init! -nofollow"
 )
 _SQL_REACHES_OUT = re.compile(
-    r"writefile|readfile|load_extension|\bedit\s*\(|\battach\b|\bvacuum\b.*\binto\b|fts\w*_tokenizer|^\s*\.(?!(?:tables?|schema"
-    r"|fullschema|databases|headers?|mode|indexes|indices|timeout|width|stats|version|help|quit|exit|nullvalue|separator|dump"
-    r"|show|eqp|changes|bail|echo|timer|print|dbinfo|lint)\b)",
+    r"writefile|readfile|load_extension|\bedit\s*\(|\battach\b|\bvacuum\b|fts\w*_tokenizer"
+    r"|^\s*\.(?!(?:tables?|schema|fullschema|databases|headers?|mode|indexes|indices|timeout|width|stats"
+    r"|version|help|quit|exit|nullvalue|separator|dump|show|eqp|changes|bail|echo|timer|print|dbinfo|lint)\b)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
-_SQL_ASKS = re.compile(r"\s*(?:select|pragma\s+\w+\s*(?:\(|;|$)|explain|with|\.(?:tables|schema|dump|indexes|header|mode))", re.I)
+_SQL_ASKS = re.compile(
+    r"\s*(?:select|pragma\s+\w+\s*(?:\(|;|$)|explain|with|\.(?:tables|schema|dump|indexes|header|mode))", re.IGNORECASE
+)
 
 
 def sqlite(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "sqlite3", [_one_dash(one) for one in arguments], _SQLITE)
     database, statements = given.operands[:1], [*given.values("-cmd"), *given.operands[1:]]
     found.touch("read", *(one for one in database if one.text != ":memory:"))
-    if not given.has("-readonly") and not (statements and all(one.exact and _SQL_ASKS.match(one.text) for one in statements)):
+    if not given.has("-readonly") and not (
+        statements and all(one.exact and _SQL_ASKS.match(one.text) for one in statements)
+    ):
         found.touch("write", *(one for one in database if one.text != ":memory:"))
     if not statements and not given.has("-version", "-help"):
         found.doubts.append(Contained("`sqlite3` runs what it is fed, which is not examined."))
@@ -121,11 +131,33 @@ def go(found: Effects, arguments: Sequence[Field]) -> None:
     for position, argument in enumerate(arguments):
         text, following = argument.spelled, arguments[position + 1 : position + 2]
         option, equals, _ = text.lstrip("-").partition("=") if text.startswith("-") else ("", "", "")
-        if option in ("exec", "toolexec", "vettool", "ldflags", "gcflags", "overlay", "C", "modfile", "asmflags", "gccgoflags"):
-            plain = option in ("ldflags", "gcflags") and not re.search(r"extld|-B|wrapper", text + "".join(one.spelled for one in following))
+        if option in (
+            "exec",
+            "toolexec",
+            "vettool",
+            "ldflags",
+            "gcflags",
+            "overlay",
+            "C",
+            "modfile",
+            "asmflags",
+            "gccgoflags",
+        ):
+            plain = option in ("ldflags", "gcflags") and not re.search(
+                r"extld|-B|wrapper", text + "".join(one.spelled for one in following)
+            )
             if not plain:
                 found.doubts.append(Contained(f"`go -{option}` may run another program."))
-        if option in ("o", "coverprofile", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "outputdir"):
+        if option in (
+            "o",
+            "coverprofile",
+            "cpuprofile",
+            "memprofile",
+            "blockprofile",
+            "mutexprofile",
+            "trace",
+            "outputdir",
+        ):
             found.touch("write", *([tail(argument, text.index("=") + 1)] if equals else following))
         if option in ("exec", "toolexec"):
             found.suspected += [tail(argument, text.index("=") + 1)] if equals else following
@@ -133,10 +165,11 @@ def go(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _CARGO = re.compile(
-    r"--(?:release|all|workspace|lib|bins?|tests?|examples?|benches|bench|all-targets|features|all-features|no-default-features|target"
-    r"|package|exclude|jobs|keep-going|verbose|quiet|color|locked|offline|frozen|message-format|doc|no-run|no-fail-fast|open"
-    r"|no-deps|fix|allow-dirty|allow-staged|check|profile|future-incompat-report|timings|test|example|bin|nocapture|version|help"
-    r"|dev|build|git|branch|tag|rev|path|rename|optional|precise|depth|edges|invert|list|vers|name|edition|vcs|dry-run|force)(?:=.*)?"
+    r"--(?:release|all|workspace|lib|bins?|tests?|examples?|benches|bench|all-targets|features|all-features"
+    r"|no-default-features|target|package|exclude|jobs|keep-going|verbose|quiet|color|locked|offline|frozen"
+    r"|message-format|doc|no-run|no-fail-fast|open|no-deps|fix|allow-dirty|allow-staged|check|profile"
+    r"|future-incompat-report|timings|test|example|bin|nocapture|version|help|dev|build|git|branch|tag|rev"
+    r"|path|rename|optional|precise|depth|edges|invert|list|vers|name|edition|vcs|dry-run|force)(?:=.*)?"
     r"|-[pjvqFrhVZD]+\d*"
 )
 
@@ -152,12 +185,16 @@ def cargo(found: Effects, arguments: Sequence[Field]) -> None:
         if head in ("--manifest-path", "--target-dir", "--out-dir", "--root"):
             found.touch("read" if head == "--manifest-path" else "write", *paths_in(argument))
         elif argument.spelled.startswith("-") and not _CARGO.fullmatch(argument.spelled):
-            found.doubts.append(Contained(f"`{argument.spelled}` is not among the options of `cargo` known to be harmless."))
+            found.doubts.append(
+                Contained(f"`{argument.spelled}` is not among the options of `cargo` known to be harmless.")
+            )
     for argument in arguments:
         found.touch("read", *paths_in(argument))
 
 
-_NPM_DANGERS = re.compile(r"--(?:script-shell|shell|node-options|userconfig|globalconfig|git|editor|viewer|browser|init-module|prefix)\b")
+_NPM_DANGERS = re.compile(
+    r"--(?:script-shell|shell|node-options|userconfig|globalconfig|git|editor|viewer|browser|init-module|prefix)\b"
+)
 
 
 def npm(found: Effects, arguments: Sequence[Field]) -> None:
@@ -177,7 +214,9 @@ def container(found: Effects, arguments: Sequence[Field]) -> None:
     inside = any(one.text in ("run", "exec", "create", "attach") for one in arguments[:3])
     for position, argument in enumerate(arguments):
         option, equals, _ = argument.spelled.partition("=")
-        value = tail(argument, len(option) + 1) if equals else next(iter(arguments[position + 1 : position + 2]), argument)
+        value = (
+            tail(argument, len(option) + 1) if equals else next(iter(arguments[position + 1 : position + 2]), argument)
+        )
         if option in ("-v", "--volume", "--mount"):
             found.touch("read", *_mounted(value))
         elif option in ("--env-file", "-f", "--file", "--cidfile", "--iidfile"):
@@ -205,4 +244,3 @@ BUILDERS: Mapping[str, Handler] = {
     **dict.fromkeys(["npm", "pnpm", "yarn"], npm),
     **dict.fromkeys(["docker", "podman"], container),
 }
-

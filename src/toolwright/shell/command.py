@@ -22,7 +22,7 @@ def run(walk: Walk, call: Call) -> Outcome:
     if not call.argv:
         return always(call.state)
     first = call.argv[0]
-    whole = first.text in SILENT and not call.wrapped or call.draft.add(call.argv)
+    whole = (first.text in SILENT and not call.wrapped) or call.draft.add(call.argv)
     if call.also and all(one.known for one in call.also):
         whole = call.draft.add([*call.argv, *call.also]) and whole
     if not whole:

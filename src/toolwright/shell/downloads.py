@@ -70,7 +70,19 @@ _WGET = (
     " size: --warc-tempdir> --xattr"
 )
 _SENDS = (
-    *("-d", "--data", "--data-ascii", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "-b", "--cookie", "-H"),
+    *(
+        "-d",
+        "--data",
+        "--data-ascii",
+        "--data-binary",
+        "--data-urlencode",
+        "-F",
+        "--form",
+        "--json",
+        "-b",
+        "--cookie",
+        "-H",
+    ),
     *("--header", "--url-query", "--proxy-header", "-w", "--write-out"),
 )
 _FILE = re.compile(r"file:(?://(?:localhost)?)?(/[^{}\[\]*]*)", re.IGNORECASE)

@@ -11,8 +11,9 @@ from toolwright.shell.sedscript import read_sed
 from toolwright.shell.state import Field, literal
 
 _SED = (
-    "-a -e: -E -f< -i? -l: -n -r -s -u -z --debug --expression: --file< --in-place? --line-length: --null-data --posix! --quiet"
-    " --regexp-extended --sandbox --separate --silent --unbuffered --follow-symlinks --zero-terminated"
+    "-a -e: -E -f< -i? -l: -n -r -s -u -z --debug --expression: --file< --in-place? --line-length:"
+    " --null-data --posix! --quiet --regexp-extended --sandbox --separate --silent --unbuffered"
+    " --follow-symlinks --zero-terminated"
 )
 _AWK = "-F: -v: --field-separator: --assign: --posix --re-interval --lint? --csv --sandbox"
 _LONGEST = 20_000
@@ -52,9 +53,16 @@ def _sed_script(found: Effects, script: Field) -> None:
 def awk(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "awk", arguments, _AWK)
     program, files = given.operands[:1], given.operands[1:]
-    if len(program) != 1 or not program[0].exact or len(program[0].text) > _LONGEST or not is_plain_awk(program[0].text):
+    if (
+        len(program) != 1
+        or not program[0].exact
+        or len(program[0].text) > _LONGEST
+        or not is_plain_awk(program[0].text)
+    ):
         found.doubts.append(
-            Contained("An `awk` program can run programs and write files; this one is not plain enough to rule that out.")
+            Contained(
+                "An `awk` program can run programs and write files; this one is not plain enough to rule that out."
+            )
         )
     found.touch("read", *(one for one in files if not re.match(r"[A-Za-z_]\w*=", one.text)))
 
@@ -73,6 +81,10 @@ def editor(found: Effects, arguments: Sequence[Field]) -> None:
 EDITORS: Mapping[str, Handler] = {
     **dict.fromkeys(["sed", "gsed"], sed),
     **dict.fromkeys(["awk", "gawk", "mawk", "nawk"], awk),
-    **dict.fromkeys(["ed", "red", "ex", "vi", "vim", "view", "nvim", "rvim", "vimdiff", "nano", "pico", "emacs"], editor),
-    **dict.fromkeys(["emacsclient", "gdb", "lldb", "dc", "m4", "troff", "groff", "nroff", "mail", "mutt", "joe"], editor),
+    **dict.fromkeys(
+        ["ed", "red", "ex", "vi", "vim", "view", "nvim", "rvim", "vimdiff", "nano", "pico", "emacs"], editor
+    ),
+    **dict.fromkeys(
+        ["emacsclient", "gdb", "lldb", "dc", "m4", "troff", "groff", "nroff", "mail", "mutt", "joe"], editor
+    ),
 }

@@ -216,8 +216,10 @@ def _path_printed(part: Substitution, words: list[str], state: State) -> Field |
             tops = {top for folder in state.folders for top in _between(state.top, folder)}
             return Field(part.source, tuple(sorted(tops))) if len(tops) <= ALTERNATIVES and all(tops) else None
         case ["mktemp", *options] if all(_TEMPORARY.fullmatch(one) for one in options):
-            return Field(part.source, ("/tmp/tmp.new",))
-        case ["which" | "command", *options, name] if name and options in ([], ["-v"]) and (words[0] == "which") != bool(options):
+            return Field(part.source, ("/tmp/tmp.new",))  # noqa: S108 - where mktemp puts it
+        case ["which" | "command", *options, name] if (
+            name and options in ([], ["-v"]) and (words[0] == "which") != bool(options)
+        ):
             return Field(part.source, (f"/usr/bin/{name}",)) if _PLAIN.fullmatch(name) else None
         case _:
             return None
@@ -227,7 +229,7 @@ _TEMPORARY = re.compile(r"-[dqu]+|--directory|(?:/tmp/)?[\w-]+\.?X{3,}(?:\.\w+)?
 
 
 def _between(top: str, folder: str) -> list[str]:
-    """The folders from one up to the top, any of which may have a repository of its own; nothing if it lies elsewhere."""
+    """The folders from one up to the top, each of which may have a repository of its own; nothing for one elsewhere."""
     found = [folder]
     while found[-1] != top:
         if len(found) > ALTERNATIVES or not found[-1].startswith(f"{top}/"):
@@ -262,7 +264,10 @@ def _prints_number(command: Simple) -> bool:
     name = command.words[0].bare
     if name not in _NUMBERS or len(command.words) > 6:
         return False
-    texts = [word.bare or ("x" if all(part.quoted for part in word.parts if isinstance(part, Literal)) else "") for word in command.words]
+    texts = [
+        word.bare or ("x" if all(part.quoted for part in word.parts if isinstance(part, Literal)) else "")
+        for word in command.words
+    ]
     return all(texts) and _NUMBERS[name].fullmatch("".join(f" {text}" for text in texts[1:])) is not None
 
 

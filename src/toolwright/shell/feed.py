@@ -63,7 +63,9 @@ def _only_filters(name: str, arguments: Sequence[Field]) -> bool:
     operands = [one for one in arguments if not one.spelled.startswith("-") and not one.text.isdecimal()]
     told = all(one.exact for one in arguments)
     options = "".join(one.text for one in arguments if one.text.startswith("-"))
-    return told and len(operands) <= (name == "grep") and not set(options) & set("oc" if name in ("grep", "uniq") else "o")
+    return (
+        told and len(operands) <= (name == "grep") and not set(options) & set("oc" if name in ("grep", "uniq") else "o")
+    )
 
 
 def _echoed(arguments: Sequence[Field]) -> Field | None:

@@ -10,15 +10,17 @@ from toolwright.shell.state import Field, literal
 _VALUED = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -mtime -mmin"
     " -atime -amin -ctime -cmin -newer -anewer -cnewer -size -perm -user -group -uid -gid -inum -links"
-    " -samefile -maxdepth -mindepth -printf -fstype -context -used -regextype -newermt -newerat -newerct -newermc -newerma -anewer -capabilities -Bmin -Btime -flags -newerXY"
+    " -samefile -maxdepth -mindepth -printf -fstype -context -used -regextype -newermt -newerat -newerct"
+    " -newermc -newerma -anewer -capabilities -Bmin -Btime -flags -newerXY"
 )
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls"})
 
 
 _ALONE = names(
-    "-print -print0 -ls -prune -quit -depth -d -mount -xdev -xautofs -follow -daystart -noleaf -warn -nowarn -empty -readable"
-    " -writable -executable -true -false -nouser -nogroup -and -or -not -a -o ! ( ) , -x -X -s"
+    "-print -print0 -ls -prune -quit -depth -d -mount -xdev -xautofs -follow -daystart -noleaf -warn -nowarn"
+    " -empty -readable -writable -executable -true -false -nouser -nogroup -and -or -not -a -o ! ( ) , -x -X"
+    " -s"
 )
 
 

@@ -10,7 +10,21 @@ from typing import Literal
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.state import ALTERNATIVES, Field, State
 
-Touch = Literal["read", "look", "take", "carry", "write", "into", "within", "overwrite", "delete", "enter", "run", "mention", "history"]
+Touch = Literal[
+    "read",
+    "look",
+    "take",
+    "carry",
+    "write",
+    "into",
+    "within",
+    "overwrite",
+    "delete",
+    "enter",
+    "run",
+    "mention",
+    "history",
+]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
 name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, and `mention`
@@ -130,7 +144,6 @@ class Findings:
                 self.doubt(f"`{argument.spelled}` depends on the folder, which is not known at that point.")
             for folder in state.folders if not text.startswith("/") else ("",):
                 paths.setdefault(absolute(folder, text), absolute(folder, argument.spelled))
-
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
         """Whether a path is none of the file system's: a device, or one that leads through a process."""

@@ -11,40 +11,211 @@ from toolwright.shell.state import Field, literal
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _PLAIN_GLOBAL = frozenset(
-    {"--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--bare", "--literal-pathspecs", "--version", "-v", "--help"}
-    | {"--no-replace-objects", "--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "-h", "--html-path", "--exec-path"}
+    {
+        "--no-pager",
+        "-P",
+        "-p",
+        "--paginate",
+        "--no-optional-locks",
+        "--bare",
+        "--literal-pathspecs",
+        "--version",
+        "-v",
+        "--help",
+    }
+    | {
+        "--no-replace-objects",
+        "--glob-pathspecs",
+        "--noglob-pathspecs",
+        "--icase-pathspecs",
+        "-h",
+        "--html-path",
+        "--exec-path",
+    }
     | {"--no-advice", "--no-lazy-fetch", "--man-path", "--info-path"}
 )
 _HARMLESS_SETTING = re.compile(
-    r"user\.(?:name|email)|color\..+|core\.(?:quotepath|autocrlf|filemode|longpaths|abbrev|ignorecase|eol|safecrlf)|advice\..+"
-    r"|safe\.directory|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|log\.(?:date|decorate|follow|showroot|abbrevcommit)"
-    r"|status\..+|diff\.(?:renames|context|algorithm|noprefix|mnemonicprefix|colormoved)|column\.ui|pull\.(?:rebase|ff)|push\.default"
-    r"|push\.autosetupremote|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash)|fetch\.prune|rerere\.enabled|gc\.auto"
-    r"|branch\.[\w/.-]+\.(?:merge|remote|rebase|description)|remote\.[\w-]+\.fetch|http\.(?:postbuffer|version|lowspeedlimit)",
+    r"user\.(?:name|email)|color\..+|core\.(?:quotepath|autocrlf|filemode|longpaths|abbrev|ignorecase|eol"
+    r"|safecrlf)|advice\..+|safe\.directory|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|log\.(?:date"
+    r"|decorate|follow|showroot|abbrevcommit)|status\..+|diff\.(?:renames|context|algorithm|noprefix"
+    r"|mnemonicprefix|colormoved)|column\.ui|pull\.(?:rebase|ff)|push\.default|push\.autosetupremote"
+    r"|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash)|fetch\.prune|rerere\.enabled|gc\.auto"
+    r"|branch\.[\w/.-]+\.(?:merge|remote|rebase|description)|remote\.[\w-]+\.fetch|http\.(?:postbuffer|version"
+    r"|lowspeedlimit)",
     re.IGNORECASE | re.DOTALL,
 )
-_QUIET_SETTING = re.compile(r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE)
+_QUIET_SETTING = re.compile(
+    r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
+)
 _SHOWS = frozenset(
-    {"show", "diff", "grep", "blame", "annotate", "cat-file", "archive", "range-diff", "format-patch", "diff-tree", "show-ref"}
+    {
+        "show",
+        "diff",
+        "grep",
+        "blame",
+        "annotate",
+        "cat-file",
+        "archive",
+        "range-diff",
+        "format-patch",
+        "diff-tree",
+        "show-ref",
+    }
     | {"diff-index", "diff-files", "whatchanged", "fast-export", "bundle", "checkout-index", "merge-file", "difftool"}
 ) - {"show-ref"}
 """Subcommands that show what files hold, or held."""
 _SHOWS_WITH_PATCH = frozenset({"log", "stash", "reflog", "add", "commit", "rev-list", "shortlog"})
-_PATCH = ("-p", "-u", "--patch", "-c", "--cc", "-L", "-U", "--unified", "--patch-with-stat", "--patch-with-raw", "-W", "--word-diff")
-_NO_CONTENT = (
-    *("--stat", "--numstat", "--shortstat", "--name-only", "--name-status", "--summary", "--dirstat", "--raw", "-s", "--no-patch"),
-    *("--check", "--quiet", "-q", "-l", "--files-with-matches", "-L", "--files-without-match", "--exit-code", "-t", "-e"),
+_PATCH = (
+    "-p",
+    "-u",
+    "--patch",
+    "-c",
+    "--cc",
+    "-L",
+    "-U",
+    "--unified",
+    "--patch-with-stat",
+    "--patch-with-raw",
+    "-W",
+    "--word-diff",
 )
-_RUNS = frozenset({"filter-branch", "credential", "hook", "daemon", "shell", "p4", "svn", "send-email", "instaweb", "web--browse"})
+_NO_CONTENT = (
+    *(
+        "--stat",
+        "--numstat",
+        "--shortstat",
+        "--name-only",
+        "--name-status",
+        "--summary",
+        "--dirstat",
+        "--raw",
+        "-s",
+        "--no-patch",
+    ),
+    *(
+        "--check",
+        "--quiet",
+        "-q",
+        "-l",
+        "--files-with-matches",
+        "-L",
+        "--files-without-match",
+        "--exit-code",
+        "-t",
+        "-e",
+    ),
+)
+_RUNS = frozenset(
+    {"filter-branch", "credential", "hook", "daemon", "shell", "p4", "svn", "send-email", "instaweb", "web--browse"}
+)
 _KNOWN = frozenset(
-    "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format"
-    " checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe"
-    " diff diff-files diff-index diff-tree difftool fast-export fetch format-patch for-each-ref for-each-repo fsck gc grep"
-    " hash-object help init log ls-files ls-remote ls-tree maintenance merge merge-base merge-file merge-tree mergetool mktag"
-    " mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack"
-    " replace request-pull rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout"
-    " stage stash status stripspace submodule subtree switch symbolic-ref tag update-index update-ref update-server-info var"
-    " verify-commit verify-pack verify-tag version whatchanged worktree write-tree lfs".split()
+    [
+        "add",
+        "am",
+        "annotate",
+        "apply",
+        "archive",
+        "bisect",
+        "blame",
+        "branch",
+        "bundle",
+        "cat-file",
+        "check-attr",
+        "check-ignore",
+        "check-mailmap",
+        "check-ref-format",
+        "checkout",
+        "checkout-index",
+        "cherry",
+        "cherry-pick",
+        "clean",
+        "clone",
+        "column",
+        "commit",
+        "commit-graph",
+        "commit-tree",
+        "config",
+        "count-objects",
+        "describe",
+        "diff",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "difftool",
+        "fast-export",
+        "fetch",
+        "format-patch",
+        "for-each-ref",
+        "for-each-repo",
+        "fsck",
+        "gc",
+        "grep",
+        "hash-object",
+        "help",
+        "init",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "maintenance",
+        "merge",
+        "merge-base",
+        "merge-file",
+        "merge-tree",
+        "mergetool",
+        "mktag",
+        "mktree",
+        "mv",
+        "name-rev",
+        "notes",
+        "pack-objects",
+        "pack-refs",
+        "patch-id",
+        "prune",
+        "pull",
+        "push",
+        "range-diff",
+        "read-tree",
+        "rebase",
+        "reflog",
+        "remote",
+        "repack",
+        "replace",
+        "request-pull",
+        "rerere",
+        "reset",
+        "restore",
+        "rev-list",
+        "rev-parse",
+        "revert",
+        "rm",
+        "shortlog",
+        "show",
+        "show-branch",
+        "show-ref",
+        "sparse-checkout",
+        "stage",
+        "stash",
+        "status",
+        "stripspace",
+        "submodule",
+        "subtree",
+        "switch",
+        "symbolic-ref",
+        "tag",
+        "update-index",
+        "update-ref",
+        "update-server-info",
+        "var",
+        "verify-commit",
+        "verify-pack",
+        "verify-tag",
+        "version",
+        "whatchanged",
+        "worktree",
+        "write-tree",
+        "lfs",
+    ]
 )
 
 
@@ -208,7 +379,11 @@ def _after_dashes(own: Sequence[Field]) -> list[Field]:
 
 def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
     """What is shown of files is read, whichever version of them it is; without a path it may be any that is tracked."""
-    if name != "grep" and given.has(*(one for one in _NO_CONTENT if one not in ("-L", "-l"))) and not given.has("-p", "--patch"):
+    if (
+        name != "grep"
+        and given.has(*(one for one in _NO_CONTENT if one not in ("-L", "-l")))
+        and not given.has("-p", "--patch")
+    ):
         return
     if name == "grep" and given.has("-l", "--files-with-matches", "-L", "--files-without-match", "-c", "--count", "-q"):
         return

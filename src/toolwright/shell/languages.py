@@ -41,9 +41,10 @@ def _interpreter(flags: str, valued: str = "", modules: str = "", subcommands: s
 
 _PYTHON = _interpreter(r"-[uBEsSIOqbdPx]+", "-W -X", asks="-V -VV -h")
 _NODE = _interpreter(
-    r"--(?:test|watch|check|no-warnings|trace-\w+|trace|enable-source-maps|expose-gc|experimental-[\w-]+|test-[\w-]+(?:=\S+)?"
-    r"|max-old-space-size=\d+|max-semi-space-size=\d+|stack-size=\d+|no-deprecation|throw-deprecation|preserve-symlinks"
-    r"|unhandled-rejections=\w+|stack-trace-limit=\d+|inspect(?:-brk)?|env-file=[\w./-]+)|-c",
+    r"--(?:test|watch|check|no-warnings|trace-\w+|trace|enable-source-maps|expose-gc|experimental-[\w-]+"
+    r"|test-[\w-]+(?:=\S+)?|max-old-space-size=\d+|max-semi-space-size=\d+|stack-size=\d+|no-deprecation"
+    r"|throw-deprecation|preserve-symlinks|unhandled-rejections=\w+|stack-trace-limit=\d+|inspect(?:-brk)?"
+    r"|env-file=[\w./-]+)|-c",
     modules="-r --require --import --loader --experimental-loader",
     asks="-v -h",
 )
@@ -55,13 +56,17 @@ _OTHER = _interpreter(r"-(?!.)", asks="-v -h")
 INTERPRETERS: Mapping[str, Interpreter] = {
     **dict.fromkeys(["python", "python2", "python3", "pypy", "pypy3"], _PYTHON),
     **dict.fromkeys(["node", "nodejs"], _NODE),
-    **dict.fromkeys(["tsx", "ts-node", "ts-node-esm"], _interpreter(r"--(?:esm|transpile-only|files|watch)|-T", asks="-v -h")),
+    **dict.fromkeys(
+        ["tsx", "ts-node", "ts-node-esm"], _interpreter(r"--(?:esm|transpile-only|files|watch)|-T", asks="-v -h")
+    ),
     **dict.fromkeys(["perl", "perl5"], _PERL),
     **dict.fromkeys(["ruby", "irb"], _RUBY),
     "php": _PHP,
     **dict.fromkeys(["Rscript", "R"], _interpreter(r"--(?:vanilla|slave|no-save|no-restore|no-init-file)")),
     "julia": _interpreter(r"--(?:project(?:=\S+)?|threads=\d+|startup-file=no|color=\w+)", asks="-v -h"),
-    **dict.fromkeys(["lua", "luajit", "tclsh", "expect", "osascript", "ghci", "jshell", "wish", "guile", "sbcl"], _OTHER),
+    **dict.fromkeys(
+        ["lua", "luajit", "tclsh", "expect", "osascript", "ghci", "jshell", "wish", "guile", "sbcl"], _OTHER
+    ),
     **dict.fromkeys(["racket", "scheme", "clojure", "groovy", "ocaml", "octave", "ipython", "bpython", "pwsh"], _OTHER),
     "deno": _interpreter(
         r"--(?:allow-[\w-]+(?:=\S+)?|no-check|quiet|watch|unstable[\w-]*)|-[Aq]+",
@@ -77,8 +82,32 @@ INTERPRETERS: Mapping[str, Interpreter] = {
 """For each interpreter the forms that are known to be harmless."""
 
 _PYTHON_MODULES = frozenset(
-    {"json.tool", "unittest", "venv", "http.server", "pip", "ensurepip", "compileall", "py_compile", "site", "sysconfig"}
-    | {"platform", "calendar", "this", "ast", "tokenize", "tabnanny", "pyclbr", "dis", "zipfile", "tarfile", "gzip", "base64"}
+    {
+        "json.tool",
+        "unittest",
+        "venv",
+        "http.server",
+        "pip",
+        "ensurepip",
+        "compileall",
+        "py_compile",
+        "site",
+        "sysconfig",
+    }
+    | {
+        "platform",
+        "calendar",
+        "this",
+        "ast",
+        "tokenize",
+        "tabnanny",
+        "pyclbr",
+        "dis",
+        "zipfile",
+        "tarfile",
+        "gzip",
+        "base64",
+    }
     | {"cProfile", "profile", "trace", "doctest", "pydoc", "mimetypes", "inspect", "locale", "textwrap", "asyncio"}
 )
 """Modules of Python's own that run no code from the command line; those of others are programs like any."""
@@ -101,7 +130,11 @@ def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:
     form, position = INTERPRETERS[name], 0
     if len(arguments) == 1 and arguments[0].text in form.asks:
         return
-    while position < len(arguments) and arguments[position].spelled.startswith("-") and len(arguments[position].spelled) > 1:
+    while (
+        position < len(arguments)
+        and arguments[position].spelled.startswith("-")
+        and len(arguments[position].spelled) > 1
+    ):
         argument = arguments[position]
         head, equals, value = argument.text.partition("=")
         following = arguments[position + 1] if position + 1 < len(arguments) else None
@@ -156,7 +189,9 @@ def _python_module(found: Effects, name: str, module: Field | None, rest: Sequen
     own = text.partition(".")[0] in sys.stdlib_module_names
     operands = [one for one in rest if not one.spelled.startswith("-")]
     if not _MODULE.fullmatch(text) or (own and text not in _PYTHON_MODULES):
-        found.doubts.append(Contained(f"What `{name} -m {text or '…'}` is told is code, or may be, and is not examined."))
+        found.doubts.append(
+            Contained(f"What `{name} -m {text or '…'}` is told is code, or may be, and is not examined.")
+        )
     elif text in _PYTHON_RUNS and (not operands or any(one.text in ("-c", "-m") for one in rest)):
         found.doubts.append(Contained(f"What `{name} -m {text}` runs is not examined."))
     elif text == "json.tool":

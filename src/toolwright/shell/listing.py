@@ -12,18 +12,22 @@ def listed(argv: Sequence[Field]) -> tuple[Field, ...] | None:
     match name.text:
         case "find" if not any("printf" in one.spelled or one.text.startswith(("-exec", "-ok")) for one in arguments):
             return found_paths(arguments)
-        case "ls" if all(one.text.startswith("-") for one in arguments) and not any("l" in one.text for one in arguments):
+        case "ls" if all(one.text.startswith("-") for one in arguments) and not any(
+            "l" in one.text for one in arguments
+        ):
             return (Field("*", ("*",), glob=True),)
         case "git" if [one.text for one in arguments[:1]] == ["ls-files"]:
             return _tracked(arguments[1:])
-        case "git" if [one.text for one in arguments[:1]] == ["diff"] and any(one.text == "--name-only" for one in arguments):
+        case "git" if [one.text for one in arguments[:1]] == ["diff"] and any(
+            one.text == "--name-only" for one in arguments
+        ):
             return (literal("."),)
         case _:
             return None
 
 
 def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:
-    """What a listing names: the folders it looks in, narrowed by the one `-name` it is given, if nothing widens that."""
+    """What a listing names: the folders it looks in, narrowed by its one `-name` if nothing widens that again."""
     starts = _until_condition(arguments) or [literal(".")]
     texts = [one.text for one in arguments]
     names = [arguments[spot + 1] for spot, text in enumerate(texts[:-1]) if text == "-name"]

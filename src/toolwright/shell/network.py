@@ -11,13 +11,13 @@ from toolwright.shell.state import Field
 _SCP = "-1 -2 -3 -4 -6 -A -B -c: -C -D! -F! -i< -J! -l: -o! -O -p -P: -q -r -R -s -S! -T -v -X:"
 _SFTP = "-4 -6 -a -A -B: -b! -c: -C -D! -f -F! -i< -J! -l: -N -o! -p -P: -q -r -R: -s! -S! -v -X:"
 _SSH = (
-    "-1 -2 -4 -6 -a -A -b: -B: -c: -C -D: -e: -E> -f -F! -g -G -i< -I! -J: -k -K -l: -L: -m: -M -n -N -O: -o! -p: -P: -q -Q: -R: -s"
-    " -S: -t -T -v -V -w: -W: -x -X -y -Y"
+    "-1 -2 -4 -6 -a -A -b: -B: -c: -C -D: -e: -E> -f -F! -g -G -i< -I! -J: -k -K -l: -L: -m: -M -n -N -O: -o!"
+    " -p: -P: -q -Q: -R: -s -S: -t -T -v -V -w: -W: -x -X -y -Y"
 )
 _VALUED = re.compile(r"-[a-zA-Z]*[bBcDeEFiIJlLmOopPQRSwW]")
 _SAFE_SETTING = re.compile(
-    r"-o(?:BatchMode|ConnectTimeout|StrictHostKeyChecking|ServerAliveInterval|ServerAliveCountMax|LogLevel|Compression|Port|User"
-    r"|PasswordAuthentication|IdentitiesOnly|NumberOfPasswordPrompts)=[\w-]+"
+    r"-o(?:BatchMode|ConnectTimeout|StrictHostKeyChecking|ServerAliveInterval|ServerAliveCountMax|LogLevel"
+    r"|Compression|Port|User|PasswordAuthentication|IdentitiesOnly|NumberOfPasswordPrompts)=[\w-]+"
 )
 
 
@@ -53,7 +53,16 @@ def runs_later(found: Effects, arguments: Sequence[Field]) -> None:
 def tmux(found: Effects, arguments: Sequence[Field]) -> None:
     """Starting, listing and closing sessions is plain; typing into one, or starting one with a command, is not."""
     name = arguments[0].text if arguments else ""
-    if name in ("ls", "list-sessions", "list-windows", "list-panes", "kill-session", "capture-pane", "has-session", "-V"):
+    if name in (
+        "ls",
+        "list-sessions",
+        "list-windows",
+        "list-panes",
+        "kill-session",
+        "capture-pane",
+        "has-session",
+        "-V",
+    ):
         return
     if name in ("new", "new-session"):
         given = take_options(found, "tmux", arguments[1:], "-A -d -D -E -P -X -c: -n: -s: -t: -x: -y:")

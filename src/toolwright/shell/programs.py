@@ -69,7 +69,18 @@ def _with_pairs(found: Effects, arguments: Sequence[Field]) -> list[Field]:
     return kept
 
 
-_OUTPUTS = ("-o", "-O", "--output", "--out", "--outfile", "--output-file", "--out-file", "-out", "--outdir", "--out-dir")
+_OUTPUTS = (
+    "-o",
+    "-O",
+    "--output",
+    "--out",
+    "--outfile",
+    "--output-file",
+    "--out-file",
+    "-out",
+    "--outdir",
+    "--out-dir",
+)
 
 
 def guess(found: Effects, arguments: Sequence[Field]) -> None:

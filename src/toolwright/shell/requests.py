@@ -18,14 +18,15 @@ from toolwright.shell.tracked import tracked
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
 _OPEN_TO_ALL = re.compile(
-    r"/etc/(?:[\w-]*release|issue|debian_version|hostname|hosts|timezone|localtime|shells|resolv\.conf|nsswitch\.conf|protocols|services"
-    r"|mime\.types|ssl/certs(?:/.*)?|ca-certificates(?:/.*)?|locale\.\w+|fstab|passwd|group|alternatives(?:/.*)?)"
-    r"|/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|filesystems|mounts|swaps|partitions|diskstats|devices|self/status"
-    r"|self/limits|self/cgroup|self/mounts|self/mountinfo|sys/(?:kernel|vm|fs|net)/[\w/.-]+)"
-    r"|/sys/(?:class|devices|fs/cgroup|block|kernel)(?:/.*)?|/(?:usr/)?(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/opt"
+    r"/etc/(?:[\w-]*release|issue|debian_version|hostname|hosts|timezone|localtime|shells|resolv\.conf"
+    r"|nsswitch\.conf|protocols|services|mime\.types|ssl/certs(?:/.*)?|ca-certificates(?:/.*)?|locale\.\w+"
+    r"|fstab|passwd|group|alternatives(?:/.*)?)|/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat"
+    r"|filesystems|mounts|swaps|partitions|diskstats|devices|self/status|self/limits|self/cgroup|self/mounts"
+    r"|self/mountinfo|sys/(?:kernel|vm|fs|net)/[\w/.-]+)|/sys/(?:class|devices|fs/cgroup|block|kernel)(?:/.*)?"
+    r"|/(?:usr/)?(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/opt"
 )
 """Files of the machine that every program reads and that hold no secret."""
-_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")
+_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
 class Place(Protocol):
@@ -138,7 +139,9 @@ class _Paths:
             implied=tuple(path for path in real if path not in shown),
             always=tuple(
                 dict.fromkeys(
-                    (READ if path in only_read_texts else "") + pattern for path in (*shown, *real) for pattern in _lasting(path)
+                    (READ if path in only_read_texts else "") + pattern
+                    for path in (*shown, *real)
+                    for pattern in _lasting(path)
                 )
             ),
             only_read=only_read_texts,
@@ -160,7 +163,7 @@ class _Paths:
         """What is shown of files, and what is carried off with its folder, where a later name would no longer tell."""
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
-        whole = ["carry"] if self.analysis.confinement.complete else ["carry", "take"]
+        whole: list[Touch] = ["carry"] if self.analysis.confinement.complete else ["carry", "take"]
         below = [*self._below(whole, absolute=True), *self._history()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
@@ -172,7 +175,9 @@ class _Paths:
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         contained = self.analysis.confinement.complete
-        suspected = () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
+        suspected = (
+            () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
+        )
         yield from self._files("edit", patterns, tuple(one for one in implied if one not in patterns), below, suspected)
 
     def _files(
@@ -248,7 +253,9 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
     exact = {text: kept for command in analysis.commands for text, kept in _kept(command, place).items()}
     offers = [[exact.get(pattern, pattern) for pattern in command.always] for command in analysis.commands]
-    always = dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
+    always = (
+        dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
+    )
     yield Request(
         permission="bash",
         patterns=tuple(shown),

@@ -7,16 +7,17 @@ from toolwright.shell.arguments import Arguments, Effects, Handler
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
-
 _COPY = (
-    "-a -b -c -d -f -H -i -l -L -n -N -p -P -r -R -s -S: -t: -T -u -v -x -X -Z --archive --attributes-only --backup? --debug"
-    " --context? --copy-contents --dereference --force --interactive --link --no-clobber --no-dereference --no-preserve:"
-    " --no-target-directory --one-file-system --parents --preserve? --recursive --reflink? --remove-destination --sparse:"
-    " --strip-trailing-slashes --suffix: --symbolic-link --target-directory: --update? --verbose"
+    "-a -b -c -d -f -H -i -l -L -n -N -p -P -r -R -s -S: -t: -T -u -v -x -X -Z --archive --attributes-only"
+    " --backup? --debug --context? --copy-contents --dereference --force --interactive --link --no-clobber"
+    " --no-dereference --no-preserve: --no-target-directory --one-file-system --parents --preserve?"
+    " --recursive --reflink? --remove-destination --sparse: --strip-trailing-slashes --suffix:"
+    " --symbolic-link --target-directory: --update? --verbose"
 )
 _MOVE = (
-    "-b -f -h -i -n -S: -t: -T -u -v -Z --backup? --context --debug --exchange --force --interactive --no-clobber --no-copy"
-    " --no-target-directory --strip-trailing-slashes --suffix: --target-directory: --update? --verbose"
+    "-b -f -h -i -n -S: -t: -T -u -v -Z --backup? --context --debug --exchange --force --interactive"
+    " --no-clobber --no-copy --no-target-directory --strip-trailing-slashes --suffix: --target-directory:"
+    " --update? --verbose"
 )
 _LINK = (
     "-b -d -f -F -h -i -L -n -P -r -s -S: -t: -T -v --backup? --directory --force --interactive --logical --physical"
@@ -28,13 +29,14 @@ _INSTALL = (
     " --target-directory: --verbose"
 )
 _RSYNC = (
-    "-0 -4 -6 -8 -a -A -b -c -C -d -D -E -f: -F -g -h -H -i -I -k -K -l -L -m -n -N -o -O -p -P -q -r -R -s -S -t -u -U -v -W"
-    " -x -X -y -z -e! --rsh! --rsync-path! -M! --remote-option! --archive --recursive --verbose --compress --delete"
-    " --delete-after --delete-before --delete-during --delete-excluded --dry-run --exclude: --exclude-from< --include:"
-    " --include-from< --filter: --files-from< --force --human-readable --ignore-existing --inplace --itemize-changes"
-    " --links --no-owner --no-group --no-perms --no-times --partial --perms --progress --remove-source-files --size-only"
-    " --stats --times --update --checksum --relative --bwlimit: --max-size: --min-size: --mkpath --info: --out-format:"
-    " --backup --backup-dir> --suffix: --log-file> --link-dest< --compare-dest< --copy-links --chmod: --timeout:"
+    "-0 -4 -6 -8 -a -A -b -c -C -d -D -E -f: -F -g -h -H -i -I -k -K -l -L -m -n -N -o -O -p -P -q -r -R -s"
+    " -S -t -u -U -v -W -x -X -y -z -e! --rsh! --rsync-path! -M! --remote-option! --archive --recursive"
+    " --verbose --compress --delete --delete-after --delete-before --delete-during --delete-excluded"
+    " --dry-run --exclude: --exclude-from< --include: --include-from< --filter: --files-from< --force"
+    " --human-readable --ignore-existing --inplace --itemize-changes --links --no-owner --no-group --no-perms"
+    " --no-times --partial --perms --progress --remove-source-files --size-only --stats --times --update"
+    " --checksum --relative --bwlimit: --max-size: --min-size: --mkpath --info: --out-format: --backup"
+    " --backup-dir> --suffix: --log-file> --link-dest< --compare-dest< --copy-links --chmod: --timeout:"
 )
 _TOUCH = "-a -A: -c -d: -f -h -m -r< -t: --date: --no-create --no-dereference --reference< --time:"
 
@@ -126,8 +128,8 @@ def touch(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _MODE = (
-    "-c -f -h -H -L -P -R -v --changes --dereference --no-dereference --from: --no-preserve-root --preserve-root --quiet"
-    " --silent --recursive --reference< --verbose"
+    "-c -f -h -H -L -P -R -v --changes --dereference --no-dereference --from: --no-preserve-root"
+    " --preserve-root --quiet --silent --recursive --reference< --verbose"
 )
 
 
@@ -150,11 +152,11 @@ def dd(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _SORT = (
-    "-b -c -C -d -f -g -h -i -k: -m -M -n -o> -r -R -s -S: -t: -T> -u -V -z --batch-size: --buffer-size: --check? --debug"
-    " --compress-program! --dictionary-order --field-separator: --files0-from< --general-numeric-sort --key: --merge"
-    " --human-numeric-sort --ignore-case --ignore-leading-blanks --ignore-nonprinting --month-sort --numeric-sort --output>"
-    " --parallel: --random-sort --random-source< --reverse --sort: --stable --temporary-directory> --unique --version-sort"
-    " --zero-terminated"
+    "-b -c -C -d -f -g -h -i -k: -m -M -n -o> -r -R -s -S: -t: -T> -u -V -z --batch-size: --buffer-size:"
+    " --check? --debug --compress-program! --dictionary-order --field-separator: --files0-from<"
+    " --general-numeric-sort --key: --merge --human-numeric-sort --ignore-case --ignore-leading-blanks"
+    " --ignore-nonprinting --month-sort --numeric-sort --output> --parallel: --random-sort --random-source<"
+    " --reverse --sort: --stable --temporary-directory> --unique --version-sort --zero-terminated"
 )
 
 
@@ -163,10 +165,13 @@ def sort(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _UNIQ = (
-    "-c -d -D -f: -i -s: -u -w: -z -# --count --repeated --all-repeated? --skip-fields: --group? --ignore-case --skip-chars:"
-    " --unique --zero-terminated --check-chars:"
+    "-c -d -D -f: -i -s: -u -w: -z -# --count --repeated --all-repeated? --skip-fields: --group?"
+    " --ignore-case --skip-chars: --unique --zero-terminated --check-chars:"
 )
-_XXD = "-a -b -c: -C -d -e -E -g: -h -i -l: -n: -o: -p -ps -postscript -plain -r -s: -u -v -len: -seek: -cols: -bits -groupsize: -R:"
+_XXD = (
+    "-a -b -c: -C -d -e -E -g: -h -i -l: -n: -o: -p -ps -postscript -plain -r -s: -u -v -len: -seek: -cols: -bits"
+    " -groupsize: -R:"
+)
 
 
 def uniq(found: Effects, arguments: Sequence[Field]) -> None:
@@ -183,10 +188,14 @@ def _from_to(found: Effects, operands: Sequence[Field]) -> None:
 
 
 _SPLIT = (
-    "-a: -b: -C: -d -e -l: -n: -p: -t: -u -x -# --suffix-length: --additional-suffix: --bytes: --line-bytes: --lines: --number:"
-    " --numeric-suffixes? --hex-suffixes? --elide-empty-files --separator: --unbuffered --verbose --filter:"
+    "-a: -b: -C: -d -e -l: -n: -p: -t: -u -x -# --suffix-length: --additional-suffix: --bytes: --line-bytes:"
+    " --lines: --number: --numeric-suffixes? --hex-suffixes? --elide-empty-files --separator: --unbuffered"
+    " --verbose --filter:"
 )
-_CSPLIT = "-b: -f: -k -n: -q -s -z --suffix-format: --prefix: --keep-files --suppress-matched --digits: --quiet --elide-empty-files"
+_CSPLIT = (
+    "-b: -f: -k -n: -q -s -z --suffix-format: --prefix: --keep-files --suppress-matched --digits: --quiet"
+    " --elide-empty-files"
+)
 
 
 def split(found: Effects, arguments: Sequence[Field]) -> None:
@@ -203,9 +212,10 @@ def csplit(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _COMPRESS = (
-    "-0 -a -c -d -D< -e -f -h -H -k -l -L -m -n -N -o> -q -r -s -S: -t -T: -v -V -z -# --best --compress --decompress --uncompress"
-    " --fast? --force --keep --list --name --no-name --quiet --recursive --rsyncable --stdout --to-stdout --suffix: --test"
-    " --threads: --verbose --extreme --rm --ultra --long? --output-dir-flat> --format: --no-progress --small --single-thread"
+    "-0 -a -c -d -D< -e -f -h -H -k -l -L -m -n -N -o> -q -r -s -S: -t -T: -v -V -z -# --best --compress"
+    " --decompress --uncompress --fast? --force --keep --list --name --no-name --quiet --recursive"
+    " --rsyncable --stdout --to-stdout --suffix: --test --threads: --verbose --extreme --rm --ultra --long?"
+    " --output-dir-flat> --format: --no-progress --small --single-thread"
 )
 
 
@@ -240,20 +250,22 @@ def _with_dashes(letters: str, rest: Sequence[Field]) -> list[Field]:
 
 
 _TAR = (
-    "-a -A -b: -B -c -C: -d -f: -g> -G -h -H: -i -I! -j -J -k -K: -l -L: -m -M -n -N: -o -O -p -P! -r -R -s -S -t -T< -u -U -v -V:"
-    " -w -W -x -X< -z -Z -F! --absolute-names! --add-file< --after-date: --anchored --append --auto-compress --backup? --bzip2"
-    " --blocking-factor: --checkpoint? --compare --concatenate --create --delete --dereference --diff --directory: --exclude:"
-    " --exclude-backups --exclude-caches --exclude-from< --exclude-ignore: --exclude-tag: --exclude-vcs --exclude-vcs-ignores"
-    " --extract --file: --files-from< --format: --full-time --get --group: --gunzip --gzip --hard-dereference --ignore-case"
-    " --ignore-failed-read --ignore-zeros --incremental --index-file> --keep-newer-files --keep-old-files --label: --level:"
-    " --list --listed-incremental> --lzip --lzma --lzop --mode: --mtime: --newer: --newer-mtime: --no-recursion --no-same-owner"
-    " --no-same-permissions --no-wildcards --no-xattrs --null --numeric-owner --occurrence? --one-file-system --one-top-level?"
-    " --overwrite --owner: --posix --preserve-permissions --record-size: --recursion --recursive-unlink --remove-files"
-    " --same-owner --same-permissions --show-transformed-names --skip-old-files --sort: --sparse --strip-components: --suffix:"
-    " --test-label --to-stdout --totals? --touch --uncompress --ungzip --unlink-first --update --utc --verbatim-files-from"
-    " --verbose --verify --warning: --wildcards --wildcards-match-slash --xattrs --xz --zstd --transform: --xform:"
-    " --use-compress-program! --to-command! --checkpoint-action! --info-script! --new-volume-script! --rsh-command!"
-    " --rmt-command!"
+    "-a -A -b: -B -c -C: -d -f: -g> -G -h -H: -i -I! -j -J -k -K: -l -L: -m -M -n -N: -o -O -p -P! -r -R -s"
+    " -S -t -T< -u -U -v -V: -w -W -x -X< -z -Z -F! --absolute-names! --add-file< --after-date: --anchored"
+    " --append --auto-compress --backup? --bzip2 --blocking-factor: --checkpoint? --compare --concatenate"
+    " --create --delete --dereference --diff --directory: --exclude: --exclude-backups --exclude-caches"
+    " --exclude-from< --exclude-ignore: --exclude-tag: --exclude-vcs --exclude-vcs-ignores --extract --file:"
+    " --files-from< --format: --full-time --get --group: --gunzip --gzip --hard-dereference --ignore-case"
+    " --ignore-failed-read --ignore-zeros --incremental --index-file> --keep-newer-files --keep-old-files"
+    " --label: --level: --list --listed-incremental> --lzip --lzma --lzop --mode: --mtime: --newer:"
+    " --newer-mtime: --no-recursion --no-same-owner --no-same-permissions --no-wildcards --no-xattrs --null"
+    " --numeric-owner --occurrence? --one-file-system --one-top-level? --overwrite --owner: --posix"
+    " --preserve-permissions --record-size: --recursion --recursive-unlink --remove-files --same-owner"
+    " --same-permissions --show-transformed-names --skip-old-files --sort: --sparse --strip-components:"
+    " --suffix: --test-label --to-stdout --totals? --touch --uncompress --ungzip --unlink-first --update"
+    " --utc --verbatim-files-from --verbose --verify --warning: --wildcards --wildcards-match-slash --xattrs"
+    " --xz --zstd --transform: --xform: --use-compress-program! --to-command! --checkpoint-action!"
+    " --info-script! --new-volume-script! --rsh-command! --rmt-command!"
 )
 
 
@@ -288,8 +300,9 @@ def _below(folder: Field | None, path: Field) -> Field:
 
 _UNZIP = "-a -b -B -C -d: -D -f -j -K -l -L -M -n -o -p -P: -q -t -T -u -v -V -x: -X -z -Z"
 _ZIP = (
-    "-# -0 -9 -A -b> -c -d -D -e -f -F -g -h -i: -j -J -k -l -L -m -n: -o -O> -P: -q -r -R -s: -S -t: -T -u -v -x: -X -y -z -ll -FS"
-    " -sf -TT! --unzip-command! --recurse-paths --junk-paths --exclude: --include: --update --quiet --move --encrypt --symlinks"
+    "-# -0 -9 -A -b> -c -d -D -e -f -F -g -h -i: -j -J -k -l -L -m -n: -o -O> -P: -q -r -R -s: -S -t: -T -u"
+    " -v -x: -X -y -z -ll -FS -sf -TT! --unzip-command! --recurse-paths --junk-paths --exclude: --include:"
+    " --update --quiet --move --encrypt --symlinks"
 )
 
 
@@ -310,10 +323,11 @@ def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _PATCH = (
-    "-b -B: -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y: -z: -Z --backup --backup-if-mismatch"
-    " --batch --binary --context --directory: --dry-run --force --forward --fuzz: --get: --ifdef: --ignore-whitespace --input<"
-    " --merge? --no-backup-if-mismatch --normal --output> --posix --quiet --reject-file> --reverse --silent --strip:"
-    " --suffix: --unified --verbose --prefix: --remove-empty-files"
+    "-b -B: -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y: -z: -Z --backup"
+    " --backup-if-mismatch --batch --binary --context --directory: --dry-run --force --forward --fuzz: --get:"
+    " --ifdef: --ignore-whitespace --input< --merge? --no-backup-if-mismatch --normal --output> --posix"
+    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix:"
+    " --remove-empty-files"
 )
 
 

@@ -7,11 +7,12 @@ from toolwright.shell.state import Dialect, Field, State, literal
 
 _SPECIAL = re.compile(
     r"PATH|LD_\w+|DYLD_\w+|BASH\w*|ENV|GIT_\w+|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|CDPATH|HOME|POSIXLY_CORRECT"
-    r"|SHELL|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESSKEY\w*|SSH_ASKPASS|SUDO_ASKPASS|SUDO_EDITOR"
-    r"|NODE_OPTIONS|NODE_PATH|PERL5\w+|PERLLIB|RUBYOPT|RUBYLIB|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH|PYTHONWARNINGS"
-    r"|PYTHONINSPECT|PYTHONBREAKPOINT|\w*JAVA_\w*OPTIONS|GCONV_PATH|LOCPATH|TAR_OPTIONS|RIPGREP_CONFIG_PATH|MAKEFLAGS"
-    r"|GNUMAKEFLAGS|MAKEFILES|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|XDG_\w+|INPUTRC|TMOUT|FPATH|fpath|path|cdpath|ZDOTDIR"
-    r"|(?i:npm_config_script_shell)|TOOLWRIGHT_\w+|OPENCODE_\w+|CLAUDE_\w+|CODEX_\w+|FUNCNEST|GLOBIGNORE|EXECIGNORE"
+    r"|SHELL|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESSKEY\w*|SSH_ASKPASS|SUDO_ASKPASS"
+    r"|SUDO_EDITOR|NODE_OPTIONS|NODE_PATH|PERL5\w+|PERLLIB|RUBYOPT|RUBYLIB|PYTHONSTARTUP|PYTHONHOME|PYTHONPATH"
+    r"|PYTHONWARNINGS|PYTHONINSPECT|PYTHONBREAKPOINT|\w*JAVA_\w*OPTIONS|GCONV_PATH|LOCPATH|TAR_OPTIONS"
+    r"|RIPGREP_CONFIG_PATH|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|XDG_\w+"
+    r"|INPUTRC|TMOUT|FPATH|fpath|path|cdpath|ZDOTDIR|(?i:npm_config_script_shell)|TOOLWRIGHT_\w+|OPENCODE_\w+"
+    r"|CLAUDE_\w+|CODEX_\w+|FUNCNEST|GLOBIGNORE|EXECIGNORE"
 )
 """Names that the shell acts on, or that a plain assignment changes for every later program because the environment has
 them. For what is handed to a program on purpose, the list of the harmless below decides."""
@@ -24,34 +25,42 @@ _ORDERS = re.compile(
 """Names that sound like an order; for these not even a number is harmless, for it may be the name of a file."""
 
 _HARMLESS = re.compile(
-    r"CI|DEBUG|VERBOSE|TZ|LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|PORT|HOST"
-    r"|HOSTNAME|LOG_?LEVEL|LOGLEVEL|RUST_LOG|RUST_BACKTRACE|GOOS|GOARCH|GOARM|CGO_ENABLED|GO111MODULE|GOMAXPROCS|GOGC"
-    r"|NODE_ENV|BABEL_ENV|RAILS_ENV|RACK_ENV|APP_ENV|FLASK_ENV|MIX_ENV|ENVIRONMENT|STAGE|FLASK_APP|FLASK_DEBUG"
-    r"|DJANGO_SETTINGS_MODULE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONIOENCODING|PYTHONUTF8"
-    r"|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONOPTIMIZE|CARGO_TERM_COLOR|CARGO_INCREMENTAL|CARGO_NET_OFFLINE"
-    r"|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_MERGE_AUTOEDIT|GIT_OPTIONAL_LOCKS"
-    r"|DOCKER_BUILDKIT|COMPOSE_PROJECT_NAME|DEBIAN_FRONTEND|HOMEBREW_NO_\w+|DATABASE_URL|REDIS_URL|API_URL|BASE_URL"
-    r"|AWS_REGION|AWS_DEFAULT_REGION|AWS_PROFILE|TEST_\w+|SKIP|SKIP_\w+|HUSKY|VERSION|SOURCE_DATE_EPOCH|OMP_NUM_THREADS|TMPDIR"
-    r"|npm_config_(?:yes|loglevel|audit|fund|progress)|NPM_CONFIG_(?:LOGLEVEL|AUDIT|FUND|PROGRESS)|PGDATABASE|PGHOST"
-    r"|PGPORT|PGUSER|PLAYWRIGHT_BROWSERS_PATH|PWDEBUG|VITE_\w+|NEXT_PUBLIC_\w+|REACT_APP_\w+|UV_\w*OFFLINE|PIP_NO_INPUT"
-    r"|PIP_DISABLE_PIP_VERSION_CHECK|TSC_\w+|JEST_WORKER_ID|CYPRESS_\w+|TF_LOG|TF_VAR_\w+|TF_IN_AUTOMATION|SHLVL|USER"
+    r"CI|DEBUG|VERBOSE|TZ|LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR"
+    r"|CLICOLOR\w*|PORT|HOST|HOSTNAME|LOG_?LEVEL|LOGLEVEL|RUST_LOG|RUST_BACKTRACE|GOOS|GOARCH|GOARM"
+    r"|CGO_ENABLED|GO111MODULE|GOMAXPROCS|GOGC|NODE_ENV|BABEL_ENV|RAILS_ENV|RACK_ENV|APP_ENV|FLASK_ENV|MIX_ENV"
+    r"|ENVIRONMENT|STAGE|FLASK_APP|FLASK_DEBUG|DJANGO_SETTINGS_MODULE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE"
+    r"|PYTHONHASHSEED|PYTHONIOENCODING|PYTHONUTF8|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONOPTIMIZE"
+    r"|CARGO_TERM_COLOR|CARGO_INCREMENTAL|CARGO_NET_OFFLINE|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)"
+    r"|GIT_TERMINAL_PROMPT|GIT_MERGE_AUTOEDIT|GIT_OPTIONAL_LOCKS|DOCKER_BUILDKIT|COMPOSE_PROJECT_NAME"
+    r"|DEBIAN_FRONTEND|HOMEBREW_NO_\w+|DATABASE_URL|REDIS_URL|API_URL|BASE_URL|AWS_REGION|AWS_DEFAULT_REGION"
+    r"|AWS_PROFILE|TEST_\w+|SKIP|SKIP_\w+|HUSKY|VERSION|SOURCE_DATE_EPOCH|OMP_NUM_THREADS|TMPDIR"
+    r"|npm_config_(?:yes|loglevel|audit|fund|progress)|NPM_CONFIG_(?:LOGLEVEL|AUDIT|FUND|PROGRESS)|PGDATABASE"
+    r"|PGHOST|PGPORT|PGUSER|PLAYWRIGHT_BROWSERS_PATH|PWDEBUG|VITE_\w+|NEXT_PUBLIC_\w+|REACT_APP_\w+"
+    r"|UV_\w*OFFLINE|PIP_NO_INPUT|PIP_DISABLE_PIP_VERSION_CHECK|TSC_\w+|JEST_WORKER_ID|CYPRESS_\w+|TF_LOG"
+    r"|TF_VAR_\w+|TF_IN_AUTOMATION|SHLVL|USER"
 )
 _FLAG = re.compile(r"|-?\d+(?:\.\d+)?|true|false|yes|no|on|off|True|False")
 _QUIET = frozenset({"", "cat", "true", ":"})
-_PROGRAM_FOLDER = r"(?:/usr|/opt|/bin|/sbin|(?:\$HOME|\$\{HOME\}|~)/(?:\.local|\.cargo|\.bun|\.deno|go|\.npm-global|\.asdf|\.volta|bin))(?:/[\w@.+-]+)*"
+_PROGRAM_FOLDER = (
+    r"(?:/usr|/opt|/bin|/sbin|(?:\$HOME|\$\{HOME\}|~)/(?:\.local|\.cargo|\.bun|\.deno|go|\.npm-global|\.asdf"
+    r"|\.volta|bin))(?:/[\w@.+-]+)*"
+)
 _OWN_PROGRAMS = re.compile(
-    rf"(?:(?:\$PWD/|\$\(pwd\)/|\./)?(?:node_modules/\.bin|\.?venv/bin|vendor/bin)|{_PROGRAM_FOLDER}|:)*:\$(?:PATH|\{{PATH\}})"
+    r"(?:(?:(?:\$PWD/|\$\(pwd\)/|\./)?(?:node_modules/\.bin|\.?venv/bin|vendor/bin)"
+    rf"|{_PROGRAM_FOLDER}):)+\$(?:PATH|\{{PATH\}})"
 )
 _KNOWN_FORMS = {
     "PATH": re.compile(rf"(?:{_PROGRAM_FOLDER}:)*\$(?:PATH|\{{PATH\}})(?::{_PROGRAM_FOLDER})*"),
-    "NODE_OPTIONS": re.compile(r"(?:--(?:max-old-space-size=\d+|no-warnings|enable-source-maps|experimental-vm-modules|trace-\w+)\s*)+"),
+    "NODE_OPTIONS": re.compile(
+        r"(?:--(?:max-old-space-size=\d+|no-warnings|enable-source-maps|experimental-vm-modules|trace-\w+)\s*)+"
+    ),
     "MAKEFLAGS": re.compile(r"-?-?j(?:obs=)?\s*\d*|-[ks]+"),
-    "RUSTFLAGS": re.compile(r"(?:-[DWAC]\s*[\w-]+(?:=[\w-]+)?\s*)*"),
+    "RUSTFLAGS": re.compile(r"-[DWA] ?warnings"),
     "GOFLAGS": re.compile(r"(?:-(?:mod=(?:mod|vendor|readonly)|v|race|count=\d+|tags=[\w,]+)\s*)*"),
     "PYTHONWARNINGS": re.compile(r"ignore|error|default|always|module|once"),
     "LESS": re.compile(r"-?[FRXSiMeEK]+"),
-    "HOME": re.compile(r"/tmp/[\w./-]+"),
-}  # fmt: skip
+    "HOME": re.compile(r"/tmp/[\w./-]+"),  # noqa: S108 - a folder that a command line names
+}
 """Values that are common and say nothing but what they seem to."""
 
 _SET_BY_SHELL = re.compile(
@@ -60,10 +69,11 @@ _SET_BY_SHELL = re.compile(
     r"|MACHTYPE|OSTYPE|IFS|COLUMNS|LINES"
 )
 _SET_BY_ZSH = re.compile(
-    r"\w*aliases|functions|commands|builtins|options|parameters|nameddirs|dis_\w+|argv|status|pipestatus|match|MATCH"
-    r"|mbegin|mend|MBEGIN|MEND|ARGC|GID|EGID|USERNAME|TTYIDLE|LOGCHECK|zsh_\w+|ZSH_\w+|path|fpath|cdpath|manpath"
-    r"|module_path|mailpath|psvar|prompt|PROMPT\w*|PS\d|NULLCMD|READNULLCMD|signals|keymaps|widgets|history|historywords"
-    r"|jobstates|jobtexts|jobdirs|reswords|userdirs|usergroups|errnos|sysparams|mapfile|terminfo|termcap|patchars|WATCH"
+    r"\w*aliases|functions|commands|builtins|options|parameters|nameddirs|dis_\w+|argv|status|pipestatus|match"
+    r"|MATCH|mbegin|mend|MBEGIN|MEND|ARGC|GID|EGID|USERNAME|TTYIDLE|LOGCHECK|zsh_\w+|ZSH_\w+|path|fpath|cdpath"
+    r"|manpath|module_path|mailpath|psvar|prompt|PROMPT\w*|PS\d|NULLCMD|READNULLCMD|signals|keymaps|widgets"
+    r"|history|historywords|jobstates|jobtexts|jobdirs|reswords|userdirs|usergroups|errnos|sysparams|mapfile"
+    r"|terminfo|termcap|patchars|WATCH"
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 

@@ -72,7 +72,13 @@ class Visitor:
         self.doubt_if(calculate(arithmetic, state))
 
     def assignments(
-        self, assignments: Sequence[Assignment], state: State, *, lasting: bool, command: str = "", hands_on: bool = False
+        self,
+        assignments: Sequence[Assignment],
+        state: State,
+        *,
+        lasting: bool,
+        command: str = "",
+        hands_on: bool = False,
     ) -> None:
         """Variables set in front of a command or on their own; `lasting` if they keep their value.
 

@@ -66,7 +66,9 @@ class Walker(Visitor):
         for bodies in list(self.functions.values()):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
-                    self.statement(body, State(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions))
+                    self.statement(
+                        body, State(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions)
+                    )
         return after
 
     def script(self, script: Script, state: State, *, top: bool = False) -> State:
@@ -253,7 +255,7 @@ class Walker(Visitor):
         return outcome
 
     def _declared(self, node: Simple, argv: Sequence[Field], state: State) -> None:
-        """A value is known only where the plain form gives it: no attribute, nothing else that may set the same name."""
+        """A value is known only where the plain form gives it: no attribute, and nothing else sets the same name."""
         names = {one.name for one in node.declared}
         command = argv[0].text if argv else ""
         plain = command in ("export", "declare", "typeset") or (command == "local" and bool(state.calls))

@@ -58,8 +58,9 @@ _TIMEOUT = "-v -f -p --foreground --preserve-status --verbose"
 _XARGS = "-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty -i -l -e -J"
 _NPX = "-y -n -q -s --yes --no --no-install --quiet --silent --prefer-offline --offline --no-audit --ignore-existing -w"
 _UV = (
-    "-q -v --quiet --verbose --no-sync --frozen --locked --isolated --offline --all-extras --all-groups --no-dev --dev --only-dev"
-    " --active --no-project --no-config --exact --no-cache --refresh -m --module -s --script --no-editable --no-env-file"
+    "-q -v --quiet --verbose --no-sync --frozen --locked --isolated --offline --all-extras --all-groups"
+    " --no-dev --dev --only-dev --active --no-project --no-config --exact --no-cache --refresh -m --module -s"
+    " --script --no-editable --no-env-file"
 )
 
 WRAPPERS: Mapping[str, Wrapper] = {
@@ -127,7 +128,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
         "assigns",
         folders="-D --chdir",
         silent="-l --list -v --validate -K",
-        flags="-A -b -B -E -H -i -k -n -N -P -S --askpass --background --preserve-env --set-home --non-interactive --stdin",
+        flags="-A -b -B -E -H -i -k -n -N -P -S --askpass --background --preserve-env --set-home --non-interactive"
+        " --stdin",
         opens="-s --shell -i --login -e --edit",
     ),
     "doas": _wrapper("-u -C", 0, "assigns", opens="-s", flags="-n -L"),
@@ -135,7 +137,10 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "runuser": _wrapper("-u --user -g --group -G -s --shell", scripts="-c --command"),
     "su": _wrapper("-g --group -G -s --shell -w", skip=9, scripts="-c --command", opens="-"),
     "sg": _wrapper(skip=9, scripts="-c"),
-    "setpriv": _wrapper(flags="--no-new-privs --clear-groups --init-groups --keep-groups", valued="--reuid --regid --groups --inh-caps --bounding-set --ambient-caps --securebits --pdeathsig"),
+    "setpriv": _wrapper(
+        flags="--no-new-privs --clear-groups --init-groups --keep-groups",
+        valued="--reuid --regid --groups --inh-caps --bounding-set --ambient-caps --securebits --pdeathsig",
+    ),
     "chroot": _wrapper("--userspec --groups", skip=1),
     "unshare": _wrapper("-S -G --setuid --setgid -R --root", folders="-w --wd"),
     "nsenter": _wrapper("-t --target -S -G", folders="-w --wd"),
@@ -143,7 +148,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
         "-e -p -s -u -a -b -I -O -S -P -X --trace --string-limit",
         sets="-E --env",
         writes="-o --output",
-        flags="-f -ff -c -C -d -i -k -n -q -qq -r -t -tt -ttt -T -v -V -w -x -xx -y -yy -z -Z --follow-forks --seccomp-bpf -D -A -h",
+        flags="-f -ff -c -C -d -i -k -n -q -qq -r -t -tt -ttt -T -v -V -w -x -xx -y -yy -z -Z --follow-forks"
+        " --seccomp-bpf -D -A -h",
     ),
     "ltrace": _wrapper("-e -p -s -u -a -l -n", writes="-o", flags="-f -c -C -i -r -S -t -tt -T"),
     "valgrind": _wrapper(),
@@ -153,14 +159,37 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "ssh-agent": _wrapper("-a -t -P -E"),
     "rlwrap": _wrapper("-f -H -p -s"),
     "script": _wrapper(
-        "-o -E", 1, "skips_file", scripts="-c --command", writes="-t -T -I -O -B", flags="-a -e -f -q -r -k --quiet --return --flush"
+        "-o -E",
+        1,
+        "skips_file",
+        scripts="-c --command",
+        writes="-t -T -I -O -B",
+        flags="-a -e -f -q -r -k --quiet --return --flush",
     ),
-    "flock": _wrapper("-w --timeout -E --wait", 1, "skips_file", scripts="-c --command", flags="-e -n -o -s -u -x -F -v --nonblock --exclusive --shared"),
+    "flock": _wrapper(
+        "-w --timeout -E --wait",
+        1,
+        "skips_file",
+        scripts="-c --command",
+        flags="-e -n -o -s -u -x -F -v --nonblock --exclusive --shared",
+    ),
     "busybox": _wrapper(silent="--list --help --install"),
     "toybox": _wrapper(),
-    "xargs": _wrapper(flags=_XARGS, reads="-a --arg-file", valued="-d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars --replace --eof --process-slot-var"),
-    "parallel": _wrapper("-j --jobs -S --colsep --delay --results --joblog --tmpdir -N -n", 0, "joins", reads="-a --arg-file"),
-    "watch": _wrapper("-n --interval -q --equexit", 0, "joins", flags="-b -c -C -d -e -g -p -r -t -w -x --no-title --color --differences"),
+    "xargs": _wrapper(
+        flags=_XARGS,
+        reads="-a --arg-file",
+        valued="-d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars --replace --eof"
+        " --process-slot-var",
+    ),
+    "parallel": _wrapper(
+        "-j --jobs -S --colsep --delay --results --joblog --tmpdir -N -n", 0, "joins", reads="-a --arg-file"
+    ),
+    "watch": _wrapper(
+        "-n --interval -q --equexit",
+        0,
+        "joins",
+        flags="-b -c -C -d -e -g -p -r -t -w -x --no-title --color --differences",
+    ),
     "entr": _wrapper(scripts="-s", flags="-a -c -d -n -p -r -z"),
     "hyperfine": _wrapper("-w --warmup -r --runs -m --min-runs -M -N -u", 0, "each", scripts="-p --prepare -c"),
     "npx": _wrapper("-p --package", scripts="-c --call", flags=_NPX),
@@ -176,7 +205,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
 
 RUNNERS: Mapping[tuple[str, str], Wrapper] = {
     ("uv", "run"): _wrapper(
-        "--with --extra --group --python -p --env-file --package --index --project --with-requirements --with-editable --no-group",
+        "--with --extra --group --python -p --env-file --package --index --project --with-requirements"
+        " --with-editable --no-group",
         folders="--directory",
         flags=_UV,
     ),
@@ -220,7 +250,7 @@ class Unwrapped:
 
 
 def unwrap(name: str, argv: Sequence[Field]) -> Unwrapped | None:
-    """What `argv` runs in turn; None if its program is not one that does. Options may come before the word that says so."""
+    """What `argv` runs in turn; None if its program is not one that does."""
     if name in WRAPPERS:
         return _unwrapped(name, WRAPPERS[name], argv[1:])
     if name not in _RUNNING:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from toolwright.agents import default_rules, rules
 from toolwright.files.paths import Tree
+from toolwright.folders import Folders
 from toolwright.permission.approvals import Approval
 from toolwright.permission.broker import judged
-from toolwright.folders import Folders
 from toolwright.permission.rules import Layer, Policy, Rule, strictest
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
@@ -30,7 +30,9 @@ class Ground:
     outside: Path
     home: Path
 
-    def analysis(self, command: str, *, confinement: Confinement = OPEN, shell: str = "bash", cwd: str = "") -> Analysis:
+    def analysis(
+        self, command: str, *, confinement: Confinement = OPEN, shell: str = "bash", cwd: str = ""
+    ) -> Analysis:
         folder = str(self.tree.directory / cwd)
         command = command.replace("/outside", str(self.outside))
         top = str(self.tree.root)
@@ -51,9 +53,7 @@ class Ground:
     ) -> Action:
         """The strictest answer to anything that the line needs."""
         analysis = self.analysis(command, confinement=confinement, shell=shell, cwd=cwd)
-        checks = [
-            policy.decide(check.permission, one) for check in checks_for(analysis) for one in check.patterns
-        ]
+        checks = [policy.decide(check.permission, one) for check in checks_for(analysis) for one in check.patterns]
         if any(decision.action == "deny" for decision in checks):
             return "deny"
         requests = requests_for(analysis, self.tree.place)
@@ -65,7 +65,20 @@ def make_ground(base: Path) -> Ground:
     project, outside, home = base / "work" / "proj", base / "outside", base / "home"
     for folder in (project / "sub", project / "migrations", project / "secrets", outside, home, project / "src"):
         folder.mkdir(parents=True)
-    for name in ("victim", "README.md", "f", "a.json", "a.c", "k", "rc", "m.mk", "app.py", "sub/a", "src/app.py", "Makefile"):
+    for name in (
+        "victim",
+        "README.md",
+        "f",
+        "a.json",
+        "a.c",
+        "k",
+        "rc",
+        "m.mk",
+        "app.py",
+        "sub/a",
+        "src/app.py",
+        "Makefile",
+    ):
         (project / name).write_text("one\ntwo\n")
     for name in ("migrations/1.sql", "secrets/key", "prod.env", ".env", ".env.example"):
         (project / name).write_text("API=secret\n")
