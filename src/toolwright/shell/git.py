@@ -5,35 +5,11 @@ from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
 from toolwright.shell.findings import Contained
-from toolwright.shell.gitoptions import EXTRA, OPTIONS
+from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, RUNS, SHOWS, SHOWS_WITH_PATCH
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
-_PLAIN_GLOBAL = frozenset(
-    {
-        "--no-pager",
-        "-P",
-        "-p",
-        "--paginate",
-        "--no-optional-locks",
-        "--bare",
-        "--literal-pathspecs",
-        "--version",
-        "-v",
-        "--help",
-    }
-    | {
-        "--no-replace-objects",
-        "--glob-pathspecs",
-        "--noglob-pathspecs",
-        "--icase-pathspecs",
-        "-h",
-        "--html-path",
-        "--exec-path",
-    }
-    | {"--no-advice", "--no-lazy-fetch", "--man-path", "--info-path"}
-)
 _HARMLESS_SETTING = re.compile(
     r"user\.(?:name|email)|color\..+|core\.(?:quotepath|autocrlf|filemode|longpaths|abbrev|ignorecase|eol"
     r"|safecrlf)|advice\..+|safe\.directory|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|log\.(?:date"
@@ -47,24 +23,6 @@ _HARMLESS_SETTING = re.compile(
 _QUIET_SETTING = re.compile(
     r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
 )
-_SHOWS = frozenset(
-    {
-        "show",
-        "diff",
-        "grep",
-        "blame",
-        "annotate",
-        "cat-file",
-        "archive",
-        "range-diff",
-        "format-patch",
-        "diff-tree",
-        "show-ref",
-    }
-    | {"diff-index", "diff-files", "whatchanged", "fast-export", "bundle", "checkout-index", "merge-file", "difftool"}
-) - {"show-ref"}
-"""Subcommands that show what files hold, or held."""
-_SHOWS_WITH_PATCH = frozenset({"log", "stash", "reflog", "add", "commit", "rev-list", "shortlog"})
 _PATCH = (
     "-p",
     "-u",
@@ -105,118 +63,6 @@ _NO_CONTENT = (
         "-e",
     ),
 )
-_RUNS = frozenset(
-    {"filter-branch", "credential", "hook", "daemon", "shell", "p4", "svn", "send-email", "instaweb", "web--browse"}
-)
-_KNOWN = frozenset(
-    [
-        "add",
-        "am",
-        "annotate",
-        "apply",
-        "archive",
-        "bisect",
-        "blame",
-        "branch",
-        "bundle",
-        "cat-file",
-        "check-attr",
-        "check-ignore",
-        "check-mailmap",
-        "check-ref-format",
-        "checkout",
-        "checkout-index",
-        "cherry",
-        "cherry-pick",
-        "clean",
-        "clone",
-        "column",
-        "commit",
-        "commit-graph",
-        "commit-tree",
-        "config",
-        "count-objects",
-        "describe",
-        "diff",
-        "diff-files",
-        "diff-index",
-        "diff-tree",
-        "difftool",
-        "fast-export",
-        "fetch",
-        "format-patch",
-        "for-each-ref",
-        "for-each-repo",
-        "fsck",
-        "gc",
-        "grep",
-        "hash-object",
-        "help",
-        "init",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "maintenance",
-        "merge",
-        "merge-base",
-        "merge-file",
-        "merge-tree",
-        "mergetool",
-        "mktag",
-        "mktree",
-        "mv",
-        "name-rev",
-        "notes",
-        "pack-objects",
-        "pack-refs",
-        "patch-id",
-        "prune",
-        "pull",
-        "push",
-        "range-diff",
-        "read-tree",
-        "rebase",
-        "reflog",
-        "remote",
-        "repack",
-        "replace",
-        "request-pull",
-        "rerere",
-        "reset",
-        "restore",
-        "rev-list",
-        "rev-parse",
-        "revert",
-        "rm",
-        "shortlog",
-        "show",
-        "show-branch",
-        "show-ref",
-        "sparse-checkout",
-        "stage",
-        "stash",
-        "status",
-        "stripspace",
-        "submodule",
-        "subtree",
-        "switch",
-        "symbolic-ref",
-        "tag",
-        "update-index",
-        "update-ref",
-        "update-server-info",
-        "var",
-        "verify-commit",
-        "verify-pack",
-        "verify-tag",
-        "version",
-        "whatchanged",
-        "worktree",
-        "write-tree",
-        "lfs",
-    ]
-)
 
 
 def git(found: Effects, arguments: Sequence[Field]) -> None:
@@ -229,13 +75,13 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
     if not rest[0].exact:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
-    if name not in _KNOWN:
+    if name not in KNOWN:
         found.doubts.append(Contained(f"`git {name}` may be an alias or a program of its own, and is not examined."))
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
     _files_of(found, name, own, given)
-    if name in _SHOWS or (name in _SHOWS_WITH_PATCH and given.has(*_PATCH)):
+    if name in SHOWS or (name in SHOWS_WITH_PATCH and given.has(*_PATCH)):
         _shown(found, name, own, given)
 
 
@@ -255,7 +101,7 @@ def _global_options(found: Effects, arguments: Sequence[Field]) -> list[Field]:
         elif option in ("--git-dir", "--work-tree", "--namespace"):
             found.touch("write", given)
             found.doubts.append(f"`git {option}` uses the settings of another repository.")
-        elif arguments[position].spelled not in _PLAIN_GLOBAL:
+        elif arguments[position].spelled not in PLAIN_GLOBAL:
             found.doubts.append(f"`{option}` is not among the options of `git` known to be harmless.")
         position += 2 if takes else 1
     return list(arguments[position:])
@@ -295,7 +141,7 @@ def _run_by(found: Effects, name: str, own: Sequence[Field], given: Arguments) -
         words = [one for one in after if one.text not in ("--recursive", "--quiet", "-q")]
         text = " ".join(one.spelled for one in words)
         found.scripts.append(Field(text, (text,), all(one.exact for one in words)))
-    elif name in _RUNS or (name in ("difftool", "mergetool") and not given.has("--tool-help")):
+    elif name in RUNS or (name in ("difftool", "mergetool") and not given.has("--tool-help")):
         found.doubts.append(f"`git {name}` runs programs that are not examined.")
     elif name == "config":
         _configure(found, given)

@@ -1,4 +1,6 @@
-"""The options of git's subcommands that are known to be harmless; those marked `!` run programs."""
+"""The options of git's subcommands that are known to be harmless, and which of those show or run something."""
+
+from toolwright.shell.arguments import names
 
 OPTIONS = (
     "-# -a -A -b -B -c -C? -d -D -e -E -f -F -g -h -H -i -I -j? -k -l -L -m -M? -n -N -o -O -p -P -q -Q -r -R"
@@ -132,3 +134,32 @@ EXTRA = {
     "rev-list": "--objects? --disk-usage? --use-bitmap-index --no-object-names --header --max-count: -n:",
 }
 """Where a letter of a subcommand takes a value or means more than the general list says."""
+
+SHOWS = names(
+    "annotate archive blame bundle cat-file checkout-index diff diff-files diff-index diff-tree difftool"
+    " fast-export format-patch grep merge-file range-diff show whatchanged"
+)
+"""Subcommands that show what files hold, or held."""
+
+RUNS = names("credential daemon filter-branch hook instaweb p4 send-email shell svn web--browse")
+
+KNOWN = names(
+    "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap"
+    " check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph"
+    " commit-tree config count-objects describe diff diff-files diff-index diff-tree difftool fast-export fetch"
+    " for-each-ref for-each-repo format-patch fsck gc grep hash-object help init lfs log ls-files ls-remote"
+    " ls-tree maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes"
+    " pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace"
+    " request-pull rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref"
+    " sparse-checkout stage stash status stripspace submodule subtree switch symbolic-ref tag update-index"
+    " update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree"
+    " write-tree"
+)
+
+SHOWS_WITH_PATCH = names("add commit log reflog rev-list shortlog stash")
+
+PLAIN_GLOBAL = names(
+    "--bare --exec-path --glob-pathspecs --help --html-path --icase-pathspecs --info-path --literal-pathspecs"
+    " --man-path --no-advice --no-lazy-fetch --no-optional-locks --no-pager --no-replace-objects"
+    " --noglob-pathspecs --paginate --version -P -h -p -v"
+)
