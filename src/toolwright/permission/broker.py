@@ -8,7 +8,7 @@ from typing import Literal
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
 from toolwright.ids import new_id
-from toolwright.permission.approvals import Approval, Approvals, Scope
+from toolwright.permission.approvals import Approval, Approvals, Scope, covered
 from toolwright.permission.rules import Decision, Policy, strictest
 from toolwright.request import Request
 from toolwright.tool import Action
@@ -207,35 +207,36 @@ class Broker:
 
 def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:
     """The strictest answer over all patterns. An approval turns ask into allow; it never touches a deny."""
-    exactly_approved = _exactly_approved(request, approvals)
     decisions = [
         (decision, pattern)
         for pattern in (*request.patterns, *request.implied)
         for decision in [_approved(policy.decide(request.permission, pattern), request, pattern, approvals)]
     ]
+    decisions += [
+        (_approved(policy.decide_suspected(request.permission, one), request, one, approvals), one)
+        for one in request.suspected
+    ]
+    decisions += [(policy.decide_below(request.permission, one), one.folder) for one in request.below]
     if not decisions:
         return Judgement(request=request, decision=Decision(action="ask"), pattern="")
     decision = strictest(decision for decision, _ in decisions)
     pattern = next(pattern for one, pattern in decisions if one is decision)
-    if decision.action == "ask" and exactly_approved:
-        decision = replace(decision, action="allow")
-    if decision.action == "allow" and request.metadata.get("must_ask"):
+    if decision.action == "allow" and _must_ask(policy, request):
         decision = replace(decision, action="ask")
     return Judgement(request=request, decision=decision, pattern=pattern)
 
 
+def _must_ask(policy: Policy, request: Request) -> bool:
+    """What is not understood is asked about; where a box contains it, only if rules restrict such things at all."""
+    if not request.metadata.get("must_ask"):
+        return False
+    return not request.metadata.get("contained") or policy.restricts(request.permission)
+
+
 def _approved(decision: Decision, request: Request, pattern: str, approvals: Sequence[Approval]) -> Decision:
-    if decision.action == "ask" and any(approval.covers(request.permission, pattern) for approval in approvals):
+    if decision.action == "ask" and covered(request, pattern, approvals):
         return replace(decision, action="allow")
     return decision
-
-
-def _exactly_approved(request: Request, approvals: Sequence[Approval]) -> bool:
-    """Whether a person has approved just these words; then what they imply was approved with them."""
-    exact = [approval for approval in approvals if approval.exact]
-    return bool(exact) and all(
-        any(approval.covers(request.permission, pattern) for approval in exact) for pattern in request.patterns
-    )
 
 
 def _asked(question: Question) -> PermissionAsked:
