@@ -114,6 +114,7 @@ class Policy:
             (rule.permission, rule.pattern, rule.action) for layer in self._about(permission) for rule in layer.rules
         )
         return own if self.parent is None else (*self.parent.about(permission), *own)
+
     def restricts(self, permission: str) -> bool:
         """Whether any rule about this permission forbids or asks."""
         own = any(rule.action != "allow" for layer in self._about(permission) for rule in layer.rules)

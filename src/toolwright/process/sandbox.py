@@ -106,6 +106,26 @@ class Sandbox:
             f" {self._findings.problem(wanted)}. The user can set sandbox.mode to auto, or repair it."
         )
 
+    async def keeps_all(self) -> bool:
+        """Whether boxes keep rules too, and have temporary folders of their own: not where there are no mounts."""
+        rung = await self.ready()
+        return rung == "bubblewrap" or (rung == "landlock" and self._findings is not None and self._findings.mounts)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether commands may read the whole machine, but for what is hidden."""
+        return "/" in self.settings.readable
+
+    def is_temporary_elsewhere(self, place: Path) -> bool:
+        """Whether a path in a temporary folder leads to something that is there outside, and not in commands' own."""
+        for folder in TEMP_FOLDERS:
+            if place.is_relative_to(folder) and not place.is_relative_to(self._root):
+                own = self._scratch_folder().temp / place.relative_to(folder)
+                return next((one for one in (place, *place.parents) if is_there(one)), folder) != folder and not (
+                    is_there(own) or (is_there(own.parent) and own.parent != self._scratch_folder().temp)
+                )
+        return False
+
     def distrust(self) -> None:
         """Forget what was found out about this machine: something that worked no longer does."""
         self._findings = None

@@ -28,10 +28,12 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     found = rules.restricted()
     requests = list(requests)
     outside = set(_outside(requests))
+    changed = [*_named(requests, tree, "edit"), *_changed_outside(requests)]
 
     def granted(paths: Iterable[Path]) -> tuple[Path, ...]:
         """Without what nobody was asked about because it is the command's own, as temporary files are."""
-        return tuple(dict.fromkeys(path for path in paths if tree.holds(path) or path in outside))
+        known = (path for path in paths if tree.holds(path) or any(path.is_relative_to(place) for place in outside))
+        return tuple(dict.fromkeys(known))
 
     reads = granted(_named(requests, tree, "read"))
     elsewhere = [place for place in rules.outside() if place not in reads]
@@ -40,7 +42,7 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     read_only = ctx.decide("edit", "*") == "deny"
     networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
     return Access(
-        changes=granted(place for place in _named(requests, tree, "edit") if place not in deletes),
+        changes=granted(place for place in changed if place not in deletes),
         deletes=deletes,
         new_folders=tuple(_made_folders(analysis, tree)),
         enters=tuple(place for place in _canonical(analysis.enters, tree) if place in outside),
@@ -157,7 +159,15 @@ def _made_folders(analysis: Analysis, tree: Tree) -> Iterator[Path]:
 def _named(requests: Iterable[Request], tree: Tree, permission: str) -> Iterator[Path]:
     for request in requests:
         if request.permission == permission:
-            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
+            names = (*request.patterns, *request.implied)
+            yield from (tree.place(str(tree.root / name)).path for name in names)
+
+
+def _changed_outside(requests: Iterable[Request]) -> Iterator[Path]:
+    for request in requests:
+        if request.permission == "external_directory":
+            names = (*request.patterns, *request.implied)
+            yield from (Path(name) for name in names if name not in request.only_read)
 
 
 def _outside(requests: Iterable[Request]) -> Iterator[Path]:

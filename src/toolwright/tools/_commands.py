@@ -18,6 +18,7 @@ from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.walls import wall_note
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
+from toolwright.shell.confinement import Confinement
 from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
 from toolwright.tools._access import access_for
@@ -159,9 +160,23 @@ async def _ask(
     What is already granted is judged again, but not asked again.
     """
     jobs = ctx.use(Jobs)
-    analysis = await explained(analyse(command, cwd=str(place.path), home=jobs.home, shell=jobs.shell))
+    box = await jobs.sandbox.keeps_all()
+    confinement = Confinement(complete=box, private_tmp=box, reads_all=box and jobs.sandbox.shows_all)
+    analysis = await explained(
+        analyse(
+            command,
+            cwd=str(place.path),
+            home=jobs.home,
+            shell=jobs.shell,
+            confinement=confinement,
+            top=str(tree.root),
+        )
+    )
     if not place.inside:
         analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
+    if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
+        # What is meant is not the command's own.
+        analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))
     requests = requests_for(analysis, tree.place)
     checks = checks_for(analysis)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
@@ -170,6 +185,11 @@ async def _ask(
         ctx.check(*requests)
     await ctx.ask_all(*_without(requests, granted))
     return analysis, requests
+
+
+def _paths(analysis: Analysis) -> Iterator[Path]:
+    for touched in analysis.touched.values():
+        yield from map(Path, touched)
 
 
 def _require_folder(place: Place) -> None:
