@@ -12,7 +12,7 @@ from typing import Literal
 from toolwright.errors import ToolError
 from toolwright.process import bubblewrap, doors, folders, landlock, seatbelt
 from toolwright.process.access import Access, Opened, Surroundings
-from toolwright.process.box import TEMP_FOLDERS, Box, Rung, Shown, Wrapped
+from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
 from toolwright.process.gitfolders import GitCode, common_folder, git_code, git_folder, modules
@@ -74,6 +74,7 @@ class Sandbox:
         self._scratch: Scratch | None = None
         self._decoys: Decoys | None = None
         self._caches: CacheFolders | None = None
+        self._temporary_programs: tuple[Path, ...] | None = None
         self._holdings = Holdings()
         # Looked up once: a command could write a `.git` file that points elsewhere.
         self._git = _git_folders(root)
@@ -313,13 +314,12 @@ class Sandbox:
             if not any(matches(name, pattern) for name in names for pattern in self.settings.reveal):
                 yield place
 
-    def _programs_in_temp(self) -> Iterator[Path]:
-        """Programs that lie in a temporary folder must not go with it."""
-        for place in self._surroundings.programs:
-            real = place.resolve()
-            if is_folder(real) and any(real.is_relative_to(folder) and real != folder for folder in TEMP_FOLDERS):
-                # What a program needs lies beside the folder it is in.
-                yield real.parent if real.name == "bin" and real.parent not in TEMP_FOLDERS else real
+    def _programs_in_temp(self) -> tuple[Path, ...]:
+        """Programs that lie in a temporary folder must not go with it. Looked for once."""
+        if self._temporary_programs is None:
+            found = (place for place in self._surroundings.programs if not any(map(place.is_relative_to, SYSTEM)))
+            self._temporary_programs = tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
+        return self._temporary_programs
 
     def _cache_folders(self) -> CacheFolders:
         if self._caches is None:
@@ -359,6 +359,19 @@ _IN_USE: dict[Rung, str] = {
     "seatbelt": "Commands run in a sandbox by macOS: they write only where they should.",
     "none": "Commands run without a sandbox: they can do whatever you can.",
 }
+
+
+def _temporary(folder: Path) -> Iterator[Path]:
+    """What of a folder of programs, or of what its links lead to, lies in a temporary one."""
+    try:
+        with os.scandir(folder) as entries:
+            links = [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]
+    except OSError:
+        return
+    for real in (folder.resolve(), *(Path(link).parent for link in links)):
+        if any(real.is_relative_to(temp) and real != temp for temp in TEMP_FOLDERS) and is_folder(real):
+            # What a program needs lies beside the folder it is in.
+            yield real.parent if real.name in ("bin", "sbin") and real.parent not in TEMP_FOLDERS else real
 
 
 def _git_folders(root: Path) -> list[Path]:
