@@ -16,7 +16,7 @@ from toolwright.process.quota import Quota, end_quota, make_quota
 HEADER = struct.Struct("!I")
 BOOT = (
     "import sys; sys.path.append(sys.argv[1]); from keeper.server import serve;"
-    " serve(0, int(sys.argv[2]), *sys.argv[3:])"
+    " serve(0, int(sys.argv[2]), sys.argv[3] == 'anchored', *sys.argv[4:])"
 )
 HANDED_DOWN = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """All the keeper knows of our environment: what other programs may read of a process should hold no secret."""
@@ -27,8 +27,9 @@ PAUSE, TRIES = 0.002, 1000
 class Keeper:
     """One process that starts programs for us. If it is killed, the next order starts another."""
 
-    def __init__(self, processes: int, memory: int) -> None:
-        self._processes, self._memory = processes, memory
+    def __init__(self, processes: int, memory: int, *, anchored: bool = False) -> None:
+        """`anchored` has the kernel end all of a scope with its leader, where it can."""
+        self._processes, self._memory, self._anchored = processes, memory, anchored
         self._pid = 0
         self._socket: socket.socket | None = None
         self.quota = Quota()
@@ -40,7 +41,7 @@ class Keeper:
             ours, theirs = socket.socketpair()
             with theirs:
                 self.quota = make_quota(processes=self._processes, memory=self._memory)
-                self._pid = _spawn(theirs.fileno(), self._processes, self.quota)
+                self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
             self._socket = ours
             # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
             weakref.finalize(self, ours.close)
@@ -100,9 +101,10 @@ class Keeper:
             return True
 
 
-def _spawn(descriptor: int, processes: int, quota: Quota) -> int:
+def _spawn(descriptor: int, processes: int, anchored: bool, quota: Quota) -> int:
     folder = Path(__file__).parent
-    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(folder), str(processes), *map(str, quota.groups)]
+    kind = "anchored" if anchored else "plain"
+    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(folder), str(processes), kind, *map(str, quota.groups)]
     files = [
         (os.POSIX_SPAWN_DUP2, descriptor, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

@@ -159,7 +159,7 @@ class Jobs:
 
     def warm(self) -> None:
         """Get ready in the background for a command that is about to come."""
-        self._scopes.warm()
+        self._scopes.warm(anchored=self.sandbox.is_anchored)
 
     async def start(self, command: str, *, cwd: Path, box: Box, takes_input: bool = False) -> Job:
         """Run a command line in its box. ToolError if it could not even begin."""

@@ -117,6 +117,11 @@ class Sandbox:
         """Whether commands may read the whole machine, but for what is hidden."""
         return "/" in self.settings.readable
 
+    @property
+    def is_anchored(self) -> bool:
+        """Whether commands hang on one process each, as far as is known."""
+        return self._findings is not None and self.settings.mode != "off" and bool(self._findings.anchored)
+
     def is_temporary_elsewhere(self, place: Path) -> bool:
         """Whether a path in a temporary folder leads to something that is there outside, and not in commands' own."""
         for folder in TEMP_FOLDERS:

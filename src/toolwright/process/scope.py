@@ -92,24 +92,26 @@ class Scopes:
         """`memory` is in bytes; most of the machine's if not given."""
         self._processes = processes
         self._memory = memory or _most_memory()
-        self._keeper = Keeper(processes, self._memory)
+        self._keepers = {kind: Keeper(processes, self._memory, anchored=kind) for kind in (False, True)}
+        """One for those that hang on a process with which the kernel ends them, one for the others."""
         self._open = set[Scope]()
 
-    def warm(self) -> None:
+    def warm(self, *, anchored: bool = False) -> None:
         """Have the keeper ready before the first program is wanted; it starts on its own time."""
         _refuse_windows()
-        self._keeper.ensure()
+        self._keepers[anchored].ensure()
 
     async def start(self, program: Program) -> "Scope":
         """The scope of a program that now runs. ToolError says what stood in its way."""
         _refuse_windows()
-        self._keeper.ensure()
-        quota = self._keeper.quota
+        keeper = self._keepers[program.anchored]
+        keeper.ensure()
+        quota = keeper.quota
         watch, memory = 0 if quota.processes else self._processes, 0 if quota.memory else self._memory
         order = json.dumps(_order(program, watch, memory)).encode()
         pipes = Pipes(program)
         try:
-            control = self._keeper.send(order, pipes.theirs)
+            control = keeper.send(order, pipes.theirs)
         except OSError:
             pipes.close()
             raise
@@ -134,7 +136,8 @@ class Scopes:
         await asyncio.gather(*(scope.stop() for scope in scopes))
         for scope in scopes:
             scope.release()
-        await self._keeper.close()
+        for keeper in self._keepers.values():
+            await keeper.close()
 
 
 class Scope:
@@ -296,7 +299,6 @@ def _order(program: Program, watch: int, memory: int) -> Order:
         "linger": LINGER,
         "watch": watch,
         "memory": memory,
-        "anchored": program.anchored,
         "scoped": program.scoped,
         "disk": [str(folder) for folder in program.disk],
         "confinement": program.confinement,

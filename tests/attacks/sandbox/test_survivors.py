@@ -42,7 +42,7 @@ async def boxed(request: pytest.FixtureRequest, project: Path, tmp_path: Path) -
         wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], project)
         scope = await scopes.start(Program.of(wrapped, cwd=project, env={"PATH": os.environ["PATH"]}))
         await wait_until(lambda: _sleepers(scopes) >= 3)
-        return scope, descendants(scopes._keeper._pid)
+        return scope, descendants(scopes._keepers[True]._pid)
 
     yield scopes, start
     await scopes.close()
@@ -50,7 +50,7 @@ async def boxed(request: pytest.FixtureRequest, project: Path, tmp_path: Path) -
 
 
 def _sleepers(scopes: Scopes) -> int:
-    return sum("271828" in _command(pid) for pid in descendants(scopes._keeper._pid))
+    return sum("271828" in _command(pid) for pid in descendants(scopes._keepers[True]._pid))
 
 
 def _command(pid: int) -> str:
@@ -81,12 +81,12 @@ def _alive(pids: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("command", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize(
-    "victims", [("toolwright-keep", "toolwright-lead"), ("toolwright-lead",), ("toolwright-hold",)]
+    "victims", [("toolwright-keep", "toolwright-lead"), ("toolwright-lead",), ("toolwright-keep",)]
 )
 async def test_whoever_is_killed_all_below_goes(boxed: Any, command: str, victims: tuple[str, ...]) -> None:
     scopes, start = boxed
     _, pids = await start(command)
-    family = [scopes._keeper._pid, *pids]
+    family = [scopes._keepers[True]._pid, *pids]
     for pid in [pid for pid in family if _name(pid) in victims]:
         os.kill(pid, signal.SIGKILL)
     await wait_until(lambda: not _alive(pids))
@@ -115,7 +115,7 @@ async def main():
     box = await sandbox.box()
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", "setsid sleep 314159 & sleep 314159"], here)
     await scopes.start(Program.of(wrapped, cwd=here, env={"PATH": os.environ["PATH"]}))
-    keeper = scopes._keeper._pid
+    keeper = scopes._keepers[True]._pid
     while sum("314159" in Path(f"/proc/{pid}/cmdline").read_text() for pid in descendants(keeper)) < 2:
         await asyncio.sleep(0.01)
     below = descendants(keeper)

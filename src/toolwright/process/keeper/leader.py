@@ -9,47 +9,37 @@ import time
 from typing import Any
 
 from . import family
-from .anchor import Anchor
 from .launch import Failure, Started, launch
 from .order import Order
 from .usage import Usage
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
+EVERYBODY = -1
+"""To the first process of a namespace: all others in it."""
 
 
-def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int, anchor: Anchor | None = None) -> None:
+def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int, *, anchored: bool = False) -> None:
     """Stay until the scope is empty. The control socket carries one JSON object per line, both ways.
 
-    An anchor may have been made beforehand, for it takes longer than everything else about an order.
+    `anchored` says that we are the first process of a namespace, with which the kernel ends all others in it.
     """
-    if anchor is not None and not order["anchored"]:
-        anchor.close()
-    started = _start_anchored(order, standard, anchor) if order["anchored"] else launch(order, standard)
+    started = launch(order, standard)
     for descriptor in standard:
         os.close(descriptor)
     if isinstance(started, Failure):
         tell(control, failed=started.reason)
         return
     tell(control, started=started.pid)
-    Leader(started, order, control).run(wakeup)
-
-
-def _start_anchored(order: Order, standard: list[int], anchor: Anchor | None) -> Anchor | Failure:
-    try:
-        anchor = anchor or Anchor()
-    except OSError as problem:
-        return Failure(str(problem.strerror))
-    return anchor.start(order, standard) or anchor
+    Leader(started, order, control, anchored=anchored).run(wakeup)
 
 
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started | Anchor, order: Order, control: socket.socket) -> None:
+    def __init__(self, started: Started, order: Order, control: socket.socket, *, anchored: bool) -> None:
         self._started = started
-        self._anchor = started if isinstance(started, Anchor) else None
-        """Until it has told how the program ended."""
+        self._anchored = anchored
         self._linger = order["linger"]
         self._usage = Usage(order)
         self._control = control
@@ -65,11 +55,7 @@ class Leader:
 
     def run(self, wakeup: int) -> None:
         while not self._empty:
-            anchor = -1 if self._anchor is None else self._anchor.fileno()
-            heard = [self._control.fileno(), wakeup, *([anchor] if anchor >= 0 else [])]
-            ready, _, _ = select.select(heard, [], [], self._patience())
-            if anchor in ready:
-                self._hear_anchor()
+            ready, _, _ = select.select([self._control.fileno(), wakeup], [], [], self._patience())
             if wakeup in ready:
                 os.read(wakeup, 4096)
                 self._reap()
@@ -93,22 +79,8 @@ class Leader:
             if not pid:
                 return
             if pid == self._started.pid:
-                self._has_ended(status)
-
-    def _has_ended(self, status: int) -> None:
-        if isinstance(self._started, Started):
-            self._note_end(self._started.end(status))
-            return
-        self._hear_anchor()
-
-    def _hear_anchor(self) -> None:
-        if self._anchor is not None:
-            self._note_end(self._anchor.end())
-            self._anchor = None
-
-    def _note_end(self, how: dict[str, Any]) -> None:
-        self._ended = how
-        self._tell_at = time.monotonic() + self._linger
+                self._ended = self._started.end(status)
+                self._tell_at = time.monotonic() + self._linger
 
     def _tell_end(self) -> None:
         """Told once the scope is empty, or when what lingers has had its time; and then again when it is empty."""
@@ -116,8 +88,7 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            left = [] if self._empty else _left(self._started.pid if isinstance(self._started, Anchor) else 0)
-            message |= self._ended | {"left": left, "excess": self._excess}
+            message |= self._ended | {"left": [] if self._empty else _left(), "excess": self._excess}
         if message:
             tell(self._control, **message)
 
@@ -138,9 +109,25 @@ class Leader:
 
     def _end(self, grace: float) -> None:
         if grace:
-            family.signal_all(os.getpid(), signal.SIGTERM)
-            family.signal_all(os.getpid(), signal.SIGCONT)
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                self._signal_everybody(number)
         self._kill_at = time.monotonic() + grace
+
+    def _signal_everybody(self, number: int) -> None:
+        if not self._anchored:
+            family.signal_all(os.getpid(), number)
+            return
+        try:
+            os.kill(EVERYBODY, number)
+        except ProcessLookupError:
+            return
+
+    def _kill_everybody(self) -> None:
+        """Within a namespace one call reaches all, and nobody can be born meanwhile."""
+        if self._anchored:
+            self._signal_everybody(signal.SIGKILL)
+        else:
+            family.kill_all(os.getpid())
 
     def _act_on_time(self) -> None:
         now = time.monotonic()
@@ -149,19 +136,19 @@ class Leader:
         if self._count_at is not None and now >= self._count_at:
             self._count()
         if self._kill_at is not None and now >= self._kill_at and not self._empty:
-            family.kill_all(os.getpid())
+            self._kill_everybody()
             self._kill_at = time.monotonic() + RESWEEP
 
     def _count(self) -> None:
-        self._excess = self._usage.excess(family.descendants(os.getpid()))
+        self._excess = self._usage.excess(family.descendants(family.ourselves()))
         self._count_at = None if self._excess else time.monotonic() + self._usage.pause
         if self._excess:
             self._end(0)
 
 
-def _left(anchor: int) -> list[dict[str, Any]]:
+def _left() -> list[dict[str, Any]]:
     """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
-    named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid()) if pid != anchor]
+    named = [(pid, family.command_line(pid)) for pid in family.descendants(family.ourselves())]
     return [{"pid": pid, "command": line} for pid, line in named if line and not _only_waits(line)]
 
 

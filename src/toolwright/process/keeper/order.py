@@ -41,8 +41,6 @@ class Order(TypedDict):
     """How many processes the scope may be before its leader ends it; 0 where the system sees to that."""
     memory: int
     """How many bytes of memory it may take before its leader ends it; 0 where the system sees to that."""
-    anchored: bool
-    """Whether it hangs on a process with whose end the kernel ends all of it."""
     scoped: bool
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     disk: list[str]

@@ -11,24 +11,23 @@ import struct
 from typing import NoReturn, cast
 
 from . import family, limits, system
-from .anchor import Anchor
-from .launch import when_there_is_room
-from .leader import lead
+from .confine import NEW_PROCESSES, enter
+from .launch import could_not, when_there_is_room
+from .leader import lead, tell
 from .order import Order
 
 HEADER = struct.Struct("!I")
 DESCRIPTORS = 4
 """What comes with an order: input, output, errors, and the leader's end of the control socket."""
-ANCHORED, UNANCHORED = b"a", b"."
-"""What a leader tells of the order it has taken."""
 DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
 
 
-def serve(descriptor: int, processes: int, *groups: str) -> None:
+def serve(descriptor: int, processes: int, anchored: bool, *groups: str) -> None:
     """Carry out orders until the other end is gone, then wait until everything below is.
 
-    All that runs may be so many processes together, counted by a control group if there is one.
+    All that runs may be so many processes together, counted by a control group if there is one. If it is to be
+    anchored, each leader is the first process of a namespace: whatever becomes of it becomes of all below.
     """
     os.setsid()
     # What our master was started with may be open still, and would be so in every program.
@@ -41,7 +40,32 @@ def serve(descriptor: int, processes: int, *groups: str) -> None:
     limits.limit(processes, groups)
     gc.disable()
     gc.freeze()
-    _keep_a_leader_ready(requests)
+    _keep_a_leader_ready(requests, Anchorage() if anchored else None)
+
+
+class Anchorage:
+    """Makes each leader the first process of a namespace for processes, for as long as the machine lets us."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._ours = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if os.geteuid() != 0:
+                enter(0)
+        except OSError as problem:
+            self.problem = could_not("make a namespace", problem)
+
+    def fork(self) -> int:
+        """The namespace is for the next child alone, and not for whatever else we may start."""
+        try:
+            if not self.problem:
+                system.unshare(NEW_PROCESSES)
+        except OSError as problem:
+            self.problem = could_not("make a namespace for processes", problem)
+        pid = when_there_is_room(os.fork)
+        if pid and not self.problem:
+            system.join_namespace(self._ours, NEW_PROCESSES)
+        return pid
 
 
 def local_socket(descriptor: int) -> socket.socket:
@@ -49,19 +73,21 @@ def local_socket(descriptor: int) -> socket.socket:
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
 
 
-def _keep_a_leader_ready(requests: socket.socket) -> None:
+def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -> None:
     """A fork takes longer than everything else about an order, so the next leader is made while one is at work."""
     wakeup = wake_on_child()
     taken, taking = os.pipe()
     leaders = set[int]()
-    expected = UNANCHORED
     while True:
-        spare = _fork_leader(requests, taking, expected)
+        spare = anchorage.fork() if anchorage else when_there_is_room(os.fork)
+        if not spare:
+            os.close(taken)
+            _lead_and_exit(requests, taking, anchorage)
         leaders.add(spare)
         while spare in leaders:
             ready, _, _ = select.select([taken, wakeup], [], [])
             if taken in ready:
-                expected = os.read(taken, 1)
+                os.read(taken, 1)
                 break
             os.read(wakeup, 4096)
             if _reap(leaders, os.WNOHANG | os.WUNTRACED):
@@ -83,43 +109,40 @@ def _do_nothing(*_: object) -> None:
     """A signal that nobody handles does not wake."""
 
 
-def _fork_leader(requests: socket.socket, taking: int, expected: bytes) -> int:
-    leader = when_there_is_room(os.fork)
-    if not leader:
-        _lead_and_exit(requests, taking, expected)
-    return leader
-
-
-def _lead_and_exit(requests: socket.socket, taking: int, expected: bytes) -> NoReturn:
+def _lead_and_exit(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> NoReturn:
     """A leader must never fall back into the keeper's loop, whatever happens to it."""
     status = 1
     try:
-        status = _lead(requests, taking, expected)
+        status = _lead(requests, taking, anchorage)
     finally:
         os._exit(status)
 
 
-def _lead(requests: socket.socket, taking: int, expected: bytes) -> int:
+def _lead(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> int:
     wakeup = wake_on_child()
     system.become_subreaper()
     system.call_myself("toolwright-lead")
-    anchor = _anchor_ready() if expected == ANCHORED else None
+    if anchorage is not None and not _goes_with_keeper(taking):
+        return DONE
     received = _receive(requests)
     if received is None:
         return MASTER_IS_GONE
     requests.close()
+    os.write(taking, b".")
     order, (*standard, control) = received
-    os.write(taking, ANCHORED if order["anchored"] else UNANCHORED)
-    lead(order, standard, local_socket(control), wakeup, anchor)
+    if anchorage is not None and anchorage.problem:
+        tell(local_socket(control), failed=anchorage.problem)
+        return DONE
+    lead(order, standard, local_socket(control), wakeup, anchored=anchorage is not None)
     return DONE
 
 
-def _anchor_ready() -> Anchor | None:
-    """An anchor for the next order, which will most likely want one as the last one did."""
-    try:
-        return Anchor()
-    except OSError:
-        return None
+def _goes_with_keeper(taking: int) -> bool:
+    """Have the kernel end us with the keeper, unless that is gone already: then nobody hears us take an order."""
+    system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL)
+    poll = select.poll()
+    poll.register(taking, select.POLLERR)
+    return not poll.poll(0)
 
 
 def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:

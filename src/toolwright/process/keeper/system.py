@@ -28,6 +28,10 @@ def unshare(flags: int) -> None:
     _checked(_libc().unshare(flags), "unshare")
 
 
+def join_namespace(descriptor: int, kind: int) -> None:
+    _checked(_libc().setns(descriptor, kind), "setns")
+
+
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     _checked(_libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), f"mount on {target}")
