@@ -124,3 +124,18 @@ def _lines(path: Path) -> list[str]:
         return path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
+
+
+def git_folders(root: Path) -> list[Path]:
+    folder = git_folder(root)
+    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder)]))
+
+
+def trees(folder: Path) -> Iterator[Path]:
+    """The folders of linked work trees and submodules, which hold something protected."""
+    trees = folder / "worktrees"
+    if is_folder(trees):
+        yield trees
+        yield from (tree for tree in trees.iterdir() if is_folder(tree))
+    for module in modules(folder):
+        yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

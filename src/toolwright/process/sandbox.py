@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,7 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
-from toolwright.process.gitfolders import GitCode, common_folder, git_code, git_folder, modules
+from toolwright.process.gitfolders import GitCode, git_code, git_folders, trees
 from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
@@ -74,10 +75,9 @@ class Sandbox:
         self._scratch: Scratch | None = None
         self._decoys: Decoys | None = None
         self._caches: CacheFolders | None = None
-        self._temporary_programs: tuple[Path, ...] | None = None
         self._holdings = Holdings()
         # Looked up once: a command could write a `.git` file that points elsewhere.
-        self._git = _git_folders(root)
+        self._git = git_folders(root)
         self._explicit = tuple(self._place(given) for given in settings.writable)
         own = [data, *config, data.parent / KIN]
         self._own = tuple(dict.fromkeys(place.resolve() for place in own))
@@ -145,7 +145,7 @@ class Sandbox:
         findings = self._findings
         box = Box(
             rung=rung,
-            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp(), *access.reads),
+            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp, *access.reads),
             network=self._is_online(rung, access),
             temp=self._scratch_folder().temp,
             mounts=rung != "landlock" or (findings is not None and findings.mounts),
@@ -180,7 +180,7 @@ class Sandbox:
 
     def absent(self) -> list[Path]:
         """Settings that are not there, and that a command could therefore write."""
-        return [place for place in folders.settings_of(self._directory, self._root) if not os.path.lexists(place)]
+        return [place for place in self._settings_places if not os.path.lexists(place)]
 
     def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
         """Settings that were not there and now are, each with where it was moved to have no effect."""
@@ -274,7 +274,7 @@ class Sandbox:
 
     def _protected(self, code: GitCode) -> Iterator[Path]:
         entry = self._root / ".git"
-        settings = folders.settings_of(self._directory, self._root)
+        settings = self._settings_places
         missing = (one.path for one in code.missing)
         for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
             if is_there(place) and place.resolve() not in self._explicit:
@@ -286,7 +286,7 @@ class Sandbox:
         for folder in dict.fromkeys([self._root / ".git", *self._git, *access.repositories]):
             if is_folder(folder) and not folder.is_symlink():
                 yield folder
-                yield from _trees(folder)
+                yield from trees(folder)
 
     def _hidden(self, access: Access) -> list[Path]:
         places = [*map(self._place, self.settings.hidden), *access.hidden]
@@ -294,24 +294,38 @@ class Sandbox:
         return list(self._unless_revealed(found))
 
     def _closed(self, hidden: Sequence[Path]) -> list[Path]:
-        own = [place for place in self._own if is_folder(place)]
-        places = [*own, *doors.closed_doors(self._home), *hidden]
-        return [place for place in dict.fromkeys(places) if is_folder(place)]
+        own = (place for place in self._own if is_folder(place))
+        return list(dict.fromkeys([*own, *self._doors[0], *hidden]))
 
     def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
         """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
-        shown = [own / name for own in self._own for name in folders.SHOWN_OF_OURS]
-        asked = [place for place in access.reads if any(place.is_relative_to(folder) for folder in shown)]
-        skills = [place for place in shown if place.name.startswith("skill")]
-        revealed = [Path(pattern) for pattern in self.settings.reveal if pattern.startswith("/")]
-        elsewhere = [place for place in access.reads if not self._is_own(place)]
-        for place in dict.fromkeys([*asked, *skills, *revealed, *elsewhere, *doors.needed_of_run(self._environment)]):
-            real = any(place != folder and place.is_relative_to(folder) for folder in closed)
-            if real and is_there(place) and not place.is_symlink():
+        asked = [place for place in access.reads if not self._is_own(place) or _is_in(place, self._shown)]
+        for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
+            within = any(place != folder and place.is_relative_to(folder) for folder in closed)
+            if within and is_there(place) and not place.is_symlink():
                 yield place
 
+    @cached_property
+    def _doors(self) -> tuple[list[Path], list[Path]]:
+        """Folders of sockets, and what is shown of them all the same. Looked for once."""
+        revealed = [Path(pattern) for pattern in self.settings.reveal if pattern.startswith("/")]
+        return doors.closed_doors(self._home), [*doors.needed_of_run(self._environment), *revealed]
+
+    @cached_property
+    def _settings_places(self) -> tuple[Path, ...]:
+        return tuple(folders.settings_of(self._directory, self._root))
+
+    @cached_property
+    def _shown(self) -> tuple[Path, ...]:
+        return tuple(own / name for own in self._own for name in folders.SHOWN_OF_OURS)
+
+    @cached_property
+    def _skills(self) -> tuple[Path, ...]:
+        """Where skills keep what they speak of, which commands run."""
+        return tuple(place for place in self._shown if place.name.startswith("skill"))
+
     def _is_own(self, place: Path) -> bool:
-        return any(place.is_relative_to(folder) for folder in self._own)
+        return _is_in(place, self._own)
 
     def _unless_revealed(self, places: Iterable[Path]) -> Iterator[Path]:
         for place in places:
@@ -319,12 +333,11 @@ class Sandbox:
             if not any(matches(name, pattern) for name in names for pattern in self.settings.reveal):
                 yield place
 
+    @cached_property
     def _programs_in_temp(self) -> tuple[Path, ...]:
         """Programs that lie in a temporary folder must not go with it. Looked for once."""
-        if self._temporary_programs is None:
-            found = (place for place in self._surroundings.programs if not any(map(place.is_relative_to, SYSTEM)))
-            self._temporary_programs = tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
-        return self._temporary_programs
+        found = (place for place in self._surroundings.programs if not _is_in(place, SYSTEM))
+        return tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
 
     def _cache_folders(self) -> CacheFolders:
         if self._caches is None:
@@ -366,6 +379,10 @@ _IN_USE: dict[Rung, str] = {
 }
 
 
+def _is_in(place: Path, folders_: Iterable[Path]) -> bool:
+    return any(place.is_relative_to(folder) for folder in folders_)
+
+
 def _temporary(folder: Path) -> Iterator[Path]:
     """What of a folder of programs, or of what its links lead to, lies in a temporary one."""
     try:
@@ -377,18 +394,3 @@ def _temporary(folder: Path) -> Iterator[Path]:
         if any(real.is_relative_to(temp) and real != temp for temp in TEMP_FOLDERS) and is_folder(real):
             # What a program needs lies beside the folder it is in.
             yield real.parent if real.name in ("bin", "sbin") and real.parent not in TEMP_FOLDERS else real
-
-
-def _git_folders(root: Path) -> list[Path]:
-    folder = git_folder(root)
-    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder)]))
-
-
-def _trees(folder: Path) -> Iterator[Path]:
-    """The folders of linked work trees and submodules, which hold something protected."""
-    trees = folder / "worktrees"
-    if is_folder(trees):
-        yield trees
-        yield from (tree for tree in trees.iterdir() if is_folder(tree))
-    for module in modules(folder):
-        yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

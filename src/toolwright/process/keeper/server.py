@@ -8,6 +8,7 @@ import select
 import signal
 import socket
 import struct
+from contextlib import suppress
 from typing import NoReturn, cast
 
 from . import family, limits, system
@@ -128,7 +129,9 @@ def _lead(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> 
     if received is None:
         return MASTER_IS_GONE
     requests.close()
-    os.write(taking, b".")
+    # A keeper that is gone needs no word of it.
+    with suppress(BrokenPipeError):
+        os.write(taking, b".")
     order, (*standard, control) = received
     if anchorage is not None and anchorage.problem:
         tell(local_socket(control), failed=anchorage.problem)
