@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,6 +45,8 @@ class Job:
         """Whose it is: only this one types into it."""
         self.granted = set[tuple[str, str]]()
         """What was allowed for it: permissions, each with what it was for."""
+        self.absent: Sequence[Path] = ()
+        """Settings that were not there when it began, and that it might make."""
         self.typed = ""
         """All that was typed into it so far, for a line means what the lines before have made of it."""
         self.name = ""

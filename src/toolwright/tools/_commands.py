@@ -52,9 +52,9 @@ class Run:
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
         witness = await asyncio.to_thread(Witness.of, self.ctx.use(Files).journal, _changed(requests, self.tree))
         job = await self._start(place.path, box)
-        job.agent, job.granted = self.ctx.agent, set(_granted(requests))
+        job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
         try:
-            return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
+            return await self._follow(job, timeout or self.jobs.settings.timeout)
         except asyncio.CancelledError:
             await asyncio.shield(job.stop())
             raise
@@ -78,7 +78,7 @@ class Run:
             self.jobs.sandbox.distrust()
             raise
 
-    async def _follow(self, job: Job, milliseconds: int, absent: Sequence[Path]) -> Result:
+    async def _follow(self, job: Job, milliseconds: int) -> Result:
         """Wait, show progress, and then say how it went."""
         job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
         ended = await job.wait(milliseconds / 1000)
@@ -92,7 +92,7 @@ class Run:
         else:
             self._require_ran(job)
             notes.append(report.ending(job.end))
-        notes += self._wall_notes(job, absent)
+        notes += self._wall_notes(job)
         return self._result(job, notes, timed_out=not ended and not self.background)
 
     def _require_ran(self, job: Job) -> None:
@@ -106,16 +106,12 @@ class Run:
             " That is a matter of this machine: tell the user, who can look into it with `tw doctor`."
         )
 
-    def _wall_notes(self, job: Job, absent: Sequence[Path]) -> Iterator[str]:
+    def _wall_notes(self, job: Job) -> Iterator[str]:
         failed = job.end is None or job.end.code != 0
         wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
         if wall:
             yield f"sandbox: {wall}"
-        for name, target in self.jobs.sandbox.set_aside(absent):
-            yield (
-                f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
-                " Use the write tool, which asks the user"
-            )
+        yield from _set_aside(self.jobs, job)
 
     def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
         text = report.text_of(job)
@@ -137,6 +133,15 @@ class Run:
 
     def _metadata(self, output: str) -> dict[str, Any]:
         return {"output": output, "description": self.description}
+
+
+def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
+    """Settings say what is allowed. Those that a command has made must have no effect."""
+    for name, target in jobs.sandbox.set_aside(job.absent):
+        yield (
+            f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
+            " Use the write tool, which asks the user"
+        )
 
 
 def _check(command: str) -> None:
@@ -247,6 +252,7 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         await job.wait((milliseconds or (ANSWER_WAIT if text else 0)) / 1000)
         job.settle()
         notes.append(report.state_of(job))
+    notes += _set_aside(jobs, job)
     if job.output.path is not None:
         notes.append(f"all that {name} has printed is in {job.output.path}")
     printed = report.decode(job.unseen())
