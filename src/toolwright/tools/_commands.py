@@ -1,9 +1,11 @@
 """Commands as the bash tool runs them: from the first question to the result, and the jobs they may become."""
 
 import asyncio
+import logging
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
 from toolwright.tools._access import access_for
 from toolwright.truncate import Truncator, cut, shown
+
+log = logging.getLogger(__name__)
 
 ANSWER_WAIT = 500
 """Milliseconds to wait for what a job says to its input."""
@@ -50,7 +54,7 @@ class Run:
         self.jobs.require_room(self.ctx.session_id)
         box = await self._box(analysis, requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
-        witness = await asyncio.to_thread(Witness.of, self.ctx.use(Files).journal, _changed(requests, self.tree))
+        witness = await self._witness(requests)
         job = await self._start(place.path, box)
         job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
         try:
@@ -59,7 +63,8 @@ class Run:
             await asyncio.shield(job.stop())
             raise
         finally:
-            witness.settle(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+            with suppress(OSError):
+                witness.settle(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
             if not job.name:
                 job.release()
 
@@ -69,6 +74,15 @@ class Run:
         if await sandbox.ready() == "none":
             return Box(rung="none")
         return await sandbox.box(access_for(self.ctx, self.tree, analysis, requests))
+
+    async def _witness(self, requests: Sequence[Request]) -> Witness:
+        """Where no records can be kept, the command runs without."""
+        journal = self.ctx.use(Files).journal
+        try:
+            return await asyncio.to_thread(Witness.of, journal, _changed(requests, self.tree))
+        except OSError as problem:
+            log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
+            return Witness.of(journal, ())
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))

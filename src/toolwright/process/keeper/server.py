@@ -8,12 +8,14 @@ import select
 import signal
 import socket
 import struct
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn, cast
 
 from . import family, limits, system
 from .confine import NEW_PROCESSES, enter
-from .launch import could_not, when_there_is_room
+from .launch import NO_ROOM, could_not
 from .leader import lead, tell
 from .order import Order
 
@@ -63,10 +65,18 @@ class Anchorage:
                 system.unshare(NEW_PROCESSES)
         except OSError as problem:
             self.problem = could_not("make a namespace for processes", problem)
-        pid = when_there_is_room(os.fork)
-        if pid and not self.problem:
-            system.join_namespace(self._ours, NEW_PROCESSES)
+        try:
+            pid = os.fork()
+        except BlockingIOError:
+            self._leave()
+            raise
+        if pid:
+            self._leave()
         return pid
+
+    def _leave(self) -> None:
+        if not self.problem:
+            system.join_namespace(self._ours, NEW_PROCESSES)
 
 
 def local_socket(descriptor: int) -> socket.socket:
@@ -80,7 +90,7 @@ def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -
     taken, taking = os.pipe()
     leaders = set[int]()
     while True:
-        spare = anchorage.fork() if anchorage else when_there_is_room(os.fork)
+        spare = _fork_in_the_end(anchorage.fork if anchorage else os.fork, leaders)
         if not spare:
             os.close(taken)
             _lead_and_exit(requests, taking, anchorage)
@@ -95,6 +105,16 @@ def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -
                 # Every leader has seen that our master is gone and is ending its scope.
                 _reap(leaders, os.WUNTRACED)
                 return
+
+
+def _fork_in_the_end(fork: Callable[[], int], leaders: set[int]) -> int:
+    """Fork, however long there is no room for another process: whoever takes it all will have to end."""
+    while True:
+        try:
+            return fork()
+        except BlockingIOError:
+            _reap(leaders, os.WNOHANG | os.WUNTRACED)
+            time.sleep(NO_ROOM)
 
 
 def wake_on_child() -> int:
