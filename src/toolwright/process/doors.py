@@ -36,7 +36,9 @@ def sockets_elsewhere(closed: list[Path], project: Path) -> list[Path]:
     """The sockets that somebody listens at now, but for those in the closed folders and in the project."""
     found = list[Path]()
     for place in _listening():
-        if not any(place.is_relative_to(folder) for folder in (*closed, project)) and place.is_socket():
+        within = any(place.is_relative_to(folder) for folder in (*closed, project))
+        # Who may not write it cannot knock there.
+        if not within and os.access(place, os.W_OK) and place.is_socket():
             found.append(place)
     return found[:MANY]
 

@@ -51,8 +51,9 @@ def _mount_all(mounts: list[Mount]) -> None:
 
     What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way.
     """
-    named = {mount["source"] for mount in mounts if mount["kind"] in ("bind", "read-only")}
-    held = {source: os.open(source, os.O_PATH | os.O_CLOEXEC) for source in named}
+    bound = {mount["source"] for mount in mounts if mount["kind"] == "bind"}
+    shown = {mount["source"] for mount in mounts if mount["kind"] == "read-only" and os.path.lexists(mount["source"])}
+    held = {source: os.open(source, os.O_PATH | os.O_CLOEXEC) for source in bound | shown}
     system.make_read_only("/")
     _own_devices()
     for mount in mounts:
@@ -80,13 +81,26 @@ def _apply(mount: Mount, held: dict[str, int]) -> None:
             _put(held[mount["source"]], target)
             system.make_writable(target)
         case "read-only":
-            _put(held[mount["source"]], target)
-            system.make_read_only(target)
+            _show(mount, held)
         case "empty":
             os.makedirs(target, exist_ok=True)
             system.mount("none", target, "tmpfs", NO_SUID | NO_DEVICES, "mode=755")
         case _:
             system.make_read_only_alone(target)
+
+
+def _show(mount: Mount, held: dict[str, int]) -> None:
+    """What has gone since it was looked for needs no cover."""
+    source, target = held.get(mount["source"]), mount["target"]
+    if source is None:
+        return
+    try:
+        _put(source, target)
+    except OSError:
+        if os.path.lexists(target):
+            raise
+        return
+    system.make_read_only(target)
 
 
 def _put(source: int, target: str) -> None:
