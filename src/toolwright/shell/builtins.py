@@ -116,6 +116,7 @@ def set_names(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, valued)
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
+        walk.findings.doubt(f"`{call.name} -C` adds words to the command that it runs.")
     names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
     for argument in names:
         _give_unknown(walk, call, argument)
@@ -292,7 +293,7 @@ def generate_completions(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
-    if given.has("-F", "-W") or call.name == "complete":
+    if given.has("-C", "-F", "-W") or call.name == "complete":
         walk.findings.doubt(f"`{call.name}` may run what it is given.")
     return always(call.state)
 

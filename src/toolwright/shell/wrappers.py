@@ -1,5 +1,6 @@
 """Programs whose work is to run another program: how to find that one among their arguments."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -326,9 +327,12 @@ def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, fo
         found.read.append(given)
     elif name in wrapper.sets:
         found.assigned.append(given)
-    if program == "env" and name in wrapper.scripts and set(given.spelled) & set("\\$'\"#"):
+    if program == "env" and name in wrapper.scripts and not _PLAIN_WORDS.fullmatch(given.spelled):
         found.doubt = f"`env {name}` reads `{given.spelled}` by rules of its own."
     return 0 if glued else 1
+
+
+_PLAIN_WORDS = re.compile(r"[\w ./:=@%+,-]*")
 
 
 def _is_known(wrapper: Wrapper, text: str, name: str) -> bool:
