@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolwright.permission.approvals import Approval
+from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.broker import judged
 from toolwright.permission.rules import Decision, Match, Policy
 from toolwright.request import Request
@@ -43,7 +43,7 @@ def explain(policy: Policy, request: Request, approvals: Sequence[Approval]) -> 
     covering = tuple(
         approval
         for approval in approvals
-        if any(approval.covers(request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+        if any(covered(request, pattern, [approval]) for pattern in (*request.patterns, *request.implied))
     )
     explanations = tuple(
         one

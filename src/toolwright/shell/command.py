@@ -53,7 +53,7 @@ def _run_plain(walk: Walk, call: Call) -> Outcome:
         call.draft.add([literal(name), *call.arguments])
     if name.startswith("git-") and len(name) > len("git-"):
         return run(walk, call.inner([literal("git"), literal(name[4:]), *call.arguments], also=call.also))
-    if _LOADER.fullmatch(name):
+    if name.startswith("ld") and _LOADER.fullmatch(name):
         walk.findings.doubt(f"`{name}` runs the program that it is given.")
     _doubt_open_prefix(walk, call)
     if call.also and (name in WRAPPERS or name in SHELLS):

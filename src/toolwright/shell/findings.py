@@ -1,5 +1,6 @@
 """What a walk through a script has found so far."""
 
+import math
 import posixpath
 import re
 from collections.abc import Sequence
@@ -74,15 +75,18 @@ class Draft:
 
     def add(self, argv: Sequence[Field]) -> bool:
         """Note a call as it is spelled, and with each of the values that its words may have; whether those were all."""
+        self._note(tuple(one.spelled for one in argv))
+        if all(len(one.texts) == 1 and one.texts[0] == one.spelled for one in argv):
+            return True
         several = [_values(one) for one in argv]
-        count = 1
-        for one in several:
-            count *= len(one)
-        for words in (tuple(one.spelled for one in argv), *islice(product(*several), ALTERNATIVES)):
-            called = Called(" ".join(words), words)
-            if called not in self.called:
-                self.called.append(called)
-        return count <= ALTERNATIVES
+        for words in islice(product(*several), ALTERNATIVES):
+            self._note(words)
+        return math.prod(map(len, several)) <= ALTERNATIVES
+
+    def _note(self, words: tuple[str, ...]) -> None:
+        called = Called(" ".join(words), words)
+        if called not in self.called:
+            self.called.append(called)
 
     def place(self, folders: tuple[str, ...]) -> None:
         """Note where it runs; in two places it is nowhere certain."""
@@ -143,7 +147,8 @@ class Findings:
             if not state.folders and not text.startswith("/"):
                 self.doubt(f"`{argument.spelled}` depends on the folder, which is not known at that point.")
             for folder in state.folders if not text.startswith("/") else ("",):
-                paths.setdefault(absolute(folder, text), absolute(folder, argument.spelled))
+                path = absolute(folder, text)
+                paths.setdefault(path, path if text == argument.spelled else absolute(folder, argument.spelled))
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
         """Whether a path is none of the file system's: a device, or one that leads through a process."""

@@ -284,6 +284,10 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
             break
         elif text.startswith("-") and len(text) > 1:
             position += _take_option(name, wrapper, found, text, arguments[position + 1 : position + 2])
+            if name == "env" and found.scripts and found.scripts[0].exact and not found.doubt:
+                # its words stand where the option stood, before whatever follows
+                words = [literal(word) for word in found.scripts.pop().text.split()]
+                arguments = [*arguments[: position + 1], *words, *arguments[position + 1 :]]
         elif wrapper.assigns and "=" in text[1:]:
             found.assigned.append(argument)
         elif skip:
