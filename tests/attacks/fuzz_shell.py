@@ -28,7 +28,7 @@ SILENT = ("rm", "git", "ls", "touch", "cp", "mv", "foo", "find", "sed", "awk", "
 """Stand-ins that do nothing."""
 PASSING = ("cat", "env", "xargs", "head", "tr", "true", "nice", "timeout", "nohup", "bash", "sh")
 """Stand-ins that go on to do what the real one does."""
-TIMEOUT = 5
+TIMEOUT = 2
 _END = "that-is-all"
 """Ends each line of the log."""
 LONGEST = 240
@@ -241,13 +241,15 @@ class Range:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        calls = [line.split("\0") for line in self.log.read_text("utf-8", "replace").split(f"\0{_END}\0")]
+        # what follows the last end was cut off when the script was stopped
+        *whole, _ = self.log.read_text("utf-8", "replace").split(f"\0{_END}\0")
+        calls = [line.split("\0") for line in whole]
         changed = [
             path.name
             for path in self.work.iterdir()
             if path.name not in ("victim", "x", "a") or path.read_bytes() != b":\n"
         ]
-        return [call for call in calls if call != [""]], changed
+        return calls, changed
 
 
 def _confine() -> None:

@@ -190,14 +190,17 @@ class _Paths:
     ) -> Iterator[Request]:
         if not (patterns or implied or below or suspected):
             return
-        reason = ["A wildcard names more files than are judged one by one."]
+        reasons = ["A wildcard names more files than are judged one by one."] if self.unjudged else []
+        reasons += [f"Something in {one.folder} may be among it." for one in below if not one.certain][:1]
+        reasons += [f"It may change {one}." for one in suspected if one not in patterns][:3]
+        doubts: dict[str, object] = {"must_ask": True, "contained": True} if self.unjudged else {}
         yield Request(
             permission=permission,
-            patterns=patterns,
+            patterns=patterns or tuple(dict.fromkeys(one.folder for one in below)),
             implied=implied,
             below=tuple(below),
             suspected=suspected,
-            metadata={"must_ask": True, "contained": True, "reasons": reason} if self.unjudged else {},
+            metadata=doubts | ({"reasons": reasons} if reasons else {}),
         )
 
     def _below(self, kinds: Iterable[Touch], *, absolute: bool = False, certain: bool = True) -> Iterator[Below]:
