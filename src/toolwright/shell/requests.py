@@ -208,6 +208,8 @@ class _Paths:
             there = self.at(path)
             pattern = there.absolute_pattern if absolute else there.pattern
             names, complete = _content(str(there.path))
+            # a box keeps what may not be touched, whether it was counted or not
+            complete = complete or self.analysis.confinement.complete
             yield Below(folder=pattern, names=names, complete=complete, certain=certain)
 
     def _history(self) -> Iterator[Below]:
