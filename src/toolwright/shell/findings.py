@@ -25,11 +25,12 @@ Touch = Literal[
     "run",
     "mention",
     "history",
+    "blob",
 ]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
-name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, and `mention`
-is a word that may be a file."""
+name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
+word that may be a file, `history` is any file that git has, and `blob` a path as git has it."""
 
 STEPS = 10_000
 """How many statements are walked before giving up, counting every time a loop or function comes round."""
@@ -138,6 +139,9 @@ class Findings:
             self.doubt(f"`{argument.spelled}` names a file that is only known when it runs.")
             if "/" not in argument.spelled.partition("$")[0].partition("`")[0]:
                 return
+        if kind == "blob":
+            self._blob(argument, state)
+            return
         paths = self.touched.setdefault(kind, {})
         for text in argument.texts:
             if not text or (text[0] == "/" and self._special_file(kind, text, argument, state)):
@@ -149,6 +153,15 @@ class Findings:
             for folder in state.folders if not text.startswith("/") else ("",):
                 path = absolute(folder, text)
                 paths.setdefault(path, path if text == argument.spelled else absolute(folder, argument.spelled))
+
+    def _blob(self, argument: Field, state: State) -> None:
+        """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""
+        for folder in state.folders:
+            while state.top and folder.startswith(f"{state.top}/"):
+                folder = posixpath.dirname(folder)
+                for text in argument.texts:
+                    path = absolute(folder, text)
+                    self.touched.setdefault("read", {}).setdefault(path, path)
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
         """Whether a path is none of the file system's: a device, or one that leads through a process."""

@@ -238,7 +238,9 @@ def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) ->
         head, colon, _ = argument.spelled.partition(":")
         if colon and not argument.spelled.startswith(":("):
             stage = re.match(r":\d:", argument.spelled)
-            named.append(tail(argument, stage.end() if stage else len(head) + 1))
+            blob = tail(argument, stage.end() if stage else len(head) + 1)
+            named.append(blob)
+            found.touch("blob", *([blob] if blob.texts != ("",) else []))
         elif looks_like_path(argument.spelled) and name != "cat-file":
             found.touch("read", argument)
         elif argument.known:
