@@ -26,9 +26,18 @@ _LONG_OPTIONS = frozenset(
 )
 """Options of the shell with which words go on meaning what they meant."""
 _SHOPTS = frozenset(
-    {"nullglob", "failglob", "globstar", "inherit_errexit", "checkwinsize", "lastpipe", "expand_aliases", "huponexit"}
-    | {"histappend", "cmdhist", "checkhash", "checkjobs", "execfail", "xpg_echo", "globskipdots"}
-) - {"xpg_echo"}
+    {
+        "nullglob",
+        "failglob",
+        "globstar",
+        "globskipdots",
+        "inherit_errexit",
+        "checkwinsize",
+        "lastpipe",
+        "expand_aliases",
+    }
+    | {"huponexit", "histappend", "cmdhist", "checkhash", "checkjobs", "execfail"}
+)
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
