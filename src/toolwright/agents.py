@@ -218,7 +218,11 @@ def _rule(line: str, source: str) -> Rule:
     raise ValueError(f"{line!r} is not a rule")
 
 
-_ENV_FILES = ("read *.env: deny", "read *.env.*: deny", "read *.env.example: allow", "read *.env.sample: allow")
+_ENV_FILES = (
+    *("read *.env: deny", "read *.env.*: deny", "read *.env.example: allow", "read *.env.sample: allow"),
+    *("read *.env.template: allow", "read *.env.dist: allow", "read *.env.test: allow", "read *.env.ci: allow"),
+)
+"""Secrets are in `.env`; what is made to be shared, or to be tested with, is usually under git."""
 
 
 def default_rules(folders: Folders) -> tuple[Rule, ...]:

@@ -130,7 +130,7 @@ class Policy:
 
     def decide_below(self, permission: str, below: Below) -> Decision:
         """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
-        decisions = [self.decide(permission, pattern) for pattern in self._named_below(permission, below)]
+        decisions = [self.decide(permission, pattern) for pattern in self.named_below(permission, below)]
         found = strictest([Decision(action="allow", policy=self), *decisions])
         if found.action == "deny" and not below.certain:
             return replace(found, action="ask")
@@ -138,7 +138,8 @@ class Policy:
             return Decision(action="ask", policy=self)
         return found
 
-    def _named_below(self, permission: str, below: Below) -> Iterator[str]:
+    def named_below(self, permission: str, below: Below) -> Iterator[str]:
+        """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves."""
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
         restricting = self._restricting(permission)
         for rule in restricting:
@@ -147,11 +148,11 @@ class Policy:
             ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):
                 yield rule.pattern
         pieces = [_longest_piece(rule.pattern) for rule in restricting if rule.pattern.strip("*")]
-        everything = "\n".join(start + name for start in starts[:1] for name in below.names).lower()
+        everything = "\n".join(start + name for start in starts for name in below.names).lower()
         likely = [piece for piece in pieces if piece in everything]
-        for name in below.names if likely or any("/" in piece for piece in pieces) else ():
+        for name in below.names if likely else ():
             spellings = [start + name for start in starts]
-            if any(piece in spelling.lower() for spelling in spellings for piece in pieces):
+            if any(piece in spelling.lower() for spelling in spellings for piece in likely):
                 yield PathPattern(spellings[0], spellings[1:])
 
     def _restricting(self, permission: str) -> list[Rule]:

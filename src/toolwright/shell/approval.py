@@ -139,7 +139,7 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
     offered: dict[str, None] = {}
     exact: dict[str, None] = {}
     possible = True
-    for called in (shown, *(() if itself.text == shown.text else (itself,)), *others):
+    for called in (shown, *others) if itself.text == shown.text else (shown, itself, *others):
         only_exact = bool(called.words) and _is_exact_only(called.words)
         if only_exact:
             exact[called.text] = None

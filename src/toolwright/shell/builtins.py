@@ -26,9 +26,18 @@ _LONG_OPTIONS = frozenset(
 )
 """Options of the shell with which words go on meaning what they meant."""
 _SHOPTS = frozenset(
-    {"nullglob", "failglob", "globstar", "inherit_errexit", "checkwinsize", "lastpipe", "expand_aliases", "huponexit"}
-    | {"histappend", "cmdhist", "checkhash", "checkjobs", "execfail", "xpg_echo", "globskipdots"}
-) - {"xpg_echo"}
+    {
+        "nullglob",
+        "failglob",
+        "globstar",
+        "globskipdots",
+        "inherit_errexit",
+        "checkwinsize",
+        "lastpipe",
+        "expand_aliases",
+    }
+    | {"huponexit", "histappend", "cmdhist", "checkhash", "checkjobs", "execfail"}
+)
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
@@ -116,6 +125,7 @@ def set_names(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, valued)
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
+        walk.findings.doubt(f"`{call.name} -C` adds words to the command that it runs.")
     names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
     for argument in names:
         _give_unknown(walk, call, argument)
@@ -292,7 +302,7 @@ def generate_completions(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
-    if given.has("-F", "-W") or call.name == "complete":
+    if given.has("-C", "-F", "-W") or call.name == "complete":
         walk.findings.doubt(f"`{call.name}` may run what it is given.")
     return always(call.state)
 

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Sequence
 
 from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
@@ -52,7 +53,7 @@ def _run_plain(walk: Walk, call: Call) -> Outcome:
         call.draft.add([literal(name), *call.arguments])
     if name.startswith("git-") and len(name) > len("git-"):
         return run(walk, call.inner([literal("git"), literal(name[4:]), *call.arguments], also=call.also))
-    if _LOADER.fullmatch(name):
+    if name.startswith("ld") and _LOADER.fullmatch(name):
         walk.findings.doubt(f"`{name}` runs the program that it is given.")
     _doubt_open_prefix(walk, call)
     if call.also and (name in WRAPPERS or name in SHELLS):
@@ -169,6 +170,13 @@ def _feed_operands(inner: Call, found: Unwrapped) -> None:
         (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
         "",
     )
+    counted = [found.options[one] for one in ("-n", "-L", "-l", "--max-args", "--max-lines") if one in found.options]
+    if counted and not mark and any(one.text != "1" for one in counted):
+        words = [unknown("what xargs reads")]
+    elif counted and not mark and words:
+        # one call for each word
+        inner.argv.append(Field("{}", tuple(text for word in words for text in word.texts), *_nature(words)))
+        return
     if not mark:
         inner.also += words
         return
@@ -177,6 +185,10 @@ def _feed_operands(inner: Call, found: Unwrapped) -> None:
     inner.argv = [
         named if one.text == mark else unknown(one.spelled) if mark in one.spelled else one for one in inner.argv
     ]
+
+
+def _nature(words: Sequence[Field]) -> tuple[bool, bool]:
+    return all(word.known for word in words), any(word.glob for word in words)
 
 
 def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:

@@ -12,8 +12,6 @@ class Confinement:
     the rules keep from being read, and cannot change what they keep from being changed, or our settings and data."""
     private_tmp: bool = False
     """Whether `/tmp` and `/var/tmp` are the command's own, empty and gone with it."""
-    reads_all: bool = False
-    """Whether programs may read the machine's own files outside the project, so that naming one adds nothing."""
 
 
 OPEN = Confinement()

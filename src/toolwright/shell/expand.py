@@ -225,7 +225,7 @@ def _path_printed(part: Substitution, words: list[str], state: State) -> Field |
             return None
 
 
-_TEMPORARY = re.compile(r"-[dqu]+|--directory|(?:/tmp/)?[\w-]+\.?X{3,}(?:\.\w+)?|-t")
+_TEMPORARY = re.compile(r"-[dqu]+|--directory|/tmp/[\w-]+\.?X{3,}(?:\.\w+)?")
 
 
 def _between(top: str, folder: str) -> list[str]:

@@ -1,5 +1,6 @@
 """What a walk through a script has found so far."""
 
+import math
 import posixpath
 import re
 from collections.abc import Sequence
@@ -24,11 +25,12 @@ Touch = Literal[
     "run",
     "mention",
     "history",
+    "blob",
 ]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
-name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, and `mention`
-is a word that may be a file."""
+name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
+word that may be a file, `history` is any file that git has, and `blob` a path as git has it."""
 
 STEPS = 10_000
 """How many statements are walked before giving up, counting every time a loop or function comes round."""
@@ -74,15 +76,18 @@ class Draft:
 
     def add(self, argv: Sequence[Field]) -> bool:
         """Note a call as it is spelled, and with each of the values that its words may have; whether those were all."""
+        self._note(tuple(one.spelled for one in argv))
+        if all(len(one.texts) == 1 and one.texts[0] == one.spelled for one in argv):
+            return True
         several = [_values(one) for one in argv]
-        count = 1
-        for one in several:
-            count *= len(one)
-        for words in (tuple(one.spelled for one in argv), *islice(product(*several), ALTERNATIVES)):
-            called = Called(" ".join(words), words)
-            if called not in self.called:
-                self.called.append(called)
-        return count <= ALTERNATIVES
+        for words in islice(product(*several), ALTERNATIVES):
+            self._note(words)
+        return math.prod(map(len, several)) <= ALTERNATIVES
+
+    def _note(self, words: tuple[str, ...]) -> None:
+        called = Called(" ".join(words), words)
+        if called not in self.called:
+            self.called.append(called)
 
     def place(self, folders: tuple[str, ...]) -> None:
         """Note where it runs; in two places it is nowhere certain."""
@@ -134,6 +139,9 @@ class Findings:
             self.doubt(f"`{argument.spelled}` names a file that is only known when it runs.")
             if "/" not in argument.spelled.partition("$")[0].partition("`")[0]:
                 return
+        if kind == "blob":
+            self._blob(argument, state)
+            return
         paths = self.touched.setdefault(kind, {})
         for text in argument.texts:
             if not text or (text[0] == "/" and self._special_file(kind, text, argument, state)):
@@ -143,7 +151,17 @@ class Findings:
             if not state.folders and not text.startswith("/"):
                 self.doubt(f"`{argument.spelled}` depends on the folder, which is not known at that point.")
             for folder in state.folders if not text.startswith("/") else ("",):
-                paths.setdefault(absolute(folder, text), absolute(folder, argument.spelled))
+                path = absolute(folder, text)
+                paths.setdefault(path, path if text == argument.spelled else absolute(folder, argument.spelled))
+
+    def _blob(self, argument: Field, state: State) -> None:
+        """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""
+        for folder in state.folders:
+            while state.top and folder.startswith(f"{state.top}/"):
+                folder = posixpath.dirname(folder)
+                for text in argument.texts:
+                    path = absolute(folder, text)
+                    self.touched.setdefault("read", {}).setdefault(path, path)
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
         """Whether a path is none of the file system's: a device, or one that leads through a process."""

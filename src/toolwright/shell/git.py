@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
-from toolwright.shell.findings import Contained
 from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, RUNS, SHOWS, SHOWS_WITH_PATCH
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
@@ -76,7 +75,8 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
     if name not in KNOWN:
-        found.doubts.append(Contained(f"`git {name}` may be an alias or a program of its own, and is not examined."))
+        # an alias, or a program that is named like this: judged by its name, as every program is
+        found.unlisted = True
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
@@ -238,7 +238,9 @@ def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) ->
         head, colon, _ = argument.spelled.partition(":")
         if colon and not argument.spelled.startswith(":("):
             stage = re.match(r":\d:", argument.spelled)
-            named.append(tail(argument, stage.end() if stage else len(head) + 1))
+            blob = tail(argument, stage.end() if stage else len(head) + 1)
+            named.append(blob)
+            found.touch("blob", *([blob] if blob.texts != ("",) else []))
         elif looks_like_path(argument.spelled) and name != "cat-file":
             found.touch("read", argument)
         elif argument.known:

@@ -165,9 +165,6 @@ def _code(name: str) -> Contained:
 def _run_file(found: Effects, name: str, form: Interpreter, rest: Sequence[Field]) -> None:
     found.touch("read", *(path for one in rest for path in paths_in(one)))
     found.touch("mention", *(one for one in rest[1:] if one.known and one.spelled[:1] != "-"))
-    if not rest and form is _NODE:
-        found.doubts.append(Contained(f"`{name}` runs what it is fed on standard input, which is not examined."))
-        return
     if not rest or rest[0].text == "-":
         found.doubts.append(Contained(f"`{name}` runs what it is fed on standard input, which is not examined."))
         return

@@ -23,7 +23,7 @@ _OPEN_TO_ALL = re.compile(
     r"|fstab|passwd|group|alternatives(?:/.*)?)|/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat"
     r"|filesystems|mounts|swaps|partitions|diskstats|devices|self/status|self/limits|self/cgroup|self/mounts"
     r"|self/mountinfo|sys/(?:kernel|vm|fs|net)/[\w/.-]+)|/sys/(?:class|devices|fs/cgroup|block|kernel)(?:/.*)?"
-    r"|/(?:usr/)?(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/opt"
+    r"|/usr/(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/(?:bin|sbin|lib|lib64)(?:/.*)?|/opt"
 )
 """Files of the machine that every program reads and that hold no secret."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
@@ -123,7 +123,7 @@ class _Paths:
         for path in itertools.chain(self.named("enter"), changed, read):
             there = self.at(path)
             only_read = path not in changed
-            if there.inside or self._is_own(str(there.path)) or (only_read and _OPEN_TO_ALL.fullmatch(path)):
+            if there.inside or self._is_own(str(there.path)) or (only_read and _is_open_to_all(path, str(there.path))):
                 continue
             spelled = self.analysis.spellings.get(path, path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
@@ -190,14 +190,17 @@ class _Paths:
     ) -> Iterator[Request]:
         if not (patterns or implied or below or suspected):
             return
-        reason = ["A wildcard names more files than are judged one by one."]
+        reasons = ["A wildcard names more files than are judged one by one."] if self.unjudged else []
+        reasons += [f"Something in {one.folder} may be among it." for one in below if not one.certain][:1]
+        reasons += [f"It may change {one}." for one in suspected if one not in patterns][:3]
+        doubts: dict[str, object] = {"must_ask": True, "contained": True} if self.unjudged else {}
         yield Request(
             permission=permission,
-            patterns=patterns,
+            patterns=patterns or tuple(dict.fromkeys(one.folder for one in below)),
             implied=implied,
             below=tuple(below),
             suspected=suspected,
-            metadata={"must_ask": True, "contained": True, "reasons": reason} if self.unjudged else {},
+            metadata=doubts | ({"reasons": reasons} if reasons else {}),
         )
 
     def _below(self, kinds: Iterable[Touch], *, absolute: bool = False, certain: bool = True) -> Iterator[Below]:
@@ -205,6 +208,8 @@ class _Paths:
             there = self.at(path)
             pattern = there.absolute_pattern if absolute else there.pattern
             names, complete = _content(str(there.path))
+            # a box keeps what may not be touched, whether it was counted or not
+            complete = complete or self.analysis.confinement.complete
             yield Below(folder=pattern, names=names, complete=complete, certain=certain)
 
     def _history(self) -> Iterator[Below]:
@@ -216,6 +221,13 @@ class _Paths:
             top, names = found if found is not None else (folder, [])
             pattern = self.at(top).absolute_pattern
             yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+
+
+def _is_open_to_all(path: str, canonical: str) -> bool:
+    """Whether everybody may read it, by the name it was given and by the one it has."""
+    if ".." in path or not _OPEN_TO_ALL.fullmatch(path):
+        return False
+    return path.startswith(("/proc/", "/sys/")) or _OPEN_TO_ALL.fullmatch(canonical) is not None
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:

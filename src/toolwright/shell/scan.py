@@ -13,6 +13,7 @@ DEPTH = 60
 _ASCII = 0x7F
 
 _PLAIN = re.compile(r"[^ \t\n\\'\"`$|&;()<>]+")
+_WHOLE_WORD = re.compile(r"[^ \t\n\\'\"`$|&;()<>]+(?=[ \t\n|&;()]|$)")
 _IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
 _IN_DOCUMENT = re.compile(r"[^\\$`]+")
 _IN_BRACES = re.compile(r"[^}\\'\"`$]+")
@@ -77,6 +78,10 @@ class Scanner:
     def word(self) -> Word:
         """The word that starts here; without parts if none does."""
         start, parts = self.position, list[Part]()
+        if match := _WHOLE_WORD.match(self.text, start):
+            # most words are nothing but plain text
+            self.position = match.end()
+            return Word(match.group(), [Literal(match.group(), quoted=False)])
         while True:
             if match := _PLAIN.match(self.text, self.position):
                 self.position = match.end()

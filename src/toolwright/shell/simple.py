@@ -8,6 +8,7 @@ from toolwright.shell.scan import Scanner
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
 _REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _TEST_END = re.compile(r"\]\](?=[ \t\n;&|()<>]|$)")
 _TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]|!(?=\s)")
@@ -146,6 +147,8 @@ class SimpleParser(Scanner):
             words.append(word)
 
     def redirect(self) -> Redirect | None:
+        if self.peek() not in _REDIRECT_START:
+            return None
         match = _REDIRECT.match(self.text, self.position)
         if match is None:
             return None

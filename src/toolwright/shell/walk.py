@@ -1,5 +1,6 @@
 """The walk through a script: every statement in every branch, with what is known of the state before it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from toolwright.shell.state import ALTERNATIVES, Field, State
 from toolwright.shell.variables import assign, special
 from toolwright.shell.visit import Visitor, judge_test
 
+_PLAIN_TARGET = re.compile(r"[\w./+@%:=, -]*")
 LOCAL = frozenset({"local", "declare", "typeset"})
 
 _NESTING = 12
@@ -299,6 +301,8 @@ class Walker(Visitor):
             return False
         if any(isinstance(part, Substitution) and part.opener in ("<(", ">(") for part in redirect.target.parts):
             return False
+        if operator == ">&" and not all(_PLAIN_TARGET.fullmatch(text) for one in targets for text in one.texts):
+            self.findings.doubt(f"`>&{redirect.target.source}`: what the word comes to is read by the shell once more.")
         if redirect.target.source == "!":
             self.findings.doubt("`>!` means one thing to bash and another to zsh.")
         for target in targets:

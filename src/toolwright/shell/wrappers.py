@@ -1,5 +1,6 @@
 """Programs whose work is to run another program: how to find that one among their arguments."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -283,6 +284,10 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
             break
         elif text.startswith("-") and len(text) > 1:
             position += _take_option(name, wrapper, found, text, arguments[position + 1 : position + 2])
+            if name == "env" and found.scripts and found.scripts[0].exact and not found.doubt:
+                # its words stand where the option stood, before whatever follows
+                words = [literal(word) for word in found.scripts.pop().text.split()]
+                arguments = [*arguments[: position + 1], *words, *arguments[position + 1 :]]
         elif wrapper.assigns and "=" in text[1:]:
             found.assigned.append(argument)
         elif skip:
@@ -326,9 +331,12 @@ def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, fo
         found.read.append(given)
     elif name in wrapper.sets:
         found.assigned.append(given)
-    if program == "env" and name in wrapper.scripts and set(given.spelled) & set("\\$'\"#"):
+    if program == "env" and name in wrapper.scripts and not _PLAIN_WORDS.fullmatch(given.spelled):
         found.doubt = f"`env {name}` reads `{given.spelled}` by rules of its own."
     return 0 if glued else 1
+
+
+_PLAIN_WORDS = re.compile(r"[\w ./:=@%+,-]*")
 
 
 def _is_known(wrapper: Wrapper, text: str, name: str) -> bool:

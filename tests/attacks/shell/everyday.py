@@ -282,6 +282,8 @@ if [ -f .env ]; then echo yes; else echo no; fi
 [ -f .env ] || cp .env.example .env
 test -f .env && echo there
 ls -la .env
+cat .env.test
+cat .env.example
 [[ -d build ]] || mkdir build
 set -euo pipefail; make test
 export NODE_ENV=production; npm run build

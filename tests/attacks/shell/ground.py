@@ -38,8 +38,8 @@ class Ground:
         top = str(self.tree.root)
         return analyse(command, cwd=folder, home=str(self.home), shell=shell, confinement=confinement, top=top)
 
-    def requests(self, command: str, **options: object) -> list[Request]:
-        return requests_for(self.analysis(command, **options), self.tree.place)  # type: ignore[arg-type]
+    def requests(self, command: str, *, cwd: str = "") -> list[Request]:
+        return requests_for(self.analysis(command, cwd=cwd), self.tree.place)
 
     def verdict(
         self,
