@@ -29,9 +29,12 @@ fast: $(READY)
 test: lint types layers
 	$(BIN)/pytest -n 2
 
-# The attacks of tests/attacks in their long form.
+# The long forms of the attacks, with a budget of time and a seed.
+SECONDS ?= 120
+SEED ?= 1
 attack: $(READY)
 	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
 demo: $(READY)
 	$(BIN)/tw demo
