@@ -62,10 +62,10 @@ def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
 
 def shown_question(question: Question) -> str:
     """What is asked for, and what it would do: the reasons and the difference, where there are any."""
-    lines = [f"\n{question.permission}: {', '.join(question.patterns)}"]
-    lines += [f"  {reason}" for reason in question.metadata.get("reasons", ())]
+    lines = [f"\n{visible(f'{question.permission}: {", ".join(question.patterns)}', lines=False)}"]
+    lines += [f"  {visible(str(reason), lines=False)}" for reason in question.metadata.get("reasons", ())]
     if diff := question.metadata.get("diff"):
-        lines.append(str(diff).rstrip())
+        lines.append(visible(str(diff)).rstrip())
     return "\n".join(lines)
 
 
