@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from toolwright.cli.options import note
 from toolwright.cli.terminal import read_line
+from toolwright.display import visible
 from toolwright.inbox import Answerer, Choice, Question, Reply, always_say
 
 
@@ -60,16 +61,20 @@ def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
 
 
 def shown_question(question: Question) -> str:
-    """What is asked for, and what it would do: the reasons and the difference, where there are any."""
-    lines = [f"\n{question.permission}: {', '.join(question.patterns)}"]
-    lines += [f"  {reason}" for reason in question.metadata.get("reasons", ())]
+    """What is asked for, and what it would do: the reasons and the difference, where there are any.
+
+    A pattern or reason stays on its own line, whatever it contains, so that it cannot look like another one.
+    """
+        asked = visible(f"{question.permission}: {', '.join(question.patterns)}", lines=False)
+    lines = [f"\n{asked}"]
+    lines += [f"  {visible(str(reason), lines=False)}" for reason in question.metadata.get("reasons", ())]
     if diff := question.metadata.get("diff"):
-        lines.append(str(diff).rstrip())
+        lines.append(visible(str(diff).rstrip()))
     return "\n".join(lines)
 
 
 def _choices(question: Question) -> str:
-    rules = [f"{question.permission} {pattern}" for pattern in question.always]
+    rules = [visible(f"{question.permission} {pattern}", lines=False) for pattern in question.always]
     shown = ", ".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1)) if len(rules) > 1 else "".join(rules)
     several = "; a 1 stores only the first" if len(rules) > 1 else ""
     lasting = f", s for this session, a always in this project (stores: {shown}{several})" if rules else ""
@@ -85,7 +90,7 @@ async def _choose(choice: Choice) -> list[str]:
     """The chosen labels; a number chooses an option, anything else is an answer in the user's own words."""
     note(f"\n{choice.question}")
     for number, option in enumerate(choice.options, 1):
-        note(f"  {number}. {option.label}  {option.description}")
+        note(visible(f"  {number}. {option.label}  {option.description}", lines=False))
     note(
         "Numbers"
         + (", several with commas" if choice.multiple else "")
