@@ -1,6 +1,5 @@
 """Hostile text on every surface of the command line: question, progress, diff, session, log."""
 
-import asyncio
 import io
 import json
 import logging
@@ -15,11 +14,9 @@ from toolwright.cli.questions import _choices, shown_question
 from toolwright.cli.session_command import _message_lines
 from toolwright.display import visible
 from toolwright.events import PartUpdated
+from toolwright.inbox import Question
 from toolwright.messages import Message, ModelRef, Moment, TextPart, User
 from toolwright.parts import Completed, Failed, Span, ToolPart
-from toolwright.permission.broker import Asker, Question
-from toolwright.permission.rules import Policy
-from toolwright.request import Request
 from toolwright.session.events import PartDelta, SessionStatus
 
 
@@ -34,17 +31,17 @@ def _call(text: str, *, failed: bool = False) -> ToolPart:
 
 
 def _question(text: str) -> Question:
-    request = Request(permission="bash", patterns=(text,), always=(text,), metadata={"reasons": [text], "diff": text})
     return Question(
-        id="per_1",
-        asker=Asker(session_id="ses_1", policy=Policy("build", ())),
-        request=request,
-        offered=(text,),
-        answer=asyncio.Future(),
+        kind="permission",
+        session_id="ses_1",
+        permission="bash",
+        patterns=(text,),
+        always=(text,),
+        metadata={"reasons": [text], "diff": text},
     )
 
 
-async def test_a_question_shows_all_of_what_is_asked() -> None:
+def test_a_question_shows_all_of_what_is_asked() -> None:
     for text in HOSTILE:
         asked = _question(text)
 

@@ -2,11 +2,14 @@
 
 import argparse
 import asyncio
+import shlex
+import shutil
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from toolwright.cli.changes import shown_change
 from toolwright.cli.options import note, parser
 from toolwright.cli.progress import Live
 from toolwright.cli.questions import TerminalUser, shown_question
@@ -41,7 +44,7 @@ async def _demo(options: argparse.Namespace) -> int:
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
     user = TerminalUser() if sys.stdin.isatty() and not options.yes else None
     info = replace(DEFAULT_INFO, provider="demo", id="script")
-    model = ScriptedModel(*turns(), title={"text": "Fix the basket"}, info=info)
+    model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=info)
     async with open_workspace(folder, answer=user or _say_yes, model=model, client="cli", keep=True) as workspace:
         return await _play(workspace, folder)
 
@@ -64,22 +67,37 @@ async def _play(workspace: Workspace, folder: Path) -> int:
 
 
 def _print_diff(undo: Undo, folder: Path) -> None:
-    from toolwright.diff import unified
     from toolwright.session.undo import Selection
 
     print("\nWhat has changed\n")
     for plan in undo.plan(Selection(turn=undo.conversation.messages[0].info.id)):
-        before = (plan.restored or b"").decode()
-        after = (plan.present or b"").decode()
-        print(unified(str(Path(plan.path).relative_to(folder)), before, after))
+        print(shown_change(plan.path, plan.restored, plan.present, folder))
 
 
 def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> None:
+    tw, where = _program(), shlex.quote(str(folder))
     print(
         f"The session is {session_id}, stored in {workspace.folders.database}.\n"
-        f"  tw session show {session_id} --directory {folder}\n"
-        f"  tw session revert {session_id} --directory {folder}     takes the change back\n\n"
+        f"  {tw} session show last --directory {where}\n"
+        f"  {tw} session revert last --directory {where}     undoes the changes\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
-        "  tw run 'what does this project do?' --model anthropic/claude-sonnet-4-5\n"
-        "tw models lists what is known; a local server works by its address, see docs/models.md."
+        f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-4-5\n"
+        f"{tw} models lists the known models; a local server works by its address, see docs/models.md."
     )
+    if tw != "tw":
+        bin_folder = shlex.quote(str(Path(sys.argv[0]).absolute().parent))
+        print(f'\ntw is not on your path yet; this puts it there: export PATH={bin_folder}:"$PATH"')
+
+
+def _program() -> str:
+    """How this program is started from here: by its name, where that leads to it, or by its path."""
+    started = Path(sys.argv[0])
+    found = shutil.which("tw")
+    if started.name != "tw" or (found and Path(found).resolve() == started.resolve()):
+        return "tw"
+    return shlex.quote(str(started.absolute()))
+
+
+def _python() -> str:
+    """The Python the demo's tests run with, as one types it."""
+    return "python3" if shutil.which("python3") else shlex.quote(sys.executable)

@@ -65,7 +65,7 @@ def shown_question(question: Question) -> str:
 
     A pattern or reason stays on its own line, whatever it contains, so that it cannot look like another one.
     """
-        asked = visible(f"{question.permission}: {', '.join(question.patterns)}", lines=False)
+    asked = visible(f"{question.permission}: {', '.join(question.patterns)}", lines=False)
     lines = [f"\n{asked}"]
     lines += [f"  {visible(str(reason), lines=False)}" for reason in question.metadata.get("reasons", ())]
     if diff := question.metadata.get("diff"):
