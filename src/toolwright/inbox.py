@@ -87,9 +87,23 @@ class WrongAnswer(UsageError):
     """Whoever answers has returned something that is no answer: a mistake in the program around us."""
 
 
-def always_say(reply: Reply) -> Answerer:
+@dataclass(frozen=True, slots=True)
+class AlwaysSay:
     """The same answer to every permission; choices are declined, because there is nothing to choose by."""
-    return lambda question: reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
+
+    reply: Reply
+
+    def __call__(self, question: Question) -> Reply:
+        return self.reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
+
+
+def always_say(reply: Reply) -> Answerer:
+    return AlwaysSay(reply)
+
+
+def is_attended(answer: Answerer | None) -> bool:
+    """Whether a question that has no fixed answer can be put to anybody."""
+    return answer is not None and not isinstance(answer, AlwaysSay)
 
 
 @dataclass(slots=True)

@@ -7,15 +7,18 @@ import shutil
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from toolwright.cli.call_text import shown_call
 from toolwright.cli.changes import shown_change
 from toolwright.cli.options import note, parser
 from toolwright.cli.progress import Live
-from toolwright.cli.questions import TerminalUser, shown_question
+from toolwright.cli.questions import TerminalUser
+from toolwright.cli.terminal import has_colour, is_terminal
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
-from toolwright.inbox import Question, Reply
+from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.undo import Undo
 from toolwright.workspace import Workspace, open_workspace
@@ -42,23 +45,24 @@ async def _demo(options: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="toolwright-demo-"))
     write_project(folder)
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
-    user = TerminalUser() if sys.stdin.isatty() and not options.yes else None
+    there = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not options.yes
+    user: Answerer = TerminalUser(folder) if there else partial(_say_yes, folder)
     info = replace(DEFAULT_INFO, provider="demo", id="script")
     model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=info)
-    async with open_workspace(folder, answer=user or _say_yes, model=model, client="cli", keep=True) as workspace:
+    async with open_workspace(folder, answer=user, model=model, client="cli", keep=True) as workspace:
         return await _play(workspace, folder)
 
 
-def _say_yes(question: Question) -> Reply:
+def _say_yes(folder: Path, question: Question) -> Reply:
     """Nobody is at the terminal: the script answers the question too, and shows it."""
-    note(f"{shown_question(question)}\n  (answered by the script: once)")
+    note(f"{shown_call(question, folder)}\n  (answered by the script: once)")
     return Reply(kind="once")
 
 
 async def _play(workspace: Workspace, folder: Path) -> int:
     session = workspace.session()
     note(f"A small project with a fault, in {folder}\n\n> {PROMPT}\n")
-    workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
+    workspace.bus.subscribe(Live(session.id, colour=has_colour(sys.stderr)))
     result = await session.prompt(PROMPT)
     undo = Undo(workspace.files, session.conversation)
     _print_diff(undo, folder)

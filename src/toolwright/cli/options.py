@@ -11,6 +11,7 @@ from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
+from toolwright.messages import SessionInfo
 from toolwright.workspace import Workspace
 
 
@@ -62,6 +63,34 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
     return workspace
+
+
+def named_session(workspace: Workspace, name: str) -> SessionInfo:
+    """A session of this project: by its id, the beginning of it, its two words, or `last`."""
+    from toolwright.ids import is_id
+
+    if name == "last":
+        return workspace.sessions.latest()
+    listed = workspace.sessions.listed(100_000)
+    found = [one for one in listed if name in (one.id, one.slug)] or [
+        one for one in listed if len(name) > len("ses_") and one.id.startswith(name)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{name!r} fits {plural(len(found), 'session')}; give more of its id.")
+    if is_id(name, "ses"):
+        info = workspace.sessions.info(name)
+        raise UsageError(f"The session {name} belongs to another project; use --directory {info.directory} for it.")
+    raise UsageError(
+        f"There is no session {name!r} in this project. Give an id such as ses_…, its beginning, its two words, or"
+        " last; see tw session list."
+    )
+
+
+def plural(count: int, thing: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def split_model(text: str) -> tuple[str, str]:

@@ -121,7 +121,7 @@ def _first_sentence(text: str) -> str:
 
 
 async def _call(options: argparse.Namespace) -> int:
-    script = LineUser(answerer(yes=options.yes, no=options.no))
+    script = LineUser(answerer(options))
     async with open_from(options, answer=script) as workspace:
         calls = Calls(workspace, options, script)
         return await (_call_lines(calls) if options.stdin else _call_once(calls, options))
