@@ -33,7 +33,7 @@ def shown_call(question: Question, directory: Path) -> str:
     else:
         lines += _arguments(question)
     if diff := question.metadata.get("diff"):
-        lines += behind_bar(str(diff).rstrip())
+        lines += behind_bar(str(diff).rstrip("\n"))
     asked = ", ".join(_one_line(pattern) for pattern in question.patterns)
     lines += wrapped(f"asks for  {question.permission}: {asked}", "  ")
     lines += [line for reason in question.metadata.get("reasons", ()) for line in wrapped(_one_line(reason), "  ! ")]
@@ -117,7 +117,7 @@ def _place(path: str, directory: Path, root: Path) -> str:
     there = Path(os.path.realpath(path))
     if there.is_relative_to(root):
         return os.path.relpath(path, directory) if there.is_relative_to(directory) else path
-    return f"{path}  (outside the project)"
+    return f"{there}  (outside the project)"
 
 
 def _listed(name: str, entries: Sequence[str]) -> Iterator[str]:

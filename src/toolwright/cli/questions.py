@@ -83,7 +83,7 @@ def _choices(question: Question) -> str:
         ]
     if len(rules) > 1:
         lines.append("     (a 1 stores only the first)")
-    lines.append("  n  no; words after the n are passed on to the agent")
+    lines.append("  n  no; words after it go to the agent")
     return "\n".join(lines)
 
 

@@ -101,7 +101,9 @@ class PromptReader:
     def _not_attached(self, name: str, reason: str) -> TextPart:
         """Told to the model, and marked so that the user is told as well."""
         text = f"The user attached {name}, but it could not be {reason}"
-        return TextPart(**self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"})
+        return TextPart(
+            **self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"}
+        )
 
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
