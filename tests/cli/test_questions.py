@@ -131,7 +131,7 @@ def test_a_question_is_wrapped_between_words(asking: Path) -> None:
 
 def test_keys_pressed_before_the_question_do_not_answer_it(asking: Path) -> None:
     slow = says("Wait.", chunk=1, gap=0.05)
-    turn = {**calls(call("write", filePath="n.txt", content="x")), **{"text": slow["text"], "chunk": 1, "gap": 0.05}}
+    turn = {**calls(call("write", filePath="n.txt", content="x")), "text": slow["text"], "chunk": 1, "gap": 0.05}
     with running(asking, turn, says("Done.")) as terminal:
         terminal.wait_for("W")
         terminal.type("y")

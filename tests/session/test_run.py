@@ -225,7 +225,12 @@ def test_every_line_fits_the_schema_that_is_shipped(tw: Tw, project: Path) -> No
     for line in ran.lines:
         assert [str(error) for error in validator.iter_errors(line)] == [], line
     assert ran.lines[0] | {"version": "", "timestamp": 0, "sessionID": "", "model": ""} == {
-        **{"type": "start", "version": "", "timestamp": 0, "sessionID": "", "agent": "build", "model": ""}
+        "type": "start",
+        "version": "",
+        "timestamp": 0,
+        "sessionID": "",
+        "agent": "build",
+        "model": "",
     }
     assert any(line.get("parentID") == ran.lines[0]["sessionID"] for line in ran.lines)
     assert {"permission_asked", "permission_replied"} <= {line["type"] for line in ran.lines}

@@ -42,7 +42,7 @@ def shown_call(question: Question, directory: Path) -> str:
 
 def wrapped(text: str, indent: str) -> list[str]:
     """The text in lines that fit the terminal, broken between words; what follows the first is set in deeper."""
-    deeper = " " * (len(indent) + 2) if _BAR != indent else f"{_BAR}    "
+    deeper = " " * (len(indent) + 2) if indent != _BAR else f"{_BAR}    "
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     made = textwrap.wrap(
         text,

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from toolwright.cli.carried import not_carried_over
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
@@ -104,7 +105,16 @@ def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
         return sessions.open(named_session(workspace, options.session).id)
     if options.go_on:
         return sessions.open(sessions.latest().id)
+    if not sessions.listed(1):
+        _tell_what_is_not_used(workspace)
     return sessions.create(title=options.title)
+
+
+def _tell_what_is_not_used(workspace: Workspace) -> None:
+    """Once for a project: whoever comes from another program should not wonder where things have gone."""
+    kinds = [f"{one.kind} of {one.program}" for one in not_carried_over(workspace.config.root, workspace.folders)]
+    if kinds:
+        note(f"not used here: {', '.join(kinds)}; tw doctor tells why")
 
 
 def _budget(budget: Budget, options: argparse.Namespace) -> Budget:

@@ -1,5 +1,6 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.request import Request
 from toolwright.tool import Call
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -83,6 +86,8 @@ class Gate:
         except PermissionRejected:
             entry.reply = "reject"
             raise
+        finally:
+            log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
 
     async def _answered(self, asker: Asker, request: Request) -> Reply:
         """Put one question and wait for its answer; raise PermissionRejected if it is no."""
@@ -161,6 +166,10 @@ class DryGate(Gate):
 def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
     entries = [Asked(judgement) for judgement in judgements]
     asker.log.extend(entries)
+    for judgement in judgements:
+        # Not what it is asked for: a command may have a key in it.
+        told = f"by `{judgement.decision.rule}`" if judgement.decision.rule else "because no rule fits"
+        log.debug("%s of %s: %s, %s", judgement.request.permission, asker.call.id, judgement.action, told)
     return entries
 
 

@@ -1,6 +1,7 @@
 """Jobs: shell commands that run, each with its scope, its box and its output; some outlive the call that began them."""
 
 import asyncio
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -13,6 +14,8 @@ from toolwright.process.environment import Withholding, choose_shell
 from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
+
+log = logging.getLogger(__name__)
 
 RUNNING = 16
 """Jobs that one session may have running."""
@@ -159,7 +162,9 @@ class Jobs:
             confinement=wrapped.confinement,
         )
         output = Output(self._new_file, cap=self.settings.output_cap)
-        return Job(command, cwd, box, await self._scopes.start(program), output)
+        scope = await self._scopes.start(program)
+        log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
+        return Job(command, cwd, box, scope, output)
 
     def keep(self, session_id: str, job: Job) -> None:
         """Give a job a name, by which the session's later calls can find it."""
