@@ -88,7 +88,7 @@ def test_a_table_of_expectations_passes_or_tells_what_it_is_and_why(
     [
         ("perhaps build read a", "expected the form"),
         ("allow build", "expected the form"),
-        ("allow build read {oops", "not JSON"),
+        ("allow build read {oops", "must be a JSON object"),
         ("allow build raed x", "there is no tool or permission 'raed'; did you mean 'read'?"),
         ("allow biuld read x", "there is no agent 'biuld'; did you mean 'build'?"),
         ("allow build external_directroy /etc", "did you mean 'external_directory'?"),

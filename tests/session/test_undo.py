@@ -34,7 +34,7 @@ async def test_back_and_forth_and_back_again(project: Path) -> None:
         for _ in range(3):
             await undo.revert(turn)
             assert (project / "a.txt").read_text() == "hello\nworld\n"
-            with pytest.raises(UsageError, match="taken back already"):
+            with pytest.raises(UsageError, match="undone already"):
                 undo.plan(turn)
             await undo.unrevert()
             assert (project / "a.txt").read_text() == "goodbye\nworld\n"

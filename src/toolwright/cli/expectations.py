@@ -1,11 +1,11 @@
 """A table of what permissions are expected to come to, one line each: `deny build read .env`."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
+from toolwright.cli.options import json_object
 from toolwright.errors import UsageError
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
@@ -45,11 +45,7 @@ class Expectation:
 def arguments_for(tool: str, argument: str) -> dict[str, Any]:
     """The arguments of a call that is written as one word, such as a path or a command, or as JSON."""
     if argument.startswith("{"):
-        try:
-            value: Any = json.loads(argument)
-        except ValueError as error:
-            raise UsageError(f"The arguments are not JSON: {error}.") from error
-        return dict(value)
+        return json_object(argument, "The arguments")
     if not argument:
         return dict(_CALLS[tool][1]) if tool in _CALLS else {}
     if tool not in _CALLS:

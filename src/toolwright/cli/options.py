@@ -2,8 +2,11 @@
 
 import argparse
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,11 +25,29 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See {self.prog} --help.")
 
 
+@cache
+def _width() -> int:
+    """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
+    return min(100, shutil.get_terminal_size((100, 24)).columns)
+
+
 class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help at a fixed width: argparse asks the terminal anew for every option it is told of, and that takes time."""
+    """Help that fits the terminal and is the same with every version of Python."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=100)
+        super().__init__(prog, width=_width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        paragraphs = (textwrap.fill(line, width) for line in text.splitlines())
+        return "\n".join(paragraphs)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 def parser(command: str, description: str, *, examples: str = "") -> Parser:

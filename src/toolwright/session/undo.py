@@ -97,7 +97,7 @@ class Undo:
             and any(wanted)
         ]
         if not plans:
-            raise UsageError("Nothing of that was changed in this session, or it was taken back already.")
+            raise UsageError("Nothing of that was changed in this session, or it was undone already.")
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
@@ -112,7 +112,7 @@ class Undo:
         """Put back what the last revert took away."""
         mark = self.conversation.info.revert
         if not mark:
-            raise UsageError("Nothing was taken back in this session.")
+            raise UsageError("Nothing was undone in this session.")
         own = self.files.journal.entries(self.conversation.id)
         plans = [self._plan_back(entry) for entry in own if entry.call_id == mark["callID"]]
         await self._carry_out(plans)
@@ -187,7 +187,7 @@ class Undo:
         """One file as it was before it was taken back."""
         present = self._present(entry.path)
         if (None if present is None else digest_of(present)) != entry.after:
-            raise UsageError(_changed_since(entry.path, "it was taken back"))
+            raise UsageError(_changed_since(entry.path, "it was undone"))
         restored = None if entry.before is None else self._image(entry.path, entry.before, present)
         return FileUndo(path=entry.path, present=present, restored=restored, calls=(entry.call_id,))
 
