@@ -55,6 +55,7 @@ def make_workspace(
     {"text": "Hello."})).prompt("Hi")`. `config` is what a configuration file would say. Close it, or use it as
     `async with`, which also starts its extensions.
     """
+    root = root.absolute()
     home = root.parent / f"{root.name}.home"
     return Workspace(
         root,

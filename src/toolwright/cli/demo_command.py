@@ -18,6 +18,7 @@ from toolwright.cli.questions import TerminalUser
 from toolwright.cli.terminal import has_colour, is_terminal
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
+from toolwright.errors import UsageError
 from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.undo import Undo
@@ -34,15 +35,15 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "demo",
-        "A session from prompt to answer on a small broken project in a temporary folder. The model is a script, so no"
-        " key and no network are needed; the tools, the permissions, the sandbox and the records are real.",
+        "A session from prompt to answer on a small broken project, in a temporary folder or in the new one that"
+        " --directory names. The model is a script, so no key and no network are needed; the tools, the permissions, the sandbox and the records are real.",
     )
     made.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
     return made
 
 
 async def _demo(options: argparse.Namespace) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="toolwright-demo-"))
+    folder = _folder(options)
     write_project(folder)
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
     there = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not options.yes
@@ -51,6 +52,16 @@ async def _demo(options: argparse.Namespace) -> int:
     model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=info)
     async with open_workspace(folder, answer=user, model=model, client="cli", keep=True) as workspace:
         return await _play(workspace, folder)
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    """A new temporary folder, or the empty one that was named."""
+    if "directory" not in options:
+        return Path(tempfile.mkdtemp(prefix="toolwright-demo-")).resolve()
+    folder = Path(options.directory).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already and not an empty folder. Name a new one for the demo.")
+    return folder
 
 
 def _say_yes(folder: Path, question: Question) -> Reply:
