@@ -19,12 +19,11 @@ PLAIN = "#c9cdd3"
 def main() -> None:
     lines = _shown(_printed())
     (HERE / "demo.svg").write_text(_svg(lines), "utf-8")
-    print(f"{HERE / 'demo.svg'}: {len(lines)} lines")
 
 
 def _printed() -> str:
     with tempfile.TemporaryDirectory() as home:
-        environment = {"HOME": home, "PATH": os.environ["PATH"], "COLUMNS": str(COLUMNS), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {"HOME": home, "PATH": os.environ["PATH"], "COLUMNS": str(COLUMNS)}
         folder = Path(home, "shop")
         done = subprocess.run(
             [sys.executable, "-m", "toolwright", "demo", "--yes", "--directory", str(folder)],
