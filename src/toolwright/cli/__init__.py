@@ -15,6 +15,7 @@ COMMANDS = {
     "auth": "store the keys of model providers",
     "gc": "remove what is old, and tell how much room is taken",
     "trust": "let this project's own rules and code take effect",
+    "completion": "print a script with which your shell completes commands and options",
     "doctor": "check this machine: programs, folders, sandbox, settings",
 }
 

@@ -36,8 +36,8 @@ def _parser() -> argparse.ArgumentParser:
     made = parser(
         "demo",
         "A session from prompt to answer on a small broken project, in a temporary folder or in the new one that"
-        " --directory names. The model is a script, so no key and no network are needed; the tools, the permissions, the"
-        " sandbox and the records are real.",
+        " --directory names. The model is a script, so no key and no network are needed; the tools, permissions,"
+        " sandbox and records are real.",
     )
     made.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
     return made
