@@ -41,9 +41,7 @@ def run_command(arguments: list[str]) -> int:
         return _complain(_os_trouble(error), FAILED)
     except RecursionError:
         return _complain("The input is nested too deeply to be read.", FAILED)
-    except Exception as error:
-        if not _is_database_trouble(error):
-            raise
+    except _database_errors() as error:
         return _complain(f"The database of the sessions cannot be used: {error}. tw config says where it is.", FAILED)
     return code
 
@@ -59,10 +57,10 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - for as long as we run
 
 
-def _is_database_trouble(error: Exception) -> bool:
-    """Asked of the module only if somebody has imported it, which takes its time."""
+def _database_errors() -> tuple[type[Exception], ...]:
+    """What the database raises; none if nobody has imported it, which takes its time."""
     sqlite3 = sys.modules.get("sqlite3")
-    return sqlite3 is not None and isinstance(error, sqlite3.Error)
+    return () if sqlite3 is None else (sqlite3.Error,)
 
 
 def _os_trouble(error: OSError) -> str:

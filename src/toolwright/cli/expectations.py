@@ -1,5 +1,6 @@
 """A table of what permissions are expected to come to, one line each: `deny build read .env`."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -44,7 +45,7 @@ class Expectation:
 
 def arguments_for(tool: str, argument: str) -> dict[str, Any]:
     """The arguments of a call that is written as one word, such as a path or a command, or as JSON."""
-    if argument.startswith("{"):
+    if argument.startswith("{") or _is_json(argument):
         return json_object(argument, "The arguments")
     if not argument:
         return dict(_CALLS[tool][1]) if tool in _CALLS else {}
@@ -52,6 +53,14 @@ def arguments_for(tool: str, argument: str) -> dict[str, Any]:
         raise UsageError(f"The arguments of {tool} must be a JSON object, not {argument!r}.")
     name, rest = _CALLS[tool]
     return {name: argument, **rest}
+
+
+def _is_json(argument: str) -> bool:
+    """Whether it is a list or a text in JSON: a mistake, and not a path or a command."""
+    try:
+        return argument[:1] in ("[", '"') and bool(json.loads(argument))
+    except (ValueError, RecursionError):
+        return False
 
 
 def read_expectations(text: str, name: str) -> list[Expectation]:
