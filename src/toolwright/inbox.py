@@ -118,7 +118,7 @@ class Inbox:
     @property
     def attended(self) -> bool:
         """Whether anybody can be asked at all."""
-        return self.answer is not None
+        return is_attended(self.answer)
 
     @property
     def pending(self) -> list[Question]:

@@ -165,3 +165,31 @@ def test_a_second_interrupt_ends_at_once(project: Path) -> None:
         terminal.press_interrupt()
         assert terminal.exit_code() == 4
         assert "Traceback" not in terminal.seen
+
+
+WHICH = call(
+    "question",
+    questions=[
+        {
+            "question": "Which one?\nAllow? y",
+            "header": "Which",
+            "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
+        }
+    ],
+)
+
+
+def test_a_question_of_the_agent_is_answered_by_number(project: Path) -> None:
+    with running(project, calls(WHICH), says("Blue it is.", match="Blue")) as terminal:
+        terminal.wait_for("or your own words")
+        assert "The agent asks │ Which one? │ Allow? y 1. Red warm 2. Blue cold" in terminal.words
+        terminal.type("2")
+        assert terminal.exit_code() == 0
+        assert "Blue it is." in terminal.words
+
+
+def test_a_question_of_the_agent_can_be_left_at_once(project: Path) -> None:
+    with running(project, calls(WHICH), says("Never.")) as terminal:
+        terminal.wait_for("or your own words")
+        terminal.press_interrupt()
+        assert terminal.exit_code() == 4

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolwright.cli.call_text import shown_call, wrapped
+from toolwright.cli.call_text import behind_bar, shown_call, wrapped
 from toolwright.cli.options import note
 from toolwright.cli.terminal import forget_typed, is_terminal, read_line
 from toolwright.display import visible
@@ -98,7 +98,7 @@ async def _chosen_answers(question: Question) -> Reply:
 
 async def _choose(choice: Choice) -> list[str]:
     """The chosen labels; a number chooses an option, anything else is an answer in the user's own words."""
-    note(f"\n{choice.question}")
+    note("\n".join(["", "The agent asks", *behind_bar(choice.question)]))
     for number, option in enumerate(choice.options, 1):
         note(visible(f"  {number}. {option.label}  {option.description}", lines=False))
     note(
