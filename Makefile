@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test demo bare bench lock clean
+.PHONY: check format lint types layers fast test attack demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -30,6 +30,13 @@ fast: $(READY)
 
 test: lint types layers
 	$(BIN)/pytest -n 2
+
+# The long forms of the attacks, with a budget of time and a seed.
+SECONDS ?= 120
+SEED ?= 1
+attack: $(READY)
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
 demo: $(INSTALLED)
 	@$(BIN)/tw demo

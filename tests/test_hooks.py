@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+from tests.contexts import HostedContext
 from toolwright.hooks import pair, wrap
 from toolwright.tool import Call, Result, ToolContext
 
 
 def context() -> ToolContext:
     host: Any = None
-    return ToolContext(
+    return HostedContext(
         session_id="ses_1", message_id="msg_1", call_id="call_1", agent="build", directory=Path("/"), host=host
     )
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -134,6 +135,34 @@ async def test_the_message_is_as_the_standard_says() -> None:
         assert await stranger.hear() == {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"a": 1}}
         stranger.say({"jsonrpc": "2.0", "id": 1, "result": None})
         assert await asking is None
+
+
+CHILD = """
+import json, sys
+stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+print("a greeting that is no message", flush=True)
+while line := stdin.readline():
+    length = int(line.split(b":")[1])
+    stdin.readline()
+    message = json.loads(stdin.read(length))
+    if message["method"] == "exit":
+        break
+    body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": message["params"]}).encode()
+    stdout.write(b"Content-Length: %d\\r\\n\\r\\n%s" % (len(body), body))
+    stdout.flush()
+"""
+
+
+async def test_a_program_is_talked_to_over_its_pipes() -> None:
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", CHILD, stdin=pipe, stdout=pipe)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    async with Peer(child.stdout, child.stdin, LSP) as peer:
+        assert await peer.request("echo", {"text": "é"}) == {"text": "é"}
+        with pytest.raises(RpcClosed):
+            await peer.request("exit")
+    assert await child.wait() == 0
 
 
 # Faults

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import pytest
 
 import toolwright
+from tests.contexts import HostedContext
 from toolwright.errors import InvalidArguments, ToolError
 from toolwright.schema import Problem
 from toolwright.testing import make_session, make_workspace
@@ -418,7 +419,7 @@ def test_a_tool_without_a_docstring_is_a_tool_without_a_description() -> None:
 def test_a_context_is_shown_in_a_few_words() -> None:
     host: Any = None
     long = "x" * 500
-    shown = repr(ToolContext(session_id=long, message_id=long, call_id=long, agent=long, directory=Path(), host=host))
+    shown = repr(HostedContext(session_id=long, message_id=long, call_id=long, agent=long, directory=Path(), host=host))
     assert len(shown) < 200
     assert "ToolContext" in shown
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.contexts import HostedContext
 from toolwright.permission.rules import Rule
 from toolwright.testing import make_session, make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
@@ -34,7 +35,7 @@ ECHO = echo
 
 def context(offered: tuple[str, ...]) -> ToolContext:
     host: Any = Having(offered)
-    return ToolContext(
+    return HostedContext(
         session_id="ses_1", message_id="msg_1", call_id="call_1", agent="build", directory=Path(), host=host
     )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toolwright.errors import ConfigError, ToolError, ToolwrightError, UsageError
     from toolwright.extension import Extension, Hook
     from toolwright.inbox import Question, Reply
+    from toolwright.models.model import Model
     from toolwright.permission.rules import Rule
     from toolwright.request import Request
     from toolwright.session.budget import Budget
@@ -34,6 +35,7 @@ _HOMES = {
     "Extension": "toolwright.extension",
     "Field": "toolwright.signature",
     "Hook": "toolwright.extension",
+    "Model": "toolwright.models.model",
     "Question": "toolwright.inbox",
     "Reply": "toolwright.inbox",
     "Request": "toolwright.request",
@@ -60,6 +62,7 @@ __all__ = [
     "Extension",
     "Field",
     "Hook",
+    "Model",
     "Question",
     "Reply",
     "Request",

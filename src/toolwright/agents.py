@@ -1,7 +1,7 @@
 """The agents: the built-in ones as data, the user's own from configuration, and the rules each stands under."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -12,6 +12,7 @@ from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
 from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
 from toolwright.tool import Action, Use, nothing_to_use
 
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 Mode = Literal["primary", "subagent", "all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Agent:
     """Who works: a name, a prompt, a model, and what it may do."""
 
@@ -49,7 +50,7 @@ class Agent:
     managed_rules: tuple[Rule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Standing:
     """An agent under the rules that hold for it now, as tools and the registry see it."""
 
@@ -71,7 +72,7 @@ class Standing:
         return self.services(kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Agents:
     """All agents of a workspace, and the layers of rules they share."""
 
@@ -82,7 +83,7 @@ class Agents:
     output: Layer
     protected: Layer
     """Our own files and those of git."""
-    managed: tuple[Rule, ...] = ()
+    managed: tuple[Layer, ...] = ()
     """The administrator's rules."""
     default_name: str = ""
     trusted: bool = False
@@ -128,7 +129,8 @@ class Agents:
             self._output_for(agent),
             Layer("session", tuple(session)),
             self.protected,
-            Layer("managed", (*self.managed, *agent.managed_rules), tightens_only=True),
+            *self.managed,
+            Layer("managed", agent.managed_rules, tightens_only=True),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
         return Standing(agent, policy, self.use)
@@ -153,7 +155,7 @@ def load_agents(config: Config, folders: Folders, *, trusted: bool, use: Use = n
         defaults=Layer("defaults", default_rules(folders)),
         general=tuple(layer for layer in config.layers if layer.name != "managed"),
         protected=Layer("protected", protected_rules(folders), tightens_only=True),
-        managed=next((layer.rules for layer in config.layers if layer.name == "managed"), ()),
+        managed=tuple(layer for layer in config.layers if layer.name == "managed"),
         output=Layer("output folder", output_rules(folders)),
         default_name=config.settings.default_agent,
         trusted=trusted,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from toolwright.errors import ToolError, UnknownTool
@@ -12,6 +12,7 @@ from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
 from toolwright.order import CallOrder
+from toolwright.record import record
 from toolwright.registry import Registry, shown_name
 from toolwright.request import Request
 from toolwright.tool import Call, Json, Result, Tool, ToolContext
@@ -29,7 +30,7 @@ class CallJournal(Protocol):
     async def finished(self, call: Call, result: Result) -> None: ...
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Caller:
     """Looks a tool up, checks its arguments, runs it inside the hooks, truncates its output and records how it went."""
 
@@ -52,8 +53,10 @@ class Caller:
                 result = await self._hooked(tool, call, ctx)
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
-                await journal.finished(call, Result.failed(stopped))
-                raise
+                result = Result.failed(stopped)
+                if is_cancelled():
+                    await journal.finished(call, result)
+                    raise
             except WrongAnswer as error:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
@@ -81,7 +84,10 @@ class Caller:
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 
-        return await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+        result: object = await self._outcome(tool, ctx, wrap(self.hooks, ctx, innermost)(call))
+        if isinstance(result, Result):
+            return result
+        return Result.failed(ToolError(f"A hook around {tool.id} returned {result!r:.60}, which is no result."))
 
     async def _outcome(self, tool: Tool, ctx: ToolContext, work: Awaitable[Result]) -> Result:
         """What the work came to. A failure is a result here already, so that hooks see it as one."""
@@ -104,6 +110,12 @@ class Caller:
         if not tool.asks:
             await ctx.ask(tool.id, "*")
         return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
+
+
+def is_cancelled() -> bool:
+    """Whether somebody really wants this task to end; a tool may raise what looks like it by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _broken(tool_id: str, bug: Exception) -> Tool:

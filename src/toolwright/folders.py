@@ -3,16 +3,17 @@
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from toolwright.errors import ConfigError
 from toolwright.private import keep_private
+from toolwright.record import record
 
 NAME = "toolwright"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Folders:
     """The folders of one user."""
 
@@ -66,6 +67,11 @@ class Folders:
         return self.data / "auth.json"
 
     @property
+    def models(self) -> Path:
+        """The list of models that the user has fetched."""
+        return self.cache / "models.json"
+
+    @property
     def database(self) -> Path:
         return self.data / "toolwright.db"
 
@@ -95,7 +101,20 @@ def _problem(folder: Path) -> str:
         return error.strerror or str(error)
     if not there.is_dir():
         return f"{there} is not a folder"
-    return "" if os.access(there, os.W_OK | os.X_OK) else f"{there} cannot be written"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return f"{there} cannot be written"
+    return "" if there == folder else _cannot_be_made_in(there)
+
+
+def _cannot_be_made_in(folder: Path) -> str:
+    """Some places look writable and are not; only trying tells."""
+    import tempfile
+
+    try:
+        Path(tempfile.mkdtemp(prefix=".toolwright-", dir=folder)).rmdir()
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    return ""
 
 
 @functools.cache

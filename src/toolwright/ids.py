@@ -10,6 +10,7 @@ import re
 import time
 
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ENCODED = bytes(ord(_LETTERS[byte % 62]) for byte in range(256))
 _FORM = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
 _counter = itertools.count()
 _COUNTER_SIZE = 0x10000
@@ -19,7 +20,7 @@ def new_id(prefix: str) -> str:
     """A fresh id such as `msg_019a8c3f2b1c0007QwErTyUiOp`."""
     milliseconds = time.time_ns() // 1_000_000
     number = next(_counter) % _COUNTER_SIZE
-    random = "".join(_LETTERS[byte % 62] for byte in os.urandom(10))
+    random = os.urandom(10).translate(_ENCODED).decode()
     return f"{prefix}_{milliseconds:012x}{number:04x}{random}"
 
 

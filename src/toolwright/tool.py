@@ -3,8 +3,9 @@
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import field, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from types import MethodType
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from toolwright.errors import InvalidArguments, ToolError
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.schema import Problem, problems_with
 from toolwright.signature import Signature, signature_of, written
@@ -27,7 +29,7 @@ _TOLD = 20
 """Problems told one by one; a model that made more has made the same one many times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file that goes with a result, such as an image for the model to look at."""
 
@@ -37,7 +39,7 @@ class Attachment:
     filename: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Result:
     """What a call came to."""
 
@@ -57,7 +59,7 @@ class Result:
         return cls(str(error), error=error)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Call:
     """A tool and its arguments, as the model or a person asked for them."""
 
@@ -103,7 +105,7 @@ def nothing_to_use(kind: type[T]) -> T:
 Client = Literal["cli", "app", "desktop", "acp", "api"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Offer:
     """Where a tool is going to be offered: by which client, to which model, and what the user has turned on."""
 
@@ -130,22 +132,8 @@ class Offer:
         return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
 
 
-class Host(Protocol):
-    """What a running session offers one call. Sessions implement it; tests fake it."""
-
-    @property
-    def offered(self) -> Sequence[str]: ...
-    def check(self, requests: Sequence[Request]) -> None: ...
-    async def ask(self, requests: Sequence[Request]) -> None: ...
-    def decide(self, permission: str, pattern: str) -> Action: ...
-    def hides(self, permission: str) -> bool: ...
-    def progress(self, title: str | None, metadata: Json) -> None: ...
-    async def call(self, tool: str, arguments: Json) -> Result: ...
-    def use(self, kind: type[T]) -> T: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ToolContext:
+@record(frozen=True, slots=True, kw_only=True, repr=False)
+class ToolContext(ABC):
     """The surroundings of one call: whose it is, where, and what the tool may ask its session for."""
 
     session_id: str
@@ -154,56 +142,59 @@ class ToolContext:
     agent: str
     directory: Path
     """The folder that was opened; relative paths start here."""
-    host: Host
     abort: Abort = field(default_factory=Abort)
     mentioned: tuple[str, ...] = ()
     """The agents that the user has named in the prompt."""
     parent: str = ""
     """The call that makes this one, if one does."""
 
-    @property
-    def offered(self) -> Sequence[str]:
-        """The tools this agent has, so that advice names no others."""
-        return self.host.offered
-
     def __repr__(self) -> str:
         """Whose call it is; short, for it ends up in logs and, by mistake, in outputs."""
         return f"<ToolContext of call {self.call_id[:40]} by {self.agent[:40]} in session {self.session_id[:40]}>"
-
-    def check(self, *requests: Request) -> None:
-        """Raise PermissionDenied if a rule forbids any of these; ask nobody.
-
-        For tools that must look at something before they can put the real question.
-        """
-        self.host.check(requests)
 
     async def ask(self, permission: str, *patterns: str, always: tuple[str, ...] = ("*",), **metadata: Any) -> None:
         """Return if the call may go on; raise PermissionDenied or PermissionRejected if not."""
         await self.ask_all(Request(permission=permission, patterns=patterns, always=always, metadata=metadata))
 
+    @abstractmethod
     async def ask_all(self, *requests: Request) -> None:
         """Like `ask` for several permissions at once: all are judged before the first question is put."""
-        await self.host.ask(requests)
 
+    @abstractmethod
+    def check(self, *requests: Request) -> None:
+        """Raise PermissionDenied if a rule forbids any of these; ask nobody.
+
+        For tools that must look at something before they can put the real question.
+        """
+
+    @abstractmethod
     def decide(self, permission: str, pattern: str) -> Action:
         """What the rules say about this, without asking and without leaving a trace."""
-        return self.host.decide(permission, pattern)
 
+    @abstractmethod
     def hides(self, permission: str) -> bool:
         """Whether a rule denies this outright, so that tools under it are not even offered to the agent."""
-        return self.host.hides(permission)
 
+    @abstractmethod
+    def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
+        """Every rule about this: the permission it names, its pattern, its action. For walls, which must know all."""
+
+    @abstractmethod
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         """Show how the call is getting on: a new title, and metadata in place of the last ones."""
-        self.host.progress(title, metadata or {})
 
+    @abstractmethod
     async def call(self, tool: str, arguments: Json) -> Result:
         """Run another tool through the same door, for the same agent."""
-        return await self.host.call(tool, arguments)
 
+    @abstractmethod
     def use(self, kind: type[T]) -> T:
         """The workspace's one instance of a service, such as `Files`; made when first needed."""
-        return self.host.use(kind)
+
+    @property
+    @abstractmethod
+    def offered(self) -> Sequence[str]:
+        """The tools this agent has, so that advice names no others."""
 
 
 class AgentLike(Protocol):
@@ -220,7 +211,7 @@ Run = Callable[[ToolContext, Json], Awaitable[Result]]
 FormatProblems = Callable[[Sequence[Problem]], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool as the registry, the door and the model know it."""
 
@@ -253,7 +244,13 @@ class Tool:
     signature: Signature | None = None
     """How the arguments become those of the function; none for a schema from elsewhere."""
 
+    plain: Mapping[str, type] = field(default_factory=dict[str, type], init=False, compare=False, repr=False)
+    """The arguments whose schema is no more than a type: for them a look at the type is the whole check."""
+    required: frozenset[str] = field(default=frozenset(), init=False, compare=False, repr=False)
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "plain", _plain(self))
+        object.__setattr__(self, "required", frozenset(self.parameters.get("required", ())))
         if not is_tool_name(self.id):
             raise ValueError(f"{self.id!r} is no name for a tool: {MAX_NAME} letters, digits, _ or -, a letter first")
         if not self.permission:
@@ -275,6 +272,8 @@ class Tool:
         Names may be those of Python; null for what may be left out, digits for a number and JSON in a string
         are read as what they mean.
         """
+        if self._fits_plainly(arguments):
+            return cast("Json", arguments)
         signature, known = self.signature, self.parameters.get("properties", {})
         if signature is not None and isinstance(arguments, dict) and not arguments.keys() <= known.keys():
             arguments = signature.renamed(arguments)
@@ -291,6 +290,15 @@ class Tool:
             raise self._refusal(problems)
         return cast("Json", arguments)
 
+    def _fits_plainly(self, arguments: Any) -> bool:
+        """Whether it takes no more than a look at the types to see that the arguments fit, as it does for most."""
+        if type(arguments) is not dict or not self.required <= arguments.keys():
+            return False
+        for name, value in arguments.items():  # noqa: SIM110 - without one more frame on every call
+            if self.plain.get(name) is not type(value):
+                return False
+        return True
+
     def _refusal(self, problems: Sequence[Problem]) -> InvalidArguments:
         if self.format_problems is not None:
             return InvalidArguments(self.format_problems(problems))
@@ -300,6 +308,18 @@ class Tool:
         return InvalidArguments(
             f"The arguments for {self.id} do not fit its schema:\n{lines}\nCall {self.id} again with these fixed."
         )
+
+
+_PLAIN = {"string": str, "integer": int, "boolean": bool}
+
+
+def _plain(tool: Tool) -> dict[str, type]:
+    read = {one.name for one in tool.signature.parameters if one.form.read} if tool.signature else ()
+    return {
+        name: _PLAIN[schema["type"]]
+        for name, schema in tool.parameters.get("properties", {}).items()
+        if schema.keys() <= {"type", "description", "default"} and schema.get("type") in _PLAIN and name not in read
+    }
 
 
 @overload

@@ -48,6 +48,13 @@ def test_a_new_agent_is_a_file_that_works_at_once(tw: Tw, project: Path) -> None
     assert not {"edit", "write", "bash"} & set(offered)
 
 
+def test_a_trusted_project_stays_so_with_an_agent_of_the_users_own(tw: Tw) -> None:
+    tw("trust")
+    tw("agent", "create", "reviewer", "--description", "Reviews", "--model", "a/b")
+    assert tw("trust", "--check").code == 0
+    assert tw("agent", "show", "reviewer", "--json").json["model"] == "a/b"
+
+
 def test_an_agent_for_all_projects_goes_to_the_users_folder(tw: Tw, home: Path) -> None:
     tw("agent", "create", "mine", "--description", "Mine", "--user")
     assert (home / ".config" / "toolwright" / "agent" / "mine.md").is_file()

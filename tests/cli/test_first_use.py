@@ -53,6 +53,8 @@ def test_the_demo_runs_through_and_says_how_to_go_on(project: Path, variables: d
     done = program("demo", "--directory", str(shop), folder=project, **variables)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert "+        self.prices.extend([price] * count)" in done.stdout
+    assert "AssertionError: 2.5 != 7.5" in done.stderr
+    assert "│ OK" in done.stderr
     assert ("deleted (not text" in done.stdout) == (not variables)
     [command] = re.findall(r"^  tw (session revert .*?)  ", done.stdout, re.MULTILINE)
     assert command == f"session revert last --directory '{shop}'"

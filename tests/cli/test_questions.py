@@ -92,17 +92,16 @@ def test_of_several_rules_only_the_chosen_one_is_stored(project: Path) -> None:
 
 
 def test_a_command_is_shown_whole_with_what_it_was_understood_to_do(project: Path) -> None:
-    command = "rm -rf ../other && echo done > ./out.txt"
+    command = "rm -rf /var/none/other && echo done > ./out.txt"
     with calling(project, "bash", json.dumps({"command": command, "description": "Clean"})) as terminal:
         terminal.wait_for("words after it")
-        outside = project.parent / "other"
         for told in (
             "Call of bash by the agent build",
             f"│ {command}",
-            "runs rm -rf ../other echo done",
+            "runs rm -rf /var/none/other echo done",
             "writes out.txt",
-            f"deletes {outside} (outside the project)",
-            f"asks for external_directory: {outside}",
+            "deletes /var/none/other (outside the project)",
+            "asks for external_directory: /var/none/other",
         ):
             assert told in terminal.words
         terminal.type("n")

@@ -162,7 +162,7 @@ def test_every_setting_has_its_row() -> None:
     settings = {".".join(path) for path, _ in leaves(Settings)}
     assert settings == ROWS.keys() | APART
     every = set(config_schema()["properties"])
-    others = {"mode", "tool_output", "permissions", "policies", "agents", "commands", "providers", "plugins"}
+    others = {"$schema", "mode", "tool_output", "permissions", "policies", "agents", "commands", "providers", "plugins"}
     assert every - set(FOREIGN) - others == {name.partition(".")[0] for name in settings}
 
 

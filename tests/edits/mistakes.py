@@ -1,267 +1,12 @@
-"""Edits with the mistakes models make, made from real files, each with the text that was meant.
+"""What models remember wrongly of the lines they edit."""
 
-A block of a file is changed in a known way, and then the old text is remembered wrongly. What was meant is the change
-made in the file as it is. A mistake is either carried into the new text, where that keeps the line, or the new text is
-right and only the old one is not.
-"""
-
-import random
 import re
-import sysconfig
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
+
+from tests.edits.changes import Draft, Row, another_word, indent_of
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
-_FEW = 5_000
-_LINES = (40, 120, 400)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One edit with a mistake in it."""
-
-    id: str
-    mistake: str
-    change: str
-    carried: bool
-    """Whether the new text has the mistake too."""
-    source: str
-    before: str
-    old: str
-    new: str
-    after: str
-    """What was meant."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A line of the block before and after the change; None where it is not there."""
-
-    old: str | None
-    new: str | None
-
-    @property
-    def kept(self) -> bool:
-        return self.old == self.new
-
-    @property
-    def modified(self) -> bool:
-        return self.old is not None and self.new is not None and not self.kept
-
-
-Rows = list[Row]
-
-
-@dataclass(slots=True, kw_only=True)
-class Draft:
-    """An edit while it is made: a mistake may change the rows, the texts made from them, and the file around."""
-
-    rng: random.Random
-    above: list[str]
-    truth: Rows
-    below: list[str]
-    carried: bool
-    rows: Rows
-    prefix: tuple[Callable[[int, str], str], Callable[[int, str], str]] | None = None
-    joint: str = "\n"
-    crlf: bool = False
-
-    @property
-    def first(self) -> int:
-        return len(self.above) + 1
-
-
-def cases(count: int, seed: int = 0, kinds: Sequence[str] = ()) -> Iterator[Case]:
-    """So many edits, every kind of mistake as often as the others."""
-    names = list(kinds) or list(MISTAKES)
-    number = made = 0
-    while made < count:
-        rng = random.Random(f"{seed} {number}")
-        case = _case(rng, names[number % len(names)], f"{seed}-{number}")
-        number += 1
-        if case is not None:
-            made += 1
-            yield case
-
-
-def _case(rng: random.Random, mistake: str, identity: str) -> Case | None:
-    source = rng.choice(sources())
-    lines = _part(rng, source)
-    size = rng.choice([3, 4, 5, 5, 6, 7, 8, 10, 12, 16])
-    start = rng.randrange(max(1, len(lines) - size))
-    block = lines[start : start + size]
-    if len(block) < 3 or not block[0].strip() or not block[-1].strip() or sum(1 for x in block if x.strip()) < 3:
-        return None
-    if "\n".join(lines).count("\n".join(block)) != 1:
-        return None
-    change = rng.choice(list(CHANGES))
-    rows = CHANGES[change](rng, [Row(old=line, new=line) for line in block], lines)
-    if rows is None or all(row.kept for row in rows):
-        return None
-    draft = Draft(
-        rng=rng,
-        above=lines[:start],
-        truth=list(rows),
-        below=lines[start + size :],
-        carried=rng.random() < 0.5 and change != "twice",
-        rows=list(rows),
-    )
-    if not MISTAKES[mistake](draft):
-        return None
-    return _finished(draft, mistake, change, source.name, identity)
-
-
-def _finished(draft: Draft, mistake: str, change: str, source: str, identity: str) -> Case | None:
-    old = [row.old for row in draft.rows if row.old is not None]
-    new = [row.new for row in draft.rows if row.new is not None]
-    if draft.prefix:
-        old = [draft.prefix[0](draft.first + number, line) for number, line in enumerate(old)]
-        new = [draft.prefix[1](draft.first + number, line) for number, line in enumerate(new)]
-    end = "\r\n" if draft.crlf else "\n"
-    before = end.join([*draft.above, *(row.old for row in draft.truth if row.old is not None), *draft.below])
-    after = end.join([*draft.above, *(row.new for row in draft.truth if row.new is not None), *draft.below])
-    if old == new or not old or before == after:
-        return None
-    if mistake != "none" and draft.joint.join(old) in before and mistake not in ("line ends", "first indentation"):
-        return None
-    if mistake in ("half of the lines", "an old version", "twin") and _stripped(old) in _stripped(before.split(end)):
-        return None
-    return Case(
-        id=identity,
-        mistake=mistake,
-        change=change,
-        carried=draft.carried,
-        source=source,
-        before=before,
-        old=draft.joint.join(old),
-        new=draft.joint.join(new),
-        after=after,
-    )
-
-
-@cache
-def sources() -> tuple[Path, ...]:
-    """Programs and texts that come with Python."""
-    home = Path(sysconfig.get_path("stdlib"))
-    patterns = ["*.py", "json/*.py", "email/*.py", "asyncio/*.py", "http/*.py", "idlelib/*.txt", "idlelib/*.html"]
-    patterns += ["idlelib/*.def", "venv/scripts/common/*", "lib2to3/*.txt", "pydoc_data/*.css", "LICENSE*"]
-    found = [path for pattern in patterns for path in sorted(home.glob(pattern))]
-    found += sorted(Path(sysconfig.get_path("include")).glob("*.h")) * 2
-    return tuple(path for path in found if path.is_file() and path.stat().st_size > _FEW)
-
-
-def _part(rng: random.Random, source: Path) -> list[str]:
-    """Some hundred lines of a file, all of it where it is short."""
-    lines = source.read_text("utf-8", "replace").replace("\r", "").replace("\f", "").split("\n")
-    most = rng.choice(_LINES)
-    start = rng.randrange(max(1, len(lines) - most))
-    return lines[start : start + most]
-
-
-# --- what is changed
-
-
-def _word_changed(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    return _renamed(rng, rows, 1)
-
-
-def _words_changed(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    return _renamed(rng, rows, rng.choice([2, 3]))
-
-
-def _renamed(rng: random.Random, rows: Rows, count: int) -> Rows | None:
-    changed = [*rows]
-    for number in rng.sample(range(len(rows)), min(count, len(rows))):
-        line = _another_word(rng, rows[number].old or "", rng.choice(["changed", "other_value", "result", "x2"]))
-        if line is None:
-            return None
-        changed[number] = Row(old=rows[number].old, new=line)
-    return changed
-
-
-def _more_added(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    """Something more at the end of a line."""
-    number = rng.randrange(len(rows))
-    line = rows[number].old or ""
-    if not line.strip():
-        return None
-    more = rng.choice([" + 1", "  # see above", " or default", ", extra=None"])
-    return [*rows[:number], Row(old=line, new=line + more), *rows[number + 1 :]]
-
-
-def _line_replaced(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    number = rng.randrange(len(rows))
-    line = rows[number].old or ""
-    if not line.strip():
-        return None
-    fresh = [Row(old=None, new=_indent(line) + text) for text in _fresh(rng, rng.choice([1, 1, 2, 3]))]
-    return [*rows[:number], Row(old=line, new=None), *fresh, *rows[number + 1 :]]
-
-
-def _lines_inserted(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    number = rng.randrange(len(rows) + 1)
-    indent = _indent(next(filter(str.strip, (row.old or "" for row in rows[min(number, len(rows) - 1) :])), ""))
-    fresh = [Row(old=None, new=indent + text) for text in _fresh(rng, rng.choice([1, 1, 2, 3]))]
-    return [*rows[:number], *fresh, *rows[number:]]
-
-
-def _lines_deleted(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    count = rng.choice([1, 1, 2])
-    if len(rows) < count + 2:
-        return None
-    number = rng.randrange(len(rows) - count + 1)
-    gone = [Row(old=row.old, new=None) for row in rows[number : number + count]]
-    return [*rows[:number], *gone, *rows[number + count :]]
-
-
-def _rewritten(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    """The first and the last line stay, all between them is new."""
-    indent = _indent(next(filter(str.strip, (row.old or "" for row in rows[1:])), ""))
-    gone = [Row(old=row.old, new=None) for row in rows[1:-1]]
-    return [rows[0], *gone, *(Row(old=None, new=indent + text) for text in _fresh(rng, 2)), rows[-1]]
-
-
-def _nested(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    """Some lines moved under a new one."""
-    number = rng.randrange(len(rows) - 1)
-    last = rng.randrange(number + 1, len(rows))
-    if not (rows[number].old or "").strip() or "\t" in str(rows):
-        return None
-    depth = min(len(_indent(row.old or "")) for row in rows[number : last + 1] if (row.old or "").strip())
-    head = Row(old=None, new=" " * depth + "if enabled:")
-    moved = [
-        Row(old=row.old, new=f"    {row.old}" if row.old and row.old.strip() else row.old)
-        for row in rows[number : last + 1]
-    ]
-    return [*rows[:number], head, *moved, *rows[last + 1 :]]
-
-
-def _doubled(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    return [*rows, *(Row(old=None, new=row.old) for row in rows)]
-
-
-def _one_for_all(rng: random.Random, rows: Rows, lines: Sequence[str]) -> Rows | None:
-    fresh = _indent(rows[0].old or "") + _fresh(rng, 1)[0]
-    return [*(Row(old=row.old, new=None) for row in rows), Row(old=None, new=fresh)]
-
-
-Change = Callable[[random.Random, Rows, Sequence[str]], Rows | None]
-CHANGES: dict[str, Change] = {
-    "a word": _word_changed,
-    "words": _words_changed,
-    "more": _more_added,
-    "a line": _line_replaced,
-    "new lines": _lines_inserted,
-    "lines gone": _lines_deleted,
-    "rewritten": _rewritten,
-    "nested": _nested,
-    "twice": _doubled,
-    "one for all": _one_for_all,
-}
-
-# --- what is remembered wrongly
 
 
 def _remember(draft: Draft, number: int, wrong: Callable[[str], str | None]) -> bool:
@@ -307,7 +52,7 @@ def _case_wrong(draft: Draft) -> bool:
 
 def _word_wrong(draft: Draft) -> bool:
     other = draft.rng.choice(["value", "entry", "thing", "data", "node", "get_item", "old_name"])
-    return _somewhere(draft, lambda line: _another_word(draft.rng, line, other))
+    return _somewhere(draft, lambda line: another_word(draft.rng, line, other))
 
 
 def _letter_wrong(draft: Draft) -> bool:
@@ -327,8 +72,8 @@ def _most_wrong(draft: Draft) -> bool:
     there = [n for n, row in enumerate(draft.rows) if row.old]
     for number in draft.rng.sample(there, max(1, len(there) * draft.rng.choice([1, 2]) // 3)):
         row = draft.rows[number]
-        other = _another_word(draft.rng, row.old or "", "thing") or "something else"
-        wrong = other if draft.rng.random() < 0.5 else _indent(row.old or "") + "something else entirely"
+        other = another_word(draft.rng, row.old or "", "thing") or "something else"
+        wrong = other if draft.rng.random() < 0.5 else indent_of(row.old or "") + "something else entirely"
         draft.rows[number] = Row(old=wrong, new=row.new)
     return True
 
@@ -340,7 +85,7 @@ def _capitals(draft: Draft) -> bool:
 
 def _blanks_removed(draft: Draft) -> bool:
     draft.carried = False
-    return _each_line(draft, lambda line: _indent(line) + line.replace(" ", ""), lambda line: line)
+    return _each_line(draft, lambda line: indent_of(line) + line.replace(" ", ""), lambda line: line)
 
 
 def _words_swapped(draft: Draft) -> bool:
@@ -402,7 +147,7 @@ def _line_invented(draft: Draft) -> bool:
         text = draft.rng.choice(draft.above or draft.below or ["x"]).strip()
     if not text:
         return False
-    line = _indent(draft.rows[number].old or draft.rows[number].new or "") + text
+    line = indent_of(draft.rows[number].old or draft.rows[number].new or "") + text
     if draft.carried and not (draft.rows[number - 1].kept and draft.rows[number].kept):
         return False
     draft.rows.insert(number, Row(old=line, new=line if draft.carried else None))
@@ -426,7 +171,7 @@ def _elided(draft: Draft) -> bool:
     marks = ["# ...", "# ... existing code ...", "# ... rest unchanged", "..."]
     if any("//" in line or "/*" in line for line in draft.above):
         marks = ["// ...", "// ... existing code ...", "/* ... */"]
-    line = _indent(draft.rows[first].old or "") + draft.rng.choice(marks)
+    line = indent_of(draft.rows[first].old or "") + draft.rng.choice(marks)
     draft.rows[first:last] = [Row(old=line, new=line)]
     return True
 
@@ -474,7 +219,7 @@ def _each_line(draft: Draft, old: Callable[[str], str], new: Callable[[str], str
 
 def _indentation_wrong(draft: Draft) -> bool:
     filled = [row.old or "" for row in draft.rows if (row.old or "").strip()]
-    depth = min(len(_indent(line)) for line in filled)
+    depth = min(len(indent_of(line)) for line in filled)
     more = " " * draft.rng.choice([1, 2, 4])
     less = (lambda line: line[depth:]) if depth else (lambda line: more + line if line else line)
     how = draft.rng.choice([less, lambda line: more + line if line else line])
@@ -490,7 +235,7 @@ def _margin(draft: Draft) -> bool:
 def _first_indent_lost(draft: Draft) -> bool:
     number = next(n for n, row in enumerate(draft.rows) if row.old is not None)
     head = next((n for n, row in enumerate(draft.rows) if row.new is not None), None)
-    if number != head or not _indent(draft.rows[number].old or ""):
+    if number != head or not indent_of(draft.rows[number].old or ""):
         return False
     row = draft.rows[number]
     new = row.new or ""
@@ -500,7 +245,7 @@ def _first_indent_lost(draft: Draft) -> bool:
 
 def _tabs_for_spaces(draft: Draft) -> bool:
     def tabs(line: str) -> str:
-        indent = _indent(line)
+        indent = indent_of(line)
         return "\t" * (len(indent) // 4) + " " * (len(indent) % 4) + line[len(indent) :]
 
     if any("\t" in (row.old or "") for row in draft.rows):
@@ -588,7 +333,7 @@ def _quotes_escaped(draft: Draft) -> bool:
 
 def _inner_blanks(draft: Draft) -> bool:
     signs = draft.rng.choice([r"\1", r"  \1 "])
-    return _somewhere(draft, lambda line: _indent(line) + re.sub(r" *([=+,]) *", signs, line.lstrip()).rstrip())
+    return _somewhere(draft, lambda line: indent_of(line) + re.sub(r" *([=+,]) *", signs, line.lstrip()).rstrip())
 
 
 def _joined(draft: Draft) -> bool:
@@ -613,7 +358,7 @@ def _twin(draft: Draft) -> bool:
     """A block much like this one stands elsewhere in the file, and the memory of this one is wrong."""
     block = [row.old for row in draft.truth if row.old is not None]
     number = draft.rng.randrange(len(block))
-    line = _another_word(draft.rng, block[number], "other_one")
+    line = another_word(draft.rng, block[number], "other_one")
     if line is None:
         return False
     twin = [*block[:number], line, *block[number + 1 :]]
@@ -659,26 +404,3 @@ MISTAKES: dict[str, Callable[[Draft], bool]] = {
     "line ends": _other_ends,
     "twin": _twin,
 }
-
-# --- words and lines
-
-
-def _another_word(rng: random.Random, line: str, word: str) -> str | None:
-    found = list(_WORD.finditer(line))
-    if not found:
-        return None
-    match = rng.choice(found)
-    return None if match[0] == word else line[: match.start()] + word + line[match.end() :]
-
-
-def _fresh(rng: random.Random, count: int) -> list[str]:
-    pool = ["log.debug('new')", "count += 1", "total = compute(total)", "if not ready:", "notify(user, reason)", "pass"]
-    return rng.sample(pool, count)
-
-
-def _stripped(lines: Sequence[str]) -> str:
-    return "\n".join(line.strip() for line in lines)
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]

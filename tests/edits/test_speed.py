@@ -38,6 +38,7 @@ def taken(work: Callable[[], object]) -> float:
         pytest.param(WIDE, "{\n" + "word " * 400 + "\nother\n{", id="W-P5 wide lines between frequent ones"),
         pytest.param("x" * 1_000_000, "y" * 1_000 + "  z", id="one long line"),
         pytest.param("a " * 200_000, "a  " * 2_000 + "b", id="one long line of words"),
+        pytest.param("ab ab " * 333_333, "ab  ab", id="one long line, very many places"),
         pytest.param("\\" * 100_000, "\\\\n" * 1_000, id="backslashes"),
         pytest.param("\n" * 50_000, "\n \n" * 500 + "x", id="blank lines"),
     ],

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contexts import HostedContext
 from tests.files.desk import rows
 from tests.tools.parlour import Parlour, make_parlour, run
 from toolwright.permission.rules import Rule
 from toolwright.services import Todo
-from toolwright.tool import Json, ToolContext
+from toolwright.tool import Json
 from toolwright.tools.todoread import todoread
 from toolwright.tools.todowrite import todowrite
 
@@ -93,7 +94,7 @@ class _Keeping:
 async def test_given_ids_stay_and_made_ones_are_new(ids: list[str | None]) -> None:
     entries = [entry("x") if one is None else entry("x", id=one) for one in ids]
     host: Any = _Keeping()
-    ctx = ToolContext(session_id="s", message_id="m", call_id="c", agent="build", directory=Path(), host=host)
+    ctx = HostedContext(session_id="s", message_id="m", call_id="c", agent="build", directory=Path(), host=host)
     await todowrite.run(ctx, {"todos": entries})
     kept = [todo.id for todo in host.kept]
     made = [own for one, own in zip(ids, kept, strict=True) if one is None]

@@ -1,6 +1,7 @@
 """The webfetch tool: what a model reads of a page, a picture, a document."""
 
 import base64
+import sys
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
@@ -159,6 +160,24 @@ async def test_of_a_long_page_the_main_part_comes_first(reader: Reader, site: Si
     assert result.metadata["truncated"]
     assert "Entry 2999" in _whole(result)
     assert len(result.output.encode()) < MAX_BYTES + 1000
+
+
+async def test_the_main_part_comes_first_where_there_are_too_many_lines(reader: Reader, site: Site) -> None:
+    menu = "".join(f"<li>{number}</li>" for number in range(2500))
+    article = "<p>A sentence of the article, with some words in it.</p>" * 20
+    result = await reader.fetch(site.page("/", f"<ul>{menu}</ul><main><h1>Title</h1>{article}</main>"))
+    assert result.output.startswith("# Title\n\nA sentence")
+
+
+async def test_without_turbohtml_only_html_can_be_had(
+    reader: Reader, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "turbohtml", None)
+    url = site.page("/", PAGE)
+    refused = await reader.fetch(url)
+    assert refused.error is not None
+    assert "toolwright[web]" in refused.output
+    assert (await reader.fetch(url, format="html")).output == PAGE
 
 
 async def test_a_short_page_keeps_its_order(reader: Reader, site: Site) -> None:

@@ -163,6 +163,14 @@ async def test_a_status_is_told_and_no_header_of_ours(project: Path, site: Site)
     await reader.workspace.close()
 
 
+async def test_a_header_that_cannot_be_sent_is_not_shown(project: Path, site: Site) -> None:
+    reader = searching(project, site, headers={"authorization": "Bearer secret\n"})
+    result = await reader.call("websearch", query=QUERY)
+    assert result.error is not None
+    assert "secret" not in result.output
+    await reader.workspace.close()
+
+
 async def test_a_redirect_is_not_followed_with_the_headers(reader: Reader, site: Site) -> None:
     site.redirect("/mcp", "/elsewhere")
     assert (await reader.call("websearch", query=QUERY)).error is not None
@@ -205,6 +213,43 @@ async def test_a_search_is_asked_for_by_its_words(project: Path, site: Site) -> 
     assert (question.permission, question.patterns, question.always) == ("websearch", (QUERY,), ("*",))
     assert site.visits == []
     await reader.workspace.close()
+
+
+async def test_an_endpoint_that_keeps_sessions_is_introduced_to(reader: Reader, site: Site) -> None:
+    opened = 0
+
+    async def strict(visit: Visit) -> None:
+        nonlocal opened
+        message = json.loads(visit.body)
+        if message["method"] == "initialize":
+            opened += 1
+            answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
+            await visit.answer(answer.encode(), content_type="application/json", mcp_session_id=f"s{opened}")
+        elif visit.headers.get("mcp-session-id") != f"s{opened}":
+            await visit.answer(b"no session", status="400 Bad Request" if opened == 0 else "404 Not Found")
+        elif "id" not in message:
+            await visit.answer(status="202 Accepted")
+        else:
+            await visit.answer(json.dumps(result_of("Found.")).encode(), content_type="application/json")
+
+    site.handle("/mcp", strict)
+    assert (await reader.call("websearch", query=QUERY)).output == "Found."
+    assert (await reader.call("codesearch", query=QUERY)).output == "Found."
+    methods = [json.loads(visit.body)["method"] for visit in site.visits]
+    assert methods == ["tools/call", "initialize", "notifications/initialized", "tools/call", "tools/call"]
+    opened = 5  # the server has forgotten the session
+    assert (await reader.call("websearch", query=QUERY)).output == "Found."
+
+
+async def test_a_refusal_that_has_nothing_to_do_with_sessions_stands(reader: Reader, site: Site) -> None:
+    async def refuse(visit: Visit) -> None:
+        first = json.loads(visit.body)["method"] == "tools/call"
+        await visit.answer(b"bad words" if first else b"never heard", status="400 Bad Request")
+
+    site.handle("/mcp", refuse)
+    result = await reader.call("websearch", query=QUERY)
+    assert result.error is not None
+    assert "bad words" in result.output
 
 
 # SearXNG

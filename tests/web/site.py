@@ -174,6 +174,6 @@ async def nothing_resolves(host: str, port: int) -> Any:
 
 def packed(data: bytes, form: str) -> bytes:
     if form == "gzip":
-        return gzip.compress(data)
-    packer = zlib.compressobj(wbits=zlib.MAX_WBITS if form == "deflate" else -zlib.MAX_WBITS)
+        return gzip.compress(data, 1)
+    packer = zlib.compressobj(1, wbits=zlib.MAX_WBITS if form == "deflate" else -zlib.MAX_WBITS)
     return packer.compress(data) + packer.flush()

@@ -3,6 +3,8 @@
 from ipaddress import ip_address
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from toolwright.errors import ToolError
 from toolwright.web.addresses import is_public
@@ -85,8 +87,28 @@ def test_every_spelling_of_a_number_is_that_number(spelling: str) -> None:
     assert (url.host, url.address, str(url)) == ("127.0.0.1", ip_address("127.0.0.1"), "http://127.0.0.1:8080/x")
 
 
+@settings(deadline=None)
+@given(number=st.integers(0, 2**32 - 1), parts=st.integers(1, 4), data=st.data())
+def test_any_way_to_write_a_number_is_that_number(number: int, parts: int, data: st.DataObject) -> None:
+    front = [number >> 8 * (3 - place) & 255 for place in range(parts - 1)]
+    numbers = [*front, number & 256 ** (5 - parts) - 1]
+    forms = data.draw(st.lists(st.sampled_from(["{}", "0x{:x}", "0X{:X}", "0{:o}"]), min_size=parts, max_size=parts))
+    spelling = ".".join(form.format(one) for form, one in zip(forms, numbers, strict=True))
+    assert parse_url(f"http://{spelling}/").address == ip_address(number)
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_an_address_or_refused(text: str) -> None:
+    try:
+        url = parse_url(f"http://{text}")
+    except ToolError:
+        return
+    assert parse_url(str(url)) == url
+
+
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("text", "read"),
     [
         ("HTTPS://Example.COM", "https://example.com/"),
         ("http://example.com:80/a#part", "http://example.com/a"),
@@ -97,12 +119,12 @@ def test_every_spelling_of_a_number_is_that_number(spelling: str) -> None:
         ("  http://example.com/a%2Fb?x=%20  ", "http://example.com/a%2Fb?x=%20"),
     ],
 )
-def test_an_address_is_read_into_one_form(given: str, read: str) -> None:
-    assert str(parse_url(given)) == read
+def test_an_address_is_read_into_one_form(text: str, read: str) -> None:
+    assert str(parse_url(text)) == read
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("text", "said"),
     [
         ("ftp://example.com/", "http:// or https://"),
         ("file:///etc/passwd", "http:// or https://"),
@@ -119,7 +141,7 @@ def test_an_address_is_read_into_one_form(given: str, read: str) -> None:
         (f"http://a/{'x' * LONGEST}", "characters"),
     ],
 )
-def test_what_is_no_address_is_said(given: str, said: str) -> None:
+def test_what_is_no_address_is_said(text: str, said: str) -> None:
     with pytest.raises(ToolError, match=said) as raised:
-        parse_url(given)
+        parse_url(text)
     assert raised.value.kind == "schema"

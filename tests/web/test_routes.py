@@ -87,12 +87,18 @@ async def test_the_certificate_must_be_that_of_the_name(
 
 
 async def test_a_server_that_speaks_no_tls_is_told(project: Path) -> None:
-    async with serving() as site:
-        reader = make_reader(project, (f"https://{HOST}:{site.port}/*", "allow"))
-        result = await reader.fetch(f"https://{HOST}:{site.port}/")
-        assert result.error is not None
-        assert result.error.kind == "network"
-        await reader.workspace.close()
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, HOST, 0)
+    port = server.sockets[0].getsockname()[1]
+    reader = make_reader(project, (f"https://{HOST}:{port}/*", "allow"))
+    result = await reader.fetch(f"https://{HOST}:{port}/")
+    assert result.error is not None
+    assert result.error.kind == "network"
+    await reader.workspace.close()
+    server.close()
 
 
 @dataclass

@@ -6,6 +6,8 @@ from typing import Any
 
 from toolwright.agents import Agent, Standing
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.config.content import content_of
+from toolwright.config.trust import Trust, is_trusted
 from toolwright.errors import UsageError
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
@@ -102,9 +104,12 @@ def _create(workspace: Workspace, options: argparse.Namespace) -> None:
         raise UsageError(f"There is an agent {options.name!r} already; tw agent show {options.name} tells where.")
     folder = workspace.folders.config if options.user else workspace.config.directory / ".toolwright"
     file: Path = folder / "agent" / f"{options.name}.md"
+    trusted = is_trusted(workspace.config.directory, workspace.folders)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("x", encoding="utf-8") as stream:
         stream.write(_markdown(options))
+    if trusted:  # what the user adds to a project they trust is trusted too
+        Trust(workspace.folders.trust).add(content_of(workspace.config.directory, workspace.folders))
     print(file)
     note(f"Edit it to say more; tw agent show {options.name} shows how it is read.")
 

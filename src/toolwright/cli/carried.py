@@ -1,16 +1,16 @@
 """What the set-ups of other programs have that is not used here: found by name, told with the reason."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.folders import Folders
+from toolwright.record import record
 
 MOST = 1000
 """Files of one kind that are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Unused:
     """Files of another program that have no effect here."""
 

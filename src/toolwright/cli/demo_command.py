@@ -97,7 +97,7 @@ def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> No
         f"  {tw} session show last --directory {where}\n"
         f"  {tw} session revert last --directory {where}     undoes the changes\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
-        f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-4-5\n"
+        f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
         f"{tw} models lists the known models; a local server works by its address, see docs/models.md."
     )
     if tw != "tw":

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from toolwright.cli.options import json_object
 from toolwright.errors import UsageError
+from toolwright.record import record
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
 FORM = "allow|ask|deny|hidden AGENT TOOL ARGUMENT"
@@ -30,7 +30,7 @@ _CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """One line of the table. With a problem it expects nothing and fails."""
 

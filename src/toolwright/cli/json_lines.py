@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from typing import Any, TextIO
 
@@ -14,6 +14,7 @@ from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import ReasoningPart, StepFinishPart, StepStartPart, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.record import record
 from toolwright.session.events import MessageUpdated, SessionCreated, SessionError
 from toolwright.session.result import TurnResult
 from toolwright.version import VERSION
@@ -28,7 +29,7 @@ def line_schema() -> Json:
     return schema
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class JsonLines:
     """Writes the lines of a session and of its subagents, first `start`, last `result`."""
 

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from toolwright.ids import new_id
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.permission.gate import Asked, DryRunOver
 from toolwright.permission.rules import Decision, strictest
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result
@@ -157,7 +157,7 @@ async def _test(workspace: Workspace, options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """What a line of the table really comes to, and the rule or the mistake behind it."""
 

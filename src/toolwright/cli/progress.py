@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TextIO
 
 from toolwright.display import visible
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import TextPart
 from toolwright.parts import Completed, Failed, Running, ToolPart
+from toolwright.record import record
 from toolwright.session.events import PartDelta, SessionStatus
 
 Json = dict[str, Any]
@@ -22,7 +23,7 @@ _SLOW = ("bash", "task")
 """Tools whose beginning is told as well, because their end may be far off."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Live:
     """Words as they come on stdout; calls with what they did, waits and subagents on stderr."""
 
@@ -123,7 +124,7 @@ def _first_line(text: str) -> str:
     return text.strip().splitlines()[0][:LONGEST] if text.strip() else ""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Quiet:
     """Only failed calls and waits, on stderr: the answer alone goes to the pipe at the end."""
 

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from toolwright.cli.call_text import behind_bar, shown_call, wrapped
@@ -12,6 +12,7 @@ from toolwright.cli.terminal import forget_typed, is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.inbox import Answerer, Choice, Question, Reply, always_say
+from toolwright.record import record
 
 
 def answerer(options: argparse.Namespace) -> Answerer | None:
@@ -27,7 +28,7 @@ def answerer(options: argparse.Namespace) -> Answerer | None:
     return TerminalUser(Path(getattr(options, "directory", ".")).resolve())
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class TerminalUser:
     """Puts questions to the person at the terminal, one at a time, while other work goes on."""
 

@@ -1,13 +1,14 @@
 """What a turn and its subagents were refused, gathered while it runs and told at its end."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from toolwright.events import Event, PermissionAsked, PermissionReplied
+from toolwright.record import record
 from toolwright.session.result import TurnResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """One call that did not get what it asked for."""
 
@@ -17,7 +18,7 @@ class Refusal:
     agent: str = ""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Refusals:
     """Listens for questions that were answered with no."""
 

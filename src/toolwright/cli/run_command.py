@@ -16,7 +16,7 @@ from toolwright.cli.options import named_session, note, open_from, parser, plura
 from toolwright.cli.progress import Live, Quiet
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
-from toolwright.cli.terminal import has_colour, is_terminal
+from toolwright.cli.terminal import has_colour, is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.session.budget import Budget
@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         "Give an agent one prompt and watch it work. The answer goes to stdout, everything else to stderr.",
         examples=(
-            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-4-5\n"
+            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
             "  git diff | tw run 'review this diff' --output review.md\n"
@@ -71,6 +71,7 @@ async def _run(options: argparse.Namespace) -> int:
     user = answerer(options)
     text = with_piped(" ".join(options.prompt))
     async with open_from(options, answer=user, keep=True) as workspace:
+        options.model = options.model or await _offered_model(workspace, options)
         session = _session(workspace, options)
         view = _view(session, options)
         refusals = Refusals()
@@ -86,6 +87,21 @@ async def _run(options: argparse.Namespace) -> int:
         if result.error is None:
             await workspace.titles.settled()
         return _told(result, view, refusals, options)
+
+
+async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
+    """A model that runs on this machine, if none is chosen anywhere and the person at the terminal wants it."""
+    agent = workspace.agents.by_name.get(options.agent) if options.agent else workspace.agents.default()
+    chosen = workspace.default_model or (agent.model if agent else "")
+    if chosen or options.go_on or options.session or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return ""
+    from toolwright.models.local_servers import find_local_servers
+
+    names = [f"{server.provider}/{model.id}" for server in find_local_servers() for model in server.models]
+    if not names:
+        return ""
+    note(f"No model is chosen, but {names[0]} runs on this machine. Use it? y yes, n no")
+    return names[0] if (await read_line()).strip().lower() in ("y", "yes") else ""
 
 
 View = JsonLines | Live | Quiet

@@ -1,16 +1,20 @@
 """Markdown files with a head of settings: agents, commands and skills are written this way."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.errors import ConfigError
+from toolwright.jsontext import DEPTH
+from toolwright.record import record
 
 _HEAD = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?)(?:^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*+):[ \t]++(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
 
+MOST_CHARACTERS = 64_000
+"""Of a head; the parser's time does not grow with the text alone."""
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Document:
     """The settings at the top of a file, and the text below them."""
 
@@ -29,6 +33,8 @@ def read_document(text: str, name: str) -> Document:
 def _parse_head(text: str, name: str) -> dict[str, Any]:
     import yaml
 
+    if len(text) > MOST_CHARACTERS or _depth(text) > DEPTH:
+        raise ConfigError(f"{name}:1: the lines between the two `---` are too long or nested too deep. Shorten them.")
     try:
         value = _load(text)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -44,6 +50,15 @@ def _parse_head(text: str, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f"{name}:2: expected `key: value` lines between the two `---`.")
     return value
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested at most, those in quotes counted too."""
+    depth = deepest = 0
+    for char in text:
+        depth += (char in "[{") - (char in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _quoted(match: re.Match[str]) -> str:

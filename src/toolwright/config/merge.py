@@ -27,6 +27,8 @@ def merge(lower: Mapping[str, Any], higher: Mapping[str, Any], path: tuple[str, 
             found[key] = merge(before, value, (*path, key))
         elif not path and key in _JOINED_LISTS and isinstance(before, list):
             found[key] = [*before, *(entry for entry in value if entry not in before)]
+        elif key == "permission" and before is not None and isinstance(value, list | dict):
+            found[key] = [*as_list(before), *as_list(value)]
         else:
             found[key] = value
     return found
@@ -39,6 +41,19 @@ def bounded(said: Json, managed: Json) -> Json:
         environment = found["environment"]
         allowed = [name for name in environment.get("allow", ()) if not any(_overlap(name, one) for one in denied)]
         found["environment"] = environment | ({"allow": allowed} if "allow" in environment else {})
+    return found
+
+
+def as_list(permission: Any) -> list[Any]:
+    """Rules in the list form, so that one can be put after them."""
+    if isinstance(permission, list):
+        return permission
+    if isinstance(permission, str):
+        return [{"action": "*", "resource": "*", "effect": permission}]
+    found: list[Any] = []
+    for name, said in (permission or {}).items():
+        patterns = said if isinstance(said, Mapping) else {"*": said}
+        found += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
     return found
 
 

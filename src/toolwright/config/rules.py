@@ -29,12 +29,13 @@ def rules_of(value: Mapping[str, Any], source: Source, path: KeyPath, home: Path
 
 
 def layers_of(sources: Sequence[Source], home: Path, *, trusted: bool) -> tuple[Layer, ...]:
-    """What the configuration says of permissions for every agent; the administrator's last."""
+    """What the configuration says of permissions for every agent; the administrator's last, each file for itself."""
+    managed = (source for source in sources if source.level == "managed")
     return (
         Layer("user", _rules_at("user", sources, home)),
         Layer("project", _rules_at("project", sources, home), tightens_only=not trusted),
         Layer("override", _rules_at("override", sources, home)),
-        Layer("managed", _rules_at("managed", sources, home), tightens_only=True),
+        *(Layer("managed", rules_of(one.value, one, (), home), tightens_only=True) for one in managed),
     )
 
 

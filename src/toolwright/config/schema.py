@@ -36,7 +36,7 @@ def config_schema() -> Json:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "toolwright configuration",
         "type": "object",
-        "properties": own | other | {name: {} for name in FOREIGN},
+        "properties": {"$schema": {"type": "string"}} | own | other | {name: {} for name in FOREIGN},
     }
 
 

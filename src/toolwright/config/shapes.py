@@ -4,23 +4,25 @@ What could be a restriction and cannot be said in our terms is an error, never p
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
-from toolwright.config.merge import merged
+from toolwright.config.merge import as_list, merged
+from toolwright.config.source import written
 from toolwright.errors import ConfigError
+from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
 
 Json = dict[str, Any]
 
 RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
-OTHER_NAMES = ("mode", "tool_output", "permissions", "policies", *RENAMED)
-"""Keys of a file that stand for one of ours."""
+OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *RENAMED)
+"""Keys of a file that are known and not of the record: the editor's own, and those that stand for one of ours."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Shapes:
     """The translation of one source."""
 
@@ -71,7 +73,7 @@ class Shapes:
             return dict(value)
         if "permission" in value:
             raise ConfigError(
-                f"{self.where((*path, 'permissions'))}: `permission` and `permissions` stand side by side."
+                f"{self._where((*path, 'permissions'))}: `permission` and `permissions` stand side by side."
                 " Write all rules under one of them."
             )
         self._rename((*path, "permission"), (*path, "permissions"))
@@ -83,7 +85,7 @@ class Shapes:
         found = {key: entry for key, entry in value.items() if key != theirs}
         if isinstance(here, Mapping) and isinstance(there, Mapping):
             if twice := sorted(here.keys() & there.keys()):
-                raise ConfigError(f"{self.where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
+                raise ConfigError(f"{self._where((theirs, twice[0]))}: {twice[0]!r} stands under {ours!r} as well.")
             for name in there:
                 self._rename((ours, name), (theirs, name))
             return found | {ours: {**here, **there}}
@@ -140,7 +142,7 @@ class Shapes:
             for index, statement in enumerate(said if isinstance(said, list) else []):
                 found = self._policy(found, statement, (*path, index))
             if said is not None and not isinstance(said, list):
-                raise ConfigError(f"{self.where(path)}: expected a list of policies, got {type(said).__name__}.")
+                raise ConfigError(f"{self._where(path)}: expected a list of policies, got {type(said).__name__}.")
         return found
 
     def _policy(self, value: Json, statement: Any, path: KeyPath) -> Json:
@@ -148,31 +150,25 @@ class Shapes:
         action, resource = entry.get("action"), entry.get("resource")
         if entry.get("effect") == "deny" and isinstance(resource, str) and resource:
             if action == "provider.use" and not set(resource) & set("*?"):
-                return value | {"disabled_providers": [*value.get("disabled_providers", []), resource]}
+                disabled = value.get("disabled_providers", [])
+                # What is of a wrong type stays as it is, and is refused when the file is checked.
+                return value | {"disabled_providers": [*disabled, resource] if isinstance(disabled, list) else disabled}
             if action == "tool.use":
                 tool, _, pattern = resource.partition(":")
                 rule = {"action": tool, "resource": pattern or "*", "effect": "deny"}
-                return value | {"permission": [*_as_list(value.get("permission")), rule]}
+                said = value.get("permission", {})
+                fine = isinstance(said, str | list | Mapping)
+                return value | {"permission": [*as_list(said), rule] if fine else said}
         raise ConfigError(
-            f"{self.where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
+            f"{self._where(path)}: this policy cannot be followed here; there are `deny` of `provider.use` with a name"
             " and of `tool.use`. Say it with `permission` or `disabled_providers`."
         )
 
+    def _where(self, path: KeyPath) -> str:
+        return self.where(written(path, self.renamed))
+
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
-
-
-def _as_list(permission: Any) -> list[Any]:
-    """Rules in the list form, so that one can be put after them."""
-    if isinstance(permission, list):
-        return permission
-    if isinstance(permission, str):
-        return [{"action": "*", "resource": "*", "effect": permission}]
-    found: list[Any] = []
-    for name, said in (permission or {}).items():
-        patterns = said if isinstance(said, Mapping) else {"*": said}
-        found += ({"action": name, "resource": pattern, "effect": effect} for pattern, effect in patterns.items())
-    return found
 
 
 def _is_server_map(mcp: Any) -> bool:

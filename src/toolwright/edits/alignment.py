@@ -7,7 +7,7 @@ from toolwright.diff import changed_lines
 from toolwright.edits.blanks import indent_of, strip
 from toolwright.edits.folding import folded
 
-SAME, ALMOST, LIKE = 1.0, 0.95, 0.6
+SAME, ALMOST, LIKE = 1.0, 0.95, 0.66
 """How alike lines are that are equal when stripped, equal but for what is easily mistyped, and just alike enough."""
 CELLS = 60_000
 """Pairs of lines up to which all are compared; beyond, only equal lines are found."""

@@ -57,6 +57,12 @@ def asked_and_given(old: str, new: str) -> tuple[list[str], list[str]]:
     return asked, given
 
 
+def are_lines(old: str, new: str) -> bool:
+    """Whether both texts begin with the same indentation, so that whole lines are meant."""
+    heads = [text[: len(text) - len(text.lstrip(BLANKS))].rpartition("\n")[2] for text in (old, new)]
+    return bool(heads[0]) and heads[0] == heads[1]
+
+
 def without_double_indent(text: str, place: Span, old: str, new: str) -> str:
     """The new text without the indentation of its first line, where the old text begins behind that.
 

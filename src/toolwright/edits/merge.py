@@ -1,5 +1,6 @@
 """A change of an old text, carried over to lines that are not quite that text any more."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -7,6 +8,7 @@ from toolwright.diff import Changed
 from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
+from toolwright.edits.folding import folded
 from toolwright.edits.indents import reindented
 from toolwright.edits.standing import standing
 from toolwright.edits.tokens import carries, merge_line
@@ -34,7 +36,9 @@ def merge(old: Sequence[str], new: Sequence[str], here: Sequence[str]) -> Merged
     """
     ways = [_Merge(old, new, here, late=late).merged() for late in (False, True)]
     results = [None if way is None else _applied(here, way) for way in ways]
-    return ways[0] if results[0] == results[1] else None
+    if results[0] is None or results[0] != results[1]:
+        return None
+    return ways[0] if _adds_up(old, new, here, results[0]) else None
 
 
 class Twin(NamedTuple):
@@ -75,7 +79,7 @@ class _Merge:
         self.clear = standing(new, known) != "unclear"
         self.fitted = reindented(new, known)
         self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
-        self.given = {strip(line) for line in new}
+        self.given, self.there = ({strip(line) for line in lines} for lines in (new, here))
         self.lines: list[str] = []
         self.changes: list[Changed] = []
 
@@ -139,13 +143,20 @@ class _Merge:
         if _stripped(mine) == _stripped(its):
             return self._change(*here, list(map(self._kept, range(*here), range(*new))))
         if _stripped(mine) == _stripped(self.old[slice(*old)]):
-            return True
+            return not its or all(map(_stands_alike, mine, self.old[slice(*old)]))
+        at_end = old[0] == 0 or old[1] == len(self.old)
+        if at_end and any((twin := self.twins.get(n)) and twin.kind in ("like", "place") for n in range(*old)):
+            return False
         invented = {self.heirs[number] for number in range(*old) if number in self.heirs}
+        if any(strip(self.new[number]) in self.there for number in invented):
+            return False
         if any(strip(self.new[self.heirs[n]]) != strip(self.old[n]) for n in range(*old) if n in self.heirs):
             return False
         given = [number for number in range(*new) if number not in invented]
         known = {twin.start: n for n in range(*old) if (twin := self.twins.get(n)) and twin.kind == "same"}
         if any(carries(self.old[n], self.here[at], self.new[number]) for at, n in known.items() for number in given):
+            return False
+        if any(strip(self.old[n]) != strip(self.here[at]) and not self._is_single(at) for at, n in known.items()):
             return False
         unknown = [number for number in range(*here) if number not in known]
         kept: dict[int, int] = {}
@@ -158,6 +169,10 @@ class _Merge:
             return False
         return self._change(*here, [self._kept(kept[n], n) if n in kept else self.fitted[n] for n in given])
 
+    def _is_single(self, number: int) -> bool:
+        """Whether no other line of the file here is almost this one."""
+        return sum(folded(line) == folded(self.here[number]) for line in self.here) == 1
+
     def _kept(self, here: int, new: int) -> str:
         """A line of the file that the new text has: as the file has it, unless it is moved sideways."""
         line, moved = self.here[here], self.fitted[new]
@@ -168,6 +183,25 @@ class _Merge:
             self.changes.append(Changed(start, end, len(self.lines), len(self.lines) + len(lines)))
             self.lines += lines
         return True
+
+
+def _adds_up(old: Sequence[str], new: Sequence[str], here: Sequence[str], result: Sequence[str]) -> bool:
+    """Whether each line of words is there as often as it should be: no line doubled, no line lost.
+
+    A line that file and old text have alike often is there as often as the new text has it. Of others there are not
+    more than file or new text have, and not less.
+    """
+    asked, given, there, made = (Counter(_stripped(lines)) for lines in (old, new, here, result))
+    for line in asked.keys() | there.keys():
+        if weight(line) == 1 and asked[line] == there[line] and made[line] != given[line]:
+            return False
+        if weight(line) == 1 and not min(given[line], there[line]) <= made[line] <= max(given[line], there[line]):
+            return False
+    return True
+
+
+def _stands_alike(one: str, other: str) -> bool:
+    return not strip(one) or indent_of(one) == indent_of(other)
 
 
 def _stripped(lines: Sequence[str]) -> list[str]:

@@ -13,6 +13,8 @@ from toolwright.edits.views import View
 
 _ENOUGH = 0.5
 """Share of the old text, by weight, that must be in a region as it is."""
+_LIKELY = 0.75
+"""Share, likeness counted, from which on a region that is not fit for the change may still be the one meant."""
 _CHARACTERS = 12
 _HITS = 40
 _TELLING = 60
@@ -29,6 +31,8 @@ class Region(NamedTuple):
     """The weight of the lines in it, likest lines by their likeness."""
     exact: frozenset[int]
     """Which lines of the old text it has as they are."""
+    pairs: frozenset[tuple[int, int]]
+    """The same, each with its line of the file."""
     fit: bool
     """Whether it tells enough and stands together, so that a change can be carried over."""
 
@@ -45,12 +49,17 @@ def find_regions(view: View, old: Sequence[str], new: Sequence[str]) -> list[Reg
         window = _window([hit for hit in hits if low <= hit[0] < high], old)
         if window is None:
             continue
-        first, last = max(low, window[0] - len(old) - 2), min(high, window[1] + len(old) + 3)
-        region = _region(view, old, new, first, last)
+        region = _near(view, old, new, window, low, high)
         if region:
             regions.append(region)
             window = region.first, region.last
         stretches += [(low, window[0]), (window[1] + 1, high)]
+    for region in regions[:]:
+        # What is found may be made of two: then another region begins or ends within it.
+        for low, high in ((region.first + 1, _count(view)), (0, region.last)):
+            other = _near(view, old, new, (region.first, region.last), low, high)
+            if other and not other.pairs <= region.pairs:
+                regions.append(other)
     return sorted(regions, key=lambda region: -region.score)
 
 
@@ -58,6 +67,15 @@ def is_sure(regions: Sequence[Region]) -> bool:
     """Whether the first region is the one meant: whatever speaks for another speaks for it too, and more does."""
     best, *others = regions
     return best.fit and all(other.exact < best.exact and other.score + _MARGIN < best.score for other in others)
+
+
+def apart(regions: Sequence[Region]) -> list[Region]:
+    """Those that do not overlap a better one."""
+    found: list[Region] = []
+    for region in regions:
+        if all(region.last < other.first or other.last < region.first for other in found):
+            found.append(region)
+    return found
 
 
 def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) -> tuple[int, int] | None:
@@ -72,7 +90,11 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
     after = _lines(view, last + 1, min(_count(view), last + 1 + len(new)))
     head = _shared(new[::-1], new[: heirs[0]][::-1], before, old[::-1])
     tail = _shared(new, new[heirs[-1] + 1 :], after, old)
-    return None if head is None or tail is None else (first - head, last + tail)
+    if head is None or tail is None:
+        return None
+    known = {strip(line) for line in (*old, *_lines(view, first - head, last + tail + 1))}
+    beside = {strip(line) for line in (*before[head:], *after[tail:]) if weight(line) == 1}
+    return None if beside & ({strip(line) for line in new} - known) else (first - head, last + tail)
 
 
 def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
@@ -86,12 +108,15 @@ def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], ol
 
 
 def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether every part between marks for lines left out that is to be changed stands in the file just once."""
+    """Whether every part between marks for lines left out that is to be changed stands in the file just once.
+
+    A blank line at its ends may be any of those left out.
+    """
     parts, changed = _parts(old), _parts(new)
     if len(parts) == 1:
         return True
     return len(parts) == len(changed) and all(
-        mine == its or len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1
+        mine == its or (all(mine[:1] + mine[-1:]) and len(list(islice(view.find_lines("\n".join(mine)), 2))) == 1)
         for mine, its in zip(parts, changed, strict=True)
     )
 
@@ -105,6 +130,14 @@ def _parts(lines: Sequence[str]) -> list[list[str]]:
         else:
             parts[-1].append(strip(line))
     return parts
+
+
+def _near(
+    view: View, old: Sequence[str], new: Sequence[str], window: tuple[int, int], low: int, high: int
+) -> Region | None:
+    """The region at a window, of lines from low up to high."""
+    first, last = max(low, window[0] - len(old) - 2), min(high, window[1] + len(old) + 3)
+    return _region(view, old, new, first, last) if first < last else None
 
 
 def _window(hits: Sequence[tuple[int, int]], old: Sequence[str]) -> tuple[int, int] | None:
@@ -149,7 +182,8 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     agreed = {strip(line) for line in new}
     exact = frozenset(pair.one for pair in pairs if _is_evident(pair, here, agreed))
     told = [number for number, line in enumerate(old) if not is_elision(line)]
-    if sum(weight(old[n]) for n in exact) <= _ENOUGH * sum(weight(old[n]) for n in told):
+    total = sum(weight(old[n]) for n in told)
+    if sum(weight(old[n]) for n in exact) <= _ENOUGH * total + 1e-9:
         return None
     head = sum(number < pairs[0].one for number in told)
     tail = sum(number > pairs[-1].one for number in told)
@@ -157,7 +191,10 @@ def _region(view: View, old: Sequence[str], new: Sequence[str], first: int, last
     evident = sum(len(strip(old[n])) for n in exact) >= _CHARACTERS and top >= 0 and bottom < len(here)
     fit = evident and _is_level(old, here, pairs) and not _are_joined(old, here, top, bottom)
     score = sum(weight(old[pair.one]) * pair.likeness for pair in pairs)
-    return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, fit)
+    if not fit and score < _LIKELY * total:
+        return None
+    known = frozenset((pair.one, first + pair.other) for pair in pairs if pair.one in exact)
+    return Region(first + max(0, top), first + min(bottom, len(here) - 1), score, exact, known, fit)
 
 
 def _is_evident(pair: Pair, here: Sequence[str], agreed: set[str]) -> bool:

@@ -2,17 +2,19 @@
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from toolwright.edits.anchors import is_anchored
 from toolwright.edits.blanks import strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.fitting import (
     Splice,
+    are_lines,
     asked_and_given,
     fitted,
     follow_line_ends,
+    lines_of,
     merged,
     spliced,
     without_double_indent,
@@ -20,23 +22,24 @@ from toolwright.edits.fitting import (
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
-from toolwright.edits.regions import Region, find_regions, is_distinct, is_sure, widened
-from toolwright.edits.strategies import STRATEGIES
+from toolwright.edits.regions import Region, apart, find_regions, is_distinct, is_sure, widened
+from toolwright.edits.strategies import STRATEGIES, fills_lines
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 Drift = Literal["merge", "replace", "refuse"]
 _LINES = 200_000
 """Lines of candidates that are looked at in the reference's way, which has no bound of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Replacement:
     """A text after a replacement."""
 
     text: str
     strategy: str
-    """Which of the nine strategies found the old text."""
+    """What the old text was found by: one of the nine strategies, line_numbers, elision or alignment."""
     count: int
     head: int
     """Characters before the first change."""
@@ -47,9 +50,9 @@ class Replacement:
 def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: Drift = "merge") -> Replacement:
     """The text with `new` in place of `old`; a ToolError (same, not_found, ambiguous) if that cannot be done safely.
 
-    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where
-    it does not touch them, `refuse` refuses, `replace` overwrites them as the reference does, and does without
-    our care for indentation, line ends and places too.
+    `drift` decides about lines that differ from `old` in more than blanks: `merge` carries the change over where file
+    and new text leave no doubt what it means there, `refuse` refuses, `replace` overwrites them as the reference does,
+    and does without our care for indentation, line ends and places too.
     """
     if old == new:
         raise ToolError("oldString and newString are the same, so there is nothing to change.", "same")
@@ -68,9 +71,11 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False, drift: D
 def _replaced(
     view: View, old: str, new: str, *, everywhere: bool, drift: Drift, line: int | None = None
 ) -> Replacement:
-    """The replacement in our own manner; `line` is where the old text is said to begin, which decides between places."""
+    """The replacement in our own manner; `line`, where the old text is said to begin, decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
+    if strategy == "trimmed_boundary" and are_lines(old, new):
+        places = [place for place in places if fills_lines(text, place)]
     if not places:
         return _carried_over(view, old, new, everywhere=everywhere, drift=drift, line=line)
     if len(places) > 1 and not everywhere:
@@ -104,14 +109,20 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
     named = [region for region in regions if region.first == line]
     regions = named if len(named) == 1 else regions
     if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
-        raise _ambiguous(sorted(region.first for region in regions))
+        raise _ambiguous(sorted(region.first for region in apart(regions)))
     if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
     lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None
-    splices = merged(view.text, view.span(*lines), asked, given) if lines else None
+    splices = _merged(view, lines, asked, given) if lines else None
     if splices is None:
         raise ToolError(describe_collision(view, old, regions[0].first, regions[0].last), "not_found")
     return _done(view.text, splices, _name(asked, regions[0]), 1)
+
+
+def _merged(view: View, lines: tuple[int, int], asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
+    place = view.span(*lines)
+    here = lines_of(view.text[place.start : place.end])
+    return merged(view.text, place, asked, given) if is_anchored(view, asked, given, here) else None
 
 
 def _name(asked: Sequence[str], region: Region) -> str:

@@ -234,28 +234,33 @@ class _Part:
         self.view = view
         self.goal = goal
         *self.rest, self.tail = goal.split(" ")
-        self.line = -1
+        self.line: _Line | None = None
 
-    def span(self, line: int, at: int) -> Span:
-        if line != self.line:
-            self._enter(line, at)
-        if self.whole is not None:
-            return self.whole
-        squeezed = self.view.squeezed
-        self.skipped += squeezed.count(" ", self.counted, at)
-        self.counted = at
-        inside = at - max(squeezed.rfind(" ", self.begin, at) + 1, self.begin)
-        start = self.first.start_of(self.skipped) + inside
-        end = self.last.start_of(self.skipped + len(self.rest)) + len(self.tail) + (0 if self.rest else inside)
+    def span(self, number: int, at: int) -> Span:
+        """The part of the line with this number that lies at a place of the squeezed text."""
+        if self.line is None or self.line.number != number:
+            self.line = _Line(self.view, number, at)
+        line, squeezed = self.line, self.view.squeezed
+        if line.size == len(self.goal):
+            return line.whole
+        line.skipped += squeezed.count(" ", line.counted, at)
+        line.counted = at
+        inside = at - max(squeezed.rfind(" ", line.begin, at) + 1, line.begin)
+        start = line.first.start_of(line.skipped) + inside
+        end = line.last.start_of(line.skipped + len(self.rest)) + len(self.tail) + (0 if self.rest else inside)
         return Span(start, end)
 
-    def _enter(self, line: int, at: int) -> None:
-        span, squeezed = self.view.span(line, line), self.view.squeezed
-        self.line, self.skipped = line, 0
-        self.begin = self.counted = squeezed.rfind("\n", 0, at) + 1
-        size = squeezed.index("\n", at) - self.begin
-        self.whole = span if size == len(self.goal) else None
-        self.first, self.last = _Words(self.view.text, span), _Words(self.view.text, span)
+
+class _Line:
+    """A line, and how far its words have been counted."""
+
+    def __init__(self, view: View, number: int, at: int) -> None:
+        self.number = number
+        self.whole = view.span(number, number)
+        self.begin = self.counted = view.squeezed.rfind("\n", 0, at) + 1
+        self.size = view.squeezed.index("\n", at) - self.begin
+        self.skipped = 0
+        self.first, self.last = _Words(view.text, self.whole), _Words(view.text, self.whole)
 
 
 class _Words:

@@ -19,12 +19,16 @@ def merge_line(old: str, new: str, here: str) -> str | None:
     drift, wanted = changed_lines(a, h), changed_lines(a, n)
     if not drift:
         return new
-    if _knows(a, n, h, drift):
-        return new
     blank = [other for other in drift if not strip("".join([*_before(a, other), *_after(h, other)]))]
+    if len(blank) < len(drift) and _knows(a, n, h, drift):
+        return new
     pieces, at = [], 0
     for change in wanted:
-        if any(_touch(change, other, nearly=other not in blank) for other in drift):
+        if any(change[:2] == other[:2] and _after(n, change) == _after(h, other) for other in drift):
+            continue
+        if any(_meet(change, other, n) for other in blank) or any(
+            _touch(change, other, nearly=other not in blank) for other in drift
+        ):
             return None
         shift = sum(_growth(other) for other in drift if other.before_end <= change.before_start)
         pieces += [*h[at : change.before_start + shift], *_after(n, change)]
@@ -37,6 +41,15 @@ def _touch(change: Changed, other: Changed, *, nearly: bool) -> bool:
     if nearly or change[:2] == other[:2]:
         return change.before_start <= other.before_end and other.before_start <= change.before_end
     return change.before_start < other.before_end and other.before_start < change.before_end
+
+
+def _meet(change: Changed, other: Changed, new: Sequence[str]) -> bool:
+    """Whether a change brings blanks where the file has some that the old line lacks."""
+    given = _after(new, change)
+    if other.before_start < other.before_end or not given:
+        return False
+    start, end = change.before_start == other.before_start, change.before_end == other.before_start
+    return (start and not strip(given[0])) or (end and not strip(given[-1]))
 
 
 def _before(tokens: Sequence[str], change: Changed) -> Sequence[str]:

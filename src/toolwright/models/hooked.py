@@ -1,14 +1,14 @@
 """A model with hooks around its requests."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import field
 
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Event, Model, ModelMessage, Settings, ToolSpec
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request to a model, as it is about to be sent."""
 
@@ -19,12 +19,12 @@ class ModelRequest:
     session_id: str = ""
 
 
-Stream = Callable[[ModelRequest], AsyncGenerator[Event, None]]
-RequestHook = Callable[[Stream, ModelRequest], AsyncGenerator[Event, None]]
+Stream = Callable[[ModelRequest], AsyncIterator[Event]]
+RequestHook = Callable[[Stream, ModelRequest], AsyncIterator[Event]]
 """An async generator around one request: yields the events of `proceed(request)`, or others."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HookedModel:
     """Implements Model: each request passes the hooks, the first outermost."""
 
@@ -45,11 +45,15 @@ class HookedModel:
         request = ModelRequest(
             info=self.info, messages=messages, tools=tools, settings=settings, session_id=self.session_id
         )
-        async with aclosing(proceed(request)) as events:
+        events = proceed(request)
+        try:
             async for event in events:
                 yield event
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
 
-    def _send(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
+    def _send(self, request: ModelRequest) -> AsyncIterator[Event]:
         return self.model.stream(request.messages, request.tools, request.settings)
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
@@ -11,13 +11,14 @@ from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Call
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Asked:
     """A request of a call, what the rules made of it and what was answered."""
 
@@ -25,7 +26,7 @@ class Asked:
     reply: ReplyKind | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asker:
     """The call that asks: whose it is and under which rules it stands."""
 
@@ -43,7 +44,7 @@ class Asker:
         return (self.session_id, *self.callers)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Gate:
     """Lets a call through, or raises. What was asked stands in the asker's log afterwards."""
 
@@ -67,10 +68,16 @@ class Gate:
 
     async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
         """Judge all, then ask in order; return if every one is granted. A deny anywhere comes before every question."""
-        judgements = [self.judge(asker, request) for request in requests]
-        entries = _note(asker, judgements)
-        _refuse_denied(judgements)
-        for entry in entries:
+        asked = []
+        for request in requests:  # a comprehension would be one more frame on every call
+            asked.append(Asked(self.judge(asker, request)))  # noqa: PERF401
+        asker.log.extend(asked)
+        if log.isEnabledFor(logging.DEBUG):
+            _tell(asker, asked)
+        for entry in asked:
+            if entry.judgement.action == "deny":
+                raise PermissionDenied(denial(entry.judgement))
+        for entry in asked:
             if entry.judgement.action == "ask":
                 await self._put(asker, entry)
 
@@ -151,7 +158,7 @@ class DryRunOver(ToolError):
         super().__init__("Dry run: nothing was done.", "aborted")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class DryGate(Gate):
     """Judges the first requests of a call, writes them down and ends the call there."""
 
@@ -166,11 +173,16 @@ class DryGate(Gate):
 def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
     entries = [Asked(judgement) for judgement in judgements]
     asker.log.extend(entries)
-    for judgement in judgements:
-        # Not what it is asked for: a command may have a key in it.
-        told = f"by `{judgement.decision.rule}`" if judgement.decision.rule else "because no rule fits"
-        log.debug("%s of %s: %s, %s", judgement.request.permission, asker.call.id, judgement.action, told)
+    _tell(asker, entries)
     return entries
+
+
+def _tell(asker: Asker, entries: Sequence[Asked]) -> None:
+    """For the log. Not what is asked for: a command may have a key in it."""
+    for entry in entries:
+        decision = entry.judgement.decision
+        told = f"by `{decision.rule}`" if decision.rule else "because no rule fits"
+        log.debug("%s of %s: %s, %s", entry.judgement.request.permission, asker.call.id, decision.action, told)
 
 
 def _refuse_denied(judgements: Sequence[Judgement]) -> None:

@@ -1,7 +1,6 @@
 """A session: what is prompted, recorded and ruled. Everything kept by its id goes with it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,7 +12,8 @@ from toolwright.ids import new_id
 from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
 from toolwright.permission.gate import Asked, Asker, Gate
-from toolwright.permission.rules import Rule
+from toolwright.permission.rules import Policy, Rule
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolwright.session.turns import Turns
 
 T = TypeVar("T")
+_JSON = (str, int, float, bool, type(None))
 
 
 class Home(Protocol):
@@ -42,6 +43,8 @@ class Home(Protocol):
     gate: Gate
     bus: Bus
 
+    @property
+    def closed(self) -> bool: ...
     @property
     def parts(self) -> PartStore: ...
     def use(self, kind: type[T]) -> T: ...
@@ -211,7 +214,13 @@ class Session:
         return Turn(agent=self.standing_of(name).agent, provider=self.provider, model_id=self.model)
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
-        """Call a tool as the session's agent."""
+        """Call a tool as the session's agent. Dates, paths and records among the arguments are written as JSON."""
+        for value in arguments.values():
+            if not isinstance(value, _JSON):
+                from toolwright.values import jsonable
+
+                arguments = jsonable(arguments)
+                break
         return await self.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
 
     async def run_call(
@@ -231,7 +240,8 @@ class Session:
         `part` is the record of a call that was announced before; a new one is made without it. `parent` is the call
         that makes this one, if one does. `journal` takes the place of the session's records, `gate` that of its gate.
         """
-        self._require_open()
+        if self.closed or self.home.closed:
+            self._require_open()
         turn = turn or self.outside()
         record = journal or self.record_of(call, part, message_id, parent)
         standing = self.standing_of(turn.agent.name)
@@ -243,18 +253,24 @@ class Session:
             message_id=record.part.message_id,
             log=[] if log is None else log,
         )
-        ctx = ToolContext(
+        ctx = CallContext(
             session_id=self.id,
             message_id=asker.message_id,
             call_id=call.id,
             agent=turn.agent.name,
             directory=self.home.directory,
-            host=CallHost(self, turn, standing, gate or self.gate, asker, record),
             abort=turn.abort,
             mentioned=turn.mentioned,
             parent=parent,
+            session=self,
+            turn=turn,
+            policy=standing.policy,
+            gate=gate or self.gate,
+            asker=asker,
+            record=record,
         )
-        if not turn.offers(self.home.caller.registry.resolved(call.tool)):
+        limited = turn.withheld or turn.wanted is not None
+        if limited and not turn.offers(self.home.caller.registry.resolved(call.tool)):
             error = PermissionDenied(f"{call.tool} is switched off for this prompt. Go on without it.")
             return await refuse(call, record, error)
         return await self.home.caller.call_tool(call, ctx, record, self.order)
@@ -299,7 +315,8 @@ class Session:
         await self.home.end_session(self.id)
 
     def _require_open(self) -> None:
-        self.home.require_open()
+        if self.home.closed:
+            self.home.require_open()
         if self.closed:
             raise UsageError(f"The session {self.id} was left. Open it again with workspace.session(id=...).")
 
@@ -312,42 +329,44 @@ async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class CallHost:
+@record(frozen=True, slots=True, kw_only=True, repr=False)
+class CallContext(ToolContext):
     """What a session offers one of its calls."""
 
     session: Session
     turn: Turn
-    standing: Standing
+    policy: Policy
     gate: Gate
     asker: Asker
     record: CallRecord
 
-    @property
-    def offered(self) -> tuple[str, ...]:
-        return self.session.offered(self.turn)
-
-    def check(self, requests: Sequence[Request]) -> None:
-        self.gate.check(self.asker, requests)
-
-    async def ask(self, requests: Sequence[Request]) -> None:
+    async def ask_all(self, *requests: Request) -> None:
         await self.gate.ask(self.asker, requests)
 
+    def check(self, *requests: Request) -> None:
+        self.gate.check(self.asker, requests)
+
     def decide(self, permission: str, pattern: str) -> Action:
-        return self.standing.policy.decide(permission, pattern).action
+        return self.policy.decide(permission, pattern).action
 
     def hides(self, permission: str) -> bool:
-        return self.standing.policy.hides(permission)
+        return self.policy.hides(permission)
 
-    def progress(self, title: str | None, metadata: Json) -> None:
-        self.record.progress(title, metadata)
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.policy.about(permission)
+
+    def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
+        self.record.progress(title, metadata or {})
 
     async def call(self, tool: str, arguments: Json) -> Result:
         inner = Call(id=new_id("call"), tool=tool, arguments=arguments)
-        asker = self.asker
         return await self.session.run_call(
-            inner, self.turn, message_id=asker.message_id, parent=asker.call.id, log=asker.log, gate=self.gate
+            inner, self.turn, message_id=self.message_id, parent=self.call_id, log=self.asker.log, gate=self.gate
         )
 
     def use(self, kind: type[T]) -> T:
         return self.session.home.use(kind)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        return self.session.offered(self.turn)

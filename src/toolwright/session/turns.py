@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.agents import Agent
@@ -12,10 +12,12 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import WrongAnswer
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.models.families import require_price
 from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part, new_part
+from toolwright.record import record
 from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
 from toolwright.session.budget import Budget, LimitReached, Spending
 from toolwright.session.changes import Changes, FileChange
@@ -55,7 +57,7 @@ class SessionBusy(UsageError):
     """Something was asked for that cannot be done while the session works."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnSettings:
     """What holds for every turn of a workspace."""
 
@@ -63,6 +65,8 @@ class TurnSettings:
     mentionable: tuple[str, ...] = ()
     """The agents a prompt may mention."""
     budget: Budget = field(default_factory=Budget)
+    bounds: Budget = field(default_factory=Budget)
+    """The administrator's, whatever budget a prompt has of its own."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     go_on_after_reject: bool = False
@@ -71,7 +75,7 @@ class TurnSettings:
     compaction_hooks: tuple[CompactionHook, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@record(slots=True, kw_only=True, eq=False)
 class Turns:
     """Takes prompts for one session. A prompt that comes while another is answered waits its turn."""
 
@@ -109,7 +113,24 @@ class Turns:
         proceed: Callable[[Prompt], Awaitable[TurnEnd]] = self._answer_in_turn
         for hook in reversed(self.settings.prompt_hooks):
             proceed = _around(hook, proceed, self.session.id)
-        return await proceed(prompt)
+        try:
+            end: object = await proceed(prompt)
+        except ToolwrightError:
+            raise
+        except Exception as bug:
+            log.exception("a hook around a prompt of %s broke", self.session.id)
+            return await self._broken_off(prompt, bug)
+        if isinstance(end, TurnEnd):
+            return end
+        return await self._broken_off(prompt, TypeError(f"a hook around prompts returned {end!r:.60}"))
+
+    async def _broken_off(self, prompt: Prompt, bug: Exception) -> TurnEnd:
+        """The turn of a prompt that could not be answered, because a hook broke: told like any other failure."""
+
+        async def fail() -> Message:
+            raise bug
+
+        return await self._queue.run(lambda work: self._answered(work, prompt, fail), CALLER_GONE)
 
     async def _answer_in_turn(self, prompt: Prompt) -> TurnEnd:
         prompt.check()
@@ -135,8 +156,12 @@ class Turns:
 
     # What a turn consists of.
 
-    async def _answered(self, work: Work[TurnEnd], prompt: Prompt) -> TurnEnd:
+    async def _answered(
+        self, work: Work[TurnEnd], prompt: Prompt, steps: "Callable[[], Awaitable[Message]] | None" = None
+    ) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
+        if (prompt.budget or self.settings.budget).cost is not None:
+            require_price(model.info)
         if prompt.message_id and self.store.has_message(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
         await self._take()
@@ -145,7 +170,7 @@ class Turns:
             user = self._added(prompt, agent, model)
             turn = self._begin(agent, model, prompt)
             self.named(self, user, model)
-            message = await self._carried_out(work, turn, lambda: self._answer(turn, user, prompt))
+            message = await self._carried_out(work, turn, steps or (lambda: self._answer(turn, user, prompt)))
             if turn.compaction.prune:
                 prune(turn)
         finally:
@@ -245,7 +270,7 @@ class Turns:
         )
         keys = (self.session.id, info.id)
         parts: list[Part] = [TextPart(**new_part(*keys), text=prompt.text)] if prompt.text else []
-        if words := reminder(agent.name, before.agent if before else ""):
+        if words := reminder(agent.name, before.agent if before else "", before.time.created if before else 0):
             parts.append(TextPart(**new_part(*keys), text=words, synthetic=True))
         message = self.conversation.add(info, parts)
         self.conversation.change(self.conversation.info)
@@ -254,7 +279,8 @@ class Turns:
     def _begin(self, agent: Agent, model: Model, prompt: Prompt) -> Answering:
         settings = self.settings
         self.changes.fresh()
-        self.spending = Spending(budget=prompt.budget or settings.budget, above=self.above)
+        budget = (prompt.budget or settings.budget).within(settings.bounds)
+        self.spending = Spending(budget=budget, above=self.above)
         self.turn = Turn(
             agent=agent,
             model=model,

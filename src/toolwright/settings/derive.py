@@ -3,10 +3,11 @@
 import functools
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from toolwright.record import record
 from toolwright.settings.field import Setting
+from toolwright.settings.section import Section
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -14,7 +15,7 @@ Json = dict[str, Any]
 _PLAIN: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FieldNote:
     """A field of a record: its name here, its key in a file, its type, its note and its default."""
 
@@ -27,33 +28,30 @@ class FieldNote:
     @property
     def section(self) -> Any:
         """The record that lies below the key, if one does."""
-        return self.hint if is_dataclass(self.hint) else None
+        return self.hint if is_section(self.hint) else None
 
     @property
     def entries(self) -> Any:
         """The record of every entry, if the key holds entries by name."""
         kinds = get_args(self.hint) if _is_union(self.hint) else (self.hint,)
         maps = (get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping)
-        return next((entry for entry in maps if is_dataclass(entry)), None)
+        return next((entry for entry in maps if is_section(entry)), None)
 
 
 @functools.cache
 def notes_of(record: Any) -> Mapping[str, FieldNote]:
     """The fields that a file may set, by their key."""
     hints = get_type_hints(record, include_extras=True)
-    found = (_note(field, hints[field.name]) for field in fields(record))
+    found = (_note(name, hints[name], record.defaults.get(name)) for name in record.names)
     return {note.key: note for note in found if note.setting is not None or note.section}
 
 
-def _note(field: Any, hint: Any) -> FieldNote:
+def _note(name: str, hint: Any, default: Any) -> FieldNote:
     annotated = get_origin(hint) is Annotated
     setting = next((note for note in get_args(hint)[1:] if isinstance(note, Setting)), None) if annotated else None
-    default = field.default if field.default is not MISSING else None
-    if default is None and field.default_factory is not MISSING:
-        default = field.default_factory()
     return FieldNote(
-        name=field.name,
-        key=(setting.key if setting else "") or field.name,
+        name=name,
+        key=(setting.key if setting else "") or name,
         hint=get_args(hint)[0] if annotated else hint,
         setting=setting,
         default=default,
@@ -73,7 +71,7 @@ def leaves(record: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 def schema_of(record: Any) -> Json:
     """The JSON Schema of a record."""
     notes = notes_of(record)
-    required = [field.name for field in fields(record) if field.default is field.default_factory is MISSING]
+    required = [name for name in record.names if name not in record.defaults]
     schema: Json = {"type": "object", "properties": {key: _field_schema(note) for key, note in notes.items()}}
     return schema | ({"required": required} if required else {})
 
@@ -89,9 +87,8 @@ def _field_schema(note: FieldNote) -> Json:
 
 
 def _hint_schema(hint: Any) -> Json:
-    if is_dataclass(hint):
-        record: Any = hint
-        return dict(schema_of(record))
+    if is_section(hint):
+        return dict(schema_of(hint))
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     origin, arguments = get_origin(hint), get_args(hint)
@@ -113,7 +110,7 @@ def read(record: type[T], value: Mapping[str, Any]) -> T:
     made: Any = record
     notes = notes_of(made)
     given = {notes[key].name: _read(notes[key], entry) for key, entry in value.items() if key in notes}
-    if any(field.name == "said" for field in fields(made)):
+    if "said" in made.names:
         given["said"] = dict(value)
     found: T = made(**given)
     return found
@@ -126,6 +123,10 @@ def _read(note: FieldNote, value: Any) -> Any:
     if note.entries and isinstance(value, Mapping):
         return {name: read(note.entries, entry) for name, entry in value.items()}
     return tuple(value) if isinstance(value, list) else value
+
+
+def is_section(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Section)
 
 
 def _is_union(hint: Any) -> bool:

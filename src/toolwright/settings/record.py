@@ -1,7 +1,7 @@
 """The record of all settings, with defaults: what a configuration file may say, and what a reader gets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from toolwright.settings.field import (
@@ -18,12 +18,13 @@ from toolwright.settings.field import (
     within,
     within_if_any,
 )
+from toolwright.settings.section import Section
 
 Json = Mapping[str, Any]
+NONE: Mapping[str, Any] = MappingProxyType({})
+"""No entries; a default that nobody can write into."""
 Names = tuple[str, ...]
 Texts = Mapping[str, str]
-
-# The records are made without `eq`: nobody compares them, and every start of the program would pay for it.
 
 COUNT = {"minimum": 1}
 MORE_THAN_NOTHING = {"exclusiveMinimum": 0}
@@ -40,8 +41,7 @@ PERMISSION = {
 TOOLS = {"type": "object", "additionalProperties": {"type": "boolean"}}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SandboxSection:
+class SandboxSection(Section):
     """The box around commands."""
 
     mode: Annotated[
@@ -56,16 +56,14 @@ class SandboxSection:
     ] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EnvironmentSection:
+class EnvironmentSection(Section):
     """Which variables commands get."""
 
     allow: Annotated[Names, user_only("names to hand on although they look like secrets", within)] = ()
     deny: Annotated[Names, tightens("further names of variables to keep from commands", joined)] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EditSection:
+class EditSection(Section):
     """How the tools change files."""
 
     drift: Annotated[
@@ -74,8 +72,7 @@ class EditSection:
     ] = "merge"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LimitsSection:
+class LimitsSection(Section):
     """How much of an output a model sees, for one agent or tool; what is None is as in general."""
 
     max_lines: Annotated[int | None, tightens("lines", lowest, schema=COUNT)] = None
@@ -83,8 +80,7 @@ class LimitsSection:
     direction: Annotated[Literal["head", "tail", "both"] | None, free("which end is kept")] = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TruncateSection:
+class TruncateSection(Section):
     """How much of an output a model sees."""
 
     max_lines: Annotated[int, tightens("lines of an output a model sees", lowest, schema=COUNT)] = 2000
@@ -93,23 +89,19 @@ class TruncateSection:
         Literal["head", "tail", "both"] | None,
         free("which end is kept", default="`both` for bash, `head` for the others"),
     ] = None
-    agent: Annotated[Mapping[str, LimitsSection], tightens("the same three by agent", default="none")] = field(
-        default_factory=dict[str, LimitsSection]
-    )
+    agent: Annotated[Mapping[str, LimitsSection], tightens("the same three by agent", default="none")] = NONE
     tool: Annotated[
         Mapping[str, LimitsSection], tightens("the same three by tool; they win over an agent's", default="none")
-    ] = field(default_factory=dict[str, LimitsSection])
+    ] = NONE
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BatchSection:
+class BatchSection(Section):
     """The `batch` tool."""
 
     max_calls: Annotated[int, tightens("calls in one batch", lowest, schema=COUNT)] = 10
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CompactionSection:
+class CompactionSection(Section):
     """What happens when a conversation grows too long."""
 
     auto: Annotated[
@@ -122,8 +114,7 @@ class CompactionSection:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BudgetSection:
+class BudgetSection(Section):
     """When a turn is stopped; None is no limit. See [sessions.md](sessions.md#limits)."""
 
     steps: Annotated[int | None, tightens("replies of the model in a turn", lowest, schema=COUNT)] = None
@@ -132,8 +123,7 @@ class BudgetSection:
     seconds: Annotated[float | None, tightens("seconds a turn may take", lowest, schema=MORE_THAN_NOTHING)] = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ExperimentalSection:
+class ExperimentalSection(Section):
     """What may still change."""
 
     batch_tool: Annotated[bool, user_only("offer the `batch` tool")] = False
@@ -149,41 +139,39 @@ class ExperimentalSection:
     ] = None
     open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
     disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
-    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = field(
-        default_factory=dict[str, Any]
-    )
+    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = NONE
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ProviderSettings:
+class ProviderSettings(Section):
     """A provider: where it is and which models it has. An untrusted project may only add one, without your keys."""
 
     name: Annotated[str, free("its name for people")] = ""
     api: Annotated[str, free("the wire format, or the address")] = ""
     npm: Annotated[str, free("the package whose wire format it speaks")] = ""
     env: Annotated[Names, user_only("variables that may hold its key")] = ()
-    options: Annotated[Json, free("`baseURL`, `apiKey`, `headers`, `timeout` and what its models take")] = field(
-        default_factory=dict[str, Any]
-    )
-    models: Annotated[Mapping[str, Json], free("its models")] = field(default_factory=dict[str, Json])
+    options: Annotated[Json, free("`baseURL`, `apiKey`, `headers`, `timeout` and what its models take")] = NONE
+    models: Annotated[Mapping[str, Json], free("its models")] = NONE
     whitelist: Annotated[Names, free("the only models to offer")] = ()
     blacklist: Annotated[Names, free("models not to offer")] = ()
-    said: Json = field(default_factory=dict[str, Any])
+    said: Json = NONE
     """The record as JSON, with what it says and nothing else; for the catalogue."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SearchSection:
+class SearchSection(Section):
     """Whom searches are sent to."""
 
-    url: Annotated[str, user_only("the address of the search service", schema={"pattern": "^https?://"})] = ""
-    headers: Annotated[Texts, user_only("headers of every search")] = field(default_factory=dict[str, str])
+    url: Annotated[
+        str,
+        user_only(
+            "the address of the search service, see [web.md](web.md#searching)", schema={"pattern": "^https?://"}
+        ),
+    ] = ""
+    headers: Annotated[Texts, user_only("headers of every search")] = NONE
     timeout: Annotated[int | None, user_only("milliseconds for a search", schema=COUNT)] = None
     backend: Annotated[Literal["mcp", "searxng"], user_only("what the service speaks")] = "mcp"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CommandSettings:
+class CommandSettings(Section):
     """A prompt with a name."""
 
     template: Annotated[str, user_only("the prompt; `$ARGUMENTS` is what follows the name")]
@@ -193,37 +181,32 @@ class CommandSettings:
     subtask: Annotated[bool | None, user_only("whether as a subagent")] = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class McpSettings:
+class McpSettings(Section):
     """An MCP server."""
 
     type: Annotated[Literal["local", "remote"] | None, user_only("a program, or an address")] = None
     command: Annotated[Names, user_only("the program and its arguments")] = ()
-    environment: Annotated[Texts, user_only("variables for the program")] = field(default_factory=dict[str, str])
+    environment: Annotated[Texts, user_only("variables for the program")] = NONE
     cwd: Annotated[str, user_only("the folder it runs in")] = ""
     url: Annotated[str, user_only("the address")] = ""
-    headers: Annotated[Texts, user_only("headers of every request")] = field(default_factory=dict[str, str])
+    headers: Annotated[Texts, user_only("headers of every request")] = NONE
     oauth: Annotated[Json | Literal[False] | None, user_only("how to log in, or `false`")] = None
     enabled: Annotated[bool, user_only("whether it is used")] = True
     timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ProgramSettings:
+class ProgramSettings(Section):
     """A formatter or a language server."""
 
     disabled: Annotated[bool, user_only("whether it is left out")] = False
     command: Annotated[Names, user_only("the program and its arguments")] = ()
-    environment: Annotated[Texts, user_only("variables for the program")] = field(default_factory=dict[str, str])
-    env: Annotated[Texts, user_only("the same")] = field(default_factory=dict[str, str])
+    environment: Annotated[Texts, user_only("variables for the program")] = NONE
+    env: Annotated[Texts, user_only("the same")] = NONE
     extensions: Annotated[Names, user_only("for which files")] = ()
-    initialization: Annotated[Json, user_only("what a language server is told at the start")] = field(
-        default_factory=dict[str, Any]
-    )
+    initialization: Annotated[Json, user_only("what a language server is told at the start")] = NONE
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AgentSettings:
+class AgentSettings(Section):
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
     name: Annotated[str, user_only("its key again; anything else is ignored")] = ""
@@ -241,11 +224,10 @@ class AgentSettings:
     color: Annotated[str, free("`#rrggbb` or a name", schema={"pattern": "^#[0-9a-fA-F]{6}$|^[a-z][a-z-]*$"})] = ""
     permission: Annotated[Any, tightens("rules of its own", schema=PERMISSION)] = None
     tools: Annotated[Any, tightens("the older way to say the same", schema=TOOLS)] = None
-    options: Annotated[Json, user_only("handed on to the provider")] = field(default_factory=dict[str, Any])
+    options: Annotated[Json, user_only("handed on to the provider")] = NONE
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Settings:
+class Settings(Section):
     """Everything that can be set. Read it with `load_config`, which has weighed who said what."""
 
     permission: Annotated[
@@ -256,8 +238,12 @@ class Settings:
     ] = None
     agent: Annotated[
         Mapping[str, AgentSettings],
-        tightens("agents by name, see [agents.md](agents.md)", default="the built-in ones"),
-    ] = field(default_factory=dict[str, AgentSettings])
+        tightens(
+            "agents by name, see [agents.md](agents.md)",
+            default="the built-in ones",
+            before_trust="new ones without a model; of others only stricter rules",
+        ),
+    ] = NONE
     default_agent: Annotated[str, user_only("who takes a prompt", default="`build`")] = ""
     model: Annotated[str, user_only("`provider/model` for prompts", default="none: name one with `--model`")] = ""
     small_model: Annotated[
@@ -265,18 +251,20 @@ class Settings:
     ] = ""
     provider: Annotated[
         Mapping[str, ProviderSettings],
-        tightens("providers and models, see [models.md](models.md)", default="the catalogue that ships"),
-    ] = field(default_factory=dict[str, ProviderSettings])
+        tightens(
+            "providers and models, see [models.md](models.md)",
+            default="the catalogue that ships",
+            before_trust="new ones, which get none of your keys",
+        ),
+    ] = NONE
     disabled_providers: Annotated[Names, tightens("providers that are not used", joined)] = ()
     enabled_providers: Annotated[
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
     command: Annotated[
         Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
-    ] = field(default_factory=dict[str, CommandSettings])
-    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = field(
-        default_factory=dict[str, McpSettings]
-    )
+    ] = NONE
+    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = NONE
     formatter: Annotated[
         bool | Mapping[str, ProgramSettings], user_only("programs that format", effect=False, default="none")
     ] = False
@@ -284,7 +272,8 @@ class Settings:
         bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
     ] = False
     instructions: Annotated[
-        Names, tightens("further files and globs whose text every model gets; an untrusted project's from inside it")
+        Names,
+        tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
     plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
     shell: Annotated[
@@ -314,7 +303,6 @@ class Settings:
 
 
 FOREIGN = (
-    "$schema",
     "theme",
     "keybinds",
     "logLevel",

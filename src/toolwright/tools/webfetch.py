@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from toolwright.errors import ToolError
 from toolwright.request import HostPattern, PathPattern
 from toolwright.tool import Attachment, Result, ToolContext, tool
-from toolwright.truncate import Truncator
+from toolwright.truncate import Truncator, cut
 
 if TYPE_CHECKING:
     from toolwright.web.pages import Page
@@ -50,7 +50,7 @@ async def webfetch(
         admit=lambda hop: _admit(ctx, hop, given if hop == start else str(hop)),
     )
     limits = ctx.use(Truncator).limits_for("webfetch", ctx.agent)
-    shown = await asyncio.to_thread(show, page, format, limits.max_bytes)
+    shown = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None)
     return Result(
         shown.text,
         title=f"{given} ({page.content_type or 'no content type'})",

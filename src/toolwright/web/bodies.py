@@ -5,7 +5,11 @@ import zlib
 from toolwright.errors import ToolError
 
 _FORMATS = {"gzip": 31, "x-gzip": 31}
+_MEMBERS = 1000
+"""Packed pieces, one after the other, that a body may consist of."""
 _RAW = -15
+_OVERHEAD = 64 * 1024
+"""Bytes that a body may grow by when it is packed."""
 ACCEPTED = "gzip, deflate"
 
 
@@ -19,6 +23,8 @@ class Body:
         self._packed = self._encoding not in ("", "identity")
         self._unpacker = zlib.decompressobj(_FORMATS[self._encoding]) if self._encoding in _FORMATS else None
         self._head = b""
+        self._members = 1
+        self._arrived = 0
         if self._packed and self._unpacker is None and self._encoding != "deflate":
             raise ToolError(f"The server answered packed as {encoding!r}, which nobody asked for.", "network")
 
@@ -26,6 +32,9 @@ class Body:
         if not self._packed:
             self._keep(chunk)
             return
+        self._arrived += len(chunk)
+        if self._arrived > self._limit + _OVERHEAD:  # what unpacks to nothing may be endless too
+            raise too_large(self._limit)
         try:
             self._unpack(chunk)
         except zlib.error as error:
@@ -33,7 +42,7 @@ class Body:
 
     def close(self) -> bytes:
         """All of it, once the answer has ended."""
-        if self._packed and (self.data or self._head) and not (self._unpacker and self._unpacker.eof):
+        if self._arrived and not (self._unpacker and self._unpacker.eof):
             raise ToolError("The answer ended in the middle of its packed body.", "network")
         return bytes(self.data)
 
@@ -44,13 +53,19 @@ class Body:
                 return
             self._unpacker = zlib.decompressobj(zlib.MAX_WBITS if _has_zlib_header(chunk) else _RAW)
         while chunk:
+            if self._unpacker.eof:
+                if self._encoding == "deflate" or not chunk.startswith(b"\x1f"):
+                    return  # what follows the body is not part of it
+                self._next_member()
             # One byte more than fits tells a body that is too large, whatever it would grow to.
             self._keep(self._unpacker.decompress(chunk, self._limit - len(self.data) + 1))
             chunk = self._unpacker.unused_data
-            if chunk and self._encoding != "deflate":
-                self._unpacker = zlib.decompressobj(_FORMATS[self._encoding])
-            elif self._unpacker.eof:
-                return
+
+    def _next_member(self) -> None:
+        self._members += 1
+        if self._members > _MEMBERS:
+            raise ToolError(f"The answer is packed in more than {_MEMBERS:,} pieces.", "network")
+        self._unpacker = zlib.decompressobj(_FORMATS[self._encoding])
 
     def _keep(self, data: bytes) -> None:
         if len(self.data) + len(data) > self._limit:

@@ -5,10 +5,10 @@ import base64
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.web.proxies import Proxy
 from toolwright.web.urls import Url
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 HEADERS = 64 * 1024
 """Bytes that the headers of an answer may have."""
-CONNECT = 10.0
+CONNECT = 5.0
 """Seconds for one address to answer before the next is tried."""
 _CHUNK = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Route:
     """How a host is reached: the places to try in turn, each a number or, behind a proxy, perhaps a name."""
 
@@ -30,7 +30,7 @@ class Route:
     proxy: Proxy | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Order:
     """What is asked of the host."""
 
@@ -72,6 +72,9 @@ async def exchange(order: Order, route: Route, tls: ssl.SSLContext | None) -> As
         raise ToolError(f"No secure connection to {order.url.authority}: {reason}.", "network") from error
     except (OSError, EOFError) as error:
         raise ToolError(f"{order.url.authority} cannot be reached: {_said(error)}.", "network") from error
+    except h11.LocalProtocolError as error:
+        # The error has the header in it, which may be a secret.
+        raise ToolError(f"No request to {order.url.authority} can be made of its settings.", "network") from error
     except h11.ProtocolError as error:
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 
@@ -124,10 +127,11 @@ async def _connect(
     """A connection to the first place that answers; the certificate must be that of the host's name."""
     failure: OSError = OSError("it has no address")
     for place in route.places:
+        last = place == route.places[-1]
         try:
             if route.proxy is not None:
                 return await _through(route.proxy, url, place, tls)
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(None if last else CONNECT):
                 return await asyncio.open_connection(place, url.port, ssl=tls, server_hostname=_name(url, tls))
         except ssl.SSLError:
             raise

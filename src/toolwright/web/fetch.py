@@ -8,10 +8,12 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
+from itertools import zip_longest
 
 from toolwright.errors import PermissionDenied, ToolError
+from toolwright.record import record
 from toolwright.version import VERSION
 from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.bodies import ACCEPTED, Body, too_large
@@ -42,7 +44,7 @@ async def look_up(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found))
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Fetcher:
     """Fetches pages for the sessions of a workspace."""
 
@@ -84,7 +86,7 @@ class Fetcher:
             async with allowance.spend(url), exchange(Order(url=url, headers=headers), route, context) as reply:
                 if not _is_redirect(reply):
                     return await _page(reply, hops, keep=not private)
-                target = url.join(reply.headers["location"])
+                target = _target(url, reply)
             if target in hops:
                 raise ToolError(f"{hops[0]} leads in a circle: {url} redirects back to {target}.", "network")
             if len(hops) > REDIRECTS:
@@ -103,13 +105,20 @@ class Fetcher:
             raise closed(url, private)
         if any(inner(address).is_loopback for address in addresses):
             proxy = None  # it would be another machine's
-        places = (url.host,) if proxy and opened else tuple(map(str, addresses[:_TRIED]))
+        places = (url.host,) if proxy and opened else tuple(map(str, _alternating(addresses)[:_TRIED]))
         return Route(places=places, proxy=proxy), private is not None
 
     async def _secure(self) -> ssl.SSLContext:
         if self._context is None:
             self._context = await asyncio.to_thread(self.tls)  # reads the certificates of all authorities
         return self._context
+
+
+def _alternating(addresses: Sequence[Address]) -> list[Address]:
+    """IPv4 and IPv6 by turns, so that a network which leads nowhere in one of them costs one attempt."""
+    first = [address for address in addresses if address.version == addresses[0].version]
+    other = [address for address in addresses if address.version != addresses[0].version]
+    return [address for pair in zip_longest(first, other) for address in pair if address is not None]
 
 
 def closed(url: Url, address: Address) -> PermissionDenied:
@@ -154,6 +163,13 @@ class _Allowance:
 
 def _is_redirect(reply: Reply) -> bool:
     return reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers
+
+
+def _target(url: Url, reply: Reply) -> Url:
+    try:
+        return url.join(reply.headers["location"].encode("latin-1").decode("utf-8", "replace"))
+    except (ToolError, ValueError) as error:
+        raise ToolError(f"{url} redirects to what is no web address: {error}", "network") from error
 
 
 async def _page(reply: Reply, hops: Sequence[Url], *, keep: bool) -> Page:

@@ -4,13 +4,15 @@ import asyncio
 import json
 import os
 import ssl
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import field
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
+from toolwright.record import record
 from toolwright.sse import EventReader
 from toolwright.version import VERSION
 from toolwright.web.bodies import ACCEPTED, Body
@@ -26,10 +28,20 @@ LIMIT = 5 * 1024 * 1024
 """Bytes that an answer may have."""
 EXCERPT = 500
 """Characters that are shown of an answer that is an error."""
+PROTOCOL = "2025-06-18"
+"""The version of MCP that is spoken with endpoints that ask for one."""
 _ID = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(ToolError):
+    """The server answered with an error of HTTP."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message, "network")
+        self.status = status
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
     """Whom searches are sent to."""
 
@@ -40,13 +52,15 @@ class SearchSettings:
     backend: Literal["mcp", "searxng"] = "mcp"
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Searcher:
     """Sends the searches of a workspace."""
 
     settings: SearchSettings = field(default_factory=SearchSettings)
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     tls: ssl.SSLContext | None = None
+    _session: dict[str, str] = field(default_factory=dict[str, str])
+    """The headers that a session at the endpoint is known by; empty where it keeps none."""
 
     @property
     def is_plain(self) -> bool:
@@ -56,25 +70,58 @@ class Searcher:
     async def call(self, name: str, arguments: Json, seconds: float) -> str:
         """The text that a tool of the endpoint answers with; empty if it found nothing."""
         params = {"name": name, "arguments": arguments}
-        message = {"jsonrpc": "2.0", "id": _ID, "method": "tools/call", "params": params}
-        headers = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
-        order = Order(
-            url=parse_url(self.settings.url),
-            headers=[*headers, *self._headers()],
-            method="POST",
-            body=json.dumps(message).encode(),
-        )
-        return _text(_result(await self._send(order, seconds)))
+        async with self._within(seconds):
+            try:
+                answer = await self._post("tools/call", params)
+            except Refused as refusal:
+                if refusal.status not in (400, 404):
+                    raise
+                await self._open_session(refusal)
+                answer = await self._post("tools/call", params)
+        return _text(_result(answer))
 
     async def find(self, query: str, count: int, seconds: float) -> str:
         """What a SearXNG server finds: title, address and a few lines each."""
         address = f"{self.settings.url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
         order = Order(url=parse_url(address), headers=[("Accept", "application/json"), *self._headers()])
-        answer = await self._send(order, seconds)
+        async with self._within(seconds):
+            _, answer = await self._send(order)
         found = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(found, list):
             raise ToolError(f"{order.url.authority} answered without results. Is it a SearXNG server?", "network")
         return "\n\n".join(_entries(found, count))
+
+    async def _open_session(self, refusal: "Refused") -> None:
+        """Introduce ourselves, as endpoints that keep sessions want it; the refusal stands if that is not it."""
+        about = {
+            "protocolVersion": PROTOCOL,
+            "capabilities": {},
+            "clientInfo": {"name": "toolwright", "version": VERSION},
+        }
+        self._session = {}
+        try:
+            headers, _ = await self._send(self._order("initialize", about))
+        except Refused as second:
+            raise refusal from second
+        self._session = {"mcp-protocol-version": PROTOCOL}
+        if "mcp-session-id" in headers:
+            self._session["mcp-session-id"] = headers["mcp-session-id"]
+        await self._send(self._order("notifications/initialized"))
+
+    async def _post(self, method: str, params: Json) -> Any:
+        _, answer = await self._send(self._order(method, params))
+        return answer
+
+    def _order(self, method: str, params: Json | None = None) -> Order:
+        """A message to the endpoint; one without parameters is a notification, which needs no answer."""
+        request: Json = {} if params is None else {"id": _ID, "params": params}
+        headers = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
+        return Order(
+            url=parse_url(self.settings.url),
+            headers=[*headers, *self._headers(), *self._session.items()],
+            method="POST",
+            body=json.dumps({"jsonrpc": "2.0", "method": method, **request}).encode(),
+        )
 
     def _headers(self) -> list[tuple[str, str]]:
         return [
@@ -83,16 +130,23 @@ class Searcher:
             *self.settings.headers.items(),
         ]
 
-    async def _send(self, order: Order, seconds: float) -> Any:
+    @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
         if self.settings.timeout is not None:
             seconds = self.settings.timeout / 1000
         try:
             async with asyncio.timeout(seconds):
-                context = await self._secure() if order.url.scheme == "https" else None
-                async with exchange(order, self._route(order.url), context) as reply:
-                    return await _message(reply, order.url)
+                yield
         except TimeoutError as error:
-            raise ToolError(f"{order.url.authority} took longer than {seconds:g} seconds.", "timeout") from error
+            authority = parse_url(self.settings.url).authority
+            raise ToolError(f"{authority} took longer than {seconds:g} seconds.", "timeout") from error
+
+    async def _send(self, order: Order) -> tuple[Mapping[str, str], Any]:
+        context = await self._secure() if order.url.scheme == "https" else None
+        async with exchange(order, self._route(order.url), context) as reply:
+            if reply.status == 202:  # a notification was taken
+                return reply.headers, None
+            return reply.headers, await _message(reply, order.url)
 
     def _route(self, url: Url) -> Route:
         """The endpoint is the user's own choice, so its address is not judged."""
@@ -120,7 +174,7 @@ async def _message(reply: Reply, url: Url) -> Any:
             break
     if not good:
         said = body.data.decode("utf-8", "replace").strip()[:EXCERPT]
-        raise ToolError(f"{url.authority} answered {reply.status} {reply.reason}. {said}".strip(), "network")
+        raise Refused(f"{url.authority} answered {reply.status} {reply.reason}. {said}".strip(), reply.status)
     answer = _answer_in(events.close()) if streamed else _parsed(body.close().decode("utf-8", "replace"))
     if answer is None:
         raise ToolError(f"{url.authority} did not answer the search in JSON.", "network")

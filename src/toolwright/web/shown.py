@@ -1,13 +1,13 @@
 """A fetched page as a model reads it: text in the wanted format, a picture, a document; told apart by their bytes."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
+from toolwright.record import record
 from toolwright.web.charsets import decode, is_text
-from toolwright.web.convert import convert
+from toolwright.web.convert import Fits, convert
 from toolwright.web.pages import Page
 
 Format = Literal["markdown", "text", "html"]
@@ -18,7 +18,7 @@ PDF_PAGES = 200
 """Pages of a PDF file whose text is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Shown:
     """What is shown of a page."""
 
@@ -28,7 +28,7 @@ class Shown:
     """A picture or document that goes with it."""
 
 
-def show(page: Page, form: Format, fits: int) -> Shown:
+def show(page: Page, form: Format, fits: Fits) -> Shown:
     """The page, if the server gave it; otherwise a ToolError with what it said instead."""
     if not 200 <= page.status < 300:
         raise _refusal(page)
@@ -64,7 +64,7 @@ def _refusal(page: Page) -> ToolError:
     said = ""
     if page.data and is_text(page.data, page.content_type):
         text = decode(page.data, page.content_type)
-        said = convert(text, "text", str(page.url), len(text)) if _is_html(page, text) else text.strip()
+        said = convert(text, "text", str(page.url)) if _is_html(page, text) else text.strip()
     answer = f"{page.status} {page.reason}".strip()
     excerpt = f" It says: {said[:EXCERPT]}" if said else ""
     return ToolError(f"{page.url} answered {answer}.{excerpt}", "network")

@@ -1,0 +1,112 @@
+"""What a cloned repository can cost before anything is asked: bounded time and memory, and a sentence."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.attacks.projects.conftest import Victim
+from toolwright.config import jsonc
+from toolwright.config.markdown import read_document
+from toolwright.errors import ConfigError, ToolwrightError
+
+
+def refusal(victim: Victim) -> str:
+    """Why the project is not opened; empty if it is, and then with few words."""
+    try:
+        workspace = victim.opens()
+    except ToolwrightError as error:
+        return str(error)
+    assert len(workspace.config.warnings) <= 21
+    return ""
+
+
+def test_files_that_include_files_twice_come_to_an_end(victim: Victim) -> None:
+    for number in range(40):
+        victim.brings(f"f{number}", f"{{file:f{number + 1}}}{{file:f{number + 1}}}")
+    victim.brings("f40", "x")
+    victim.brings("opencode.json", {"agent": {"a": {"prompt": "{file:f0}"}}})
+    with pytest.raises(ConfigError, match=r"includes itself|is longer than"):
+        victim.opens()
+
+
+@pytest.mark.parametrize("name", ["pipe", ".toolwright/agent/x.md", "opencode.json", "AGENTS.md"])
+def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
+    file = victim.project / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(file)
+    if name == "pipe":
+        victim.brings("opencode.json", {"agent": {"a": {"prompt": "{file:pipe}"}}})
+    assert refusal(victim).endswith(("", "it is not a regular file."))
+
+
+LARGE: dict[str, Any] = {
+    "a string without end": '{"a": "' + '\\"' * 100_000,
+    "comments without end": "/*" * 100_000,
+    "strings and comments": '"/*' * 60_000,
+    "deep": "[" * 100_000,
+    "deep objects": '{"a":' * 50_000,
+    "commas": "[" + "," * 200_000,
+    "unknown keys": "{" + ",".join(f'"permision{number}": 1' for number in range(19_000)) + "}",
+    "unknown permissions": '{"permission": {' + ",".join(f'"bsh{number}": "deny"' for number in range(9000)) + "}}",
+    "too many keys": "{" + ",".join(f'"k{number}": 1' for number in range(60_000)) + "}",
+    "rules": '{"permission": {"bash": {' + ",".join(f'"a{number} *": "deny"' for number in range(15_000)) + "}}}",
+    "too long": '{"a": "' + "x" * 2_000_000 + '"}',
+    "a long number": '{"budget": {"steps": ' + "9" * 10_000 + "}}",
+    "not text": "\udcff\udcfe",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_or_odd_file_of_settings_is_read_or_refused_at_once(victim: Victim, name: str) -> None:
+    (victim.project / "toolwright.json").write_bytes(LARGE[name].encode("utf-8", "surrogateescape"))
+    assert refusal(victim).count("\n") < 30
+
+
+HEADS = {
+    "deep": "a: " + "[" * 20_000,
+    "a long number": "steps: " + "9" * 5000,
+    "spaces": "a:" + " " * 200_000 + "x",
+    "many keys": "\n".join(f"k{number}: 1" for number in range(30_000)),
+    "references": "a: &a [x]\nb: [*a, *a]",
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_large_or_odd_head_is_read_or_refused_at_once(victim: Victim, name: str) -> None:
+    victim.brings(".toolwright/agent/x.md", f"---\n{HEADS[name]}\n---\nX.")
+    said = refusal(victim)
+    assert not said or "x.md" in said
+
+
+def test_a_folder_full_of_agents_is_refused(victim: Victim) -> None:
+    for number in range(600):
+        victim.brings(f".toolwright/agent/a{number}.md", "A.")
+    with pytest.raises(ConfigError, match="more than 500 files of agents"):
+        victim.opens()
+
+
+@pytest.mark.parametrize("entry", ["", ".", "a**b", "x" * 5000, "[", "**", "\0", "//", "~"])
+def test_an_odd_pattern_of_instructions_brings_nothing(victim: Victim, entry: str) -> None:
+    from toolwright.session.instructions import Instructions
+
+    victim.brings("opencode.json", {"instructions": [entry]})
+    for trust in (False, True):
+        workspace = victim.opens(trust=trust)
+        assert "PRIVATE" not in Instructions.of(workspace.config, workspace.folders).text()
+
+
+def test_the_parsers_take_time_that_grows_with_the_text() -> None:
+    """Counted in steps of the regular expressions' own: ten times the text parses, where a square would not end."""
+    for text in ('{"a": "' + '\\"' * 400_000, "/*" * 400_000, '"' * 400_001):
+        with pytest.raises(ConfigError):
+            jsonc.parse(text + "}", "x")
+    assert read_document("---\na:" + " " * 60_000 + "\n---\n", "x").head == {"a": None}
+
+
+def test_a_circle_of_links_is_one_sentence(victim: Victim, project: Path) -> None:
+    (project / "loop").symlink_to("loop")
+    victim.brings("opencode.json", {"agent": {"a": {"prompt": "{file:loop}"}}})
+    with pytest.raises(ConfigError, match="cannot be read"):
+        victim.opens()
