@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from toolwright.errors import ToolError, UnknownTool
@@ -11,6 +12,7 @@ from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
 from toolwright.order import CallOrder
+from toolwright.record import record
 from toolwright.registry import Registry, shown_name
 from toolwright.request import Request
 from toolwright.tool import Call, Json, Result, Tool, ToolContext
@@ -28,7 +30,7 @@ class CallJournal(Protocol):
     async def finished(self, call: Call, result: Result) -> None: ...
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Caller:
     """Looks a tool up, checks its arguments, runs it inside the hooks, truncates its output and records how it went."""
 
@@ -44,11 +46,17 @@ class Caller:
         if self.registry.finders and call.tool not in self.registry:
             call = await self._looked_for(call)
         tool, call = self.found(call)
+        began = time.monotonic()
+        log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
             try:
-                await order.wait_for_earlier(place)
+                if order.is_shared:
+                    await order.wait_for_earlier(place)
                 journal.running(call)
-                result = await self._hooked(tool, call, ctx)
+                if self.hooks:
+                    result = await self._hooked(tool, call, ctx)
+                else:
+                    result = await self._outcome(tool, ctx, self._run(tool, call, ctx))
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
                 result = Result.failed(stopped)
@@ -59,6 +67,8 @@ class Caller:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
             await journal.finished(call, result)
+            how = result.error.kind if result.error else "done"
+            log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
 
     async def _looked_for(self, call: Call) -> Call:
@@ -82,9 +92,6 @@ class Caller:
         return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
     async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
-        if not self.hooks:
-            return await self._outcome(tool, ctx, self._run(tool, call, ctx))
-
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 

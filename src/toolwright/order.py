@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from toolwright.record import record
 from toolwright.tool import ANY, Call, Tool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """A call in line: what it touches, and the event that tells that it is done."""
 
@@ -25,11 +26,13 @@ class Place:
         return _meet(self.writes, other.writes) or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class CallOrder:
     """The calls of one session that are under way, in the order they came."""
 
     _places: dict[str, Place] = field(default_factory=dict[str, Place])
+    is_shared: bool = False
+    """Whether more than one call is in line."""
 
     @contextmanager
     def place(self, tool: Tool, call: Call, parent: str = "") -> Iterator[Place]:
@@ -39,16 +42,16 @@ class CallOrder:
             yield place
             return
         self._places[call.id] = place
+        self.is_shared = len(self._places) > 1
         try:
             yield place
         finally:
             self._places.pop(call.id, None)
+            self.is_shared = len(self._places) > 1
             place.done.set()
 
     async def wait_for_earlier(self, place: Place) -> None:
         """Return when every earlier call that this one could disturb is done."""
-        if len(self._places) < 2:
-            return
         above = set(self._above(place))
         for earlier in list(self._places.values()):
             if earlier is place:

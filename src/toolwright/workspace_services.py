@@ -19,7 +19,7 @@ from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere, PartStore, Store
+from toolwright.session.store import PartStore, Store
 from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
@@ -67,6 +67,12 @@ class Services:
         self.stack = AsyncExitStack()
 
     @property
+    def default_model(self) -> str:
+        """`provider/model` for prompts that name none."""
+        given = self.model
+        return (given if isinstance(given, str) else given.info.full_name) or self.settings.model
+
+    @property
     def settings(self) -> Settings:
         return self.config.settings
 
@@ -89,9 +95,9 @@ class Services:
         return self.closing(Storage.open(self.folders.database))
 
     @property
-    def parts(self) -> PartStore:
-        """Where the calls of a session without a conversation are kept."""
-        return self.store if self.keep else Nowhere()
+    def parts(self) -> PartStore | None:
+        """Where the calls of a session without a conversation are kept, if anywhere."""
+        return self.store if self.keep else None
 
     @cached_property
     def files(self) -> "Files":
@@ -136,6 +142,8 @@ class Services:
             data=self.folders.data,
             scopes=self.scopes,
             home=self.folders.home,
+            config=(self.folders.config, self.folders.reference_config),
+            environment=self.environment,
         )
 
     @cached_property
@@ -241,7 +249,8 @@ class Services:
         """The models there are, and the user's keys for them."""
         from toolwright.session.models import open_connections
 
-        return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
+        lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
+        return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
     def context_of(self, provider: str, model: str) -> int:
         """How many tokens a model can take in; 0 if nobody knows."""

@@ -2,20 +2,20 @@
 
 import codecs
 import os
-from dataclasses import dataclass
 from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_whole
+from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_some, read_whole
 from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
+from toolwright.record import record
 
 WHOLE = 4 * 1024 * 1024
 """Files up to this size are read and hashed whole, whatever part of them is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class View:
     """Lines of a file, and by what its content can be known again."""
 
@@ -26,7 +26,7 @@ class View:
     encoding: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Viewer:
     """Looks into files. Keeps an index of lines for those too large to be read whole each time."""
 
@@ -36,12 +36,14 @@ class Viewer:
     def view(self, place: Place, file: FileIO, limits: Limits, *, first: int, column: int) -> View:
         """The lines from `first` on. ToolError if the file is not text."""
         stamp = Stamp.of(os.fstat(file.fileno()))
-        encoding, mark = detect(file.read(SAMPLE))
+        encoding, mark = detect(read_some(place, file, SAMPLE))
         if encoding == "binary":
             raise ToolError(f"{place.path} is a binary file. Use a program made for its format.", "binary")
         file.seek(0)
         if stamp.size <= WHOLE or encoding != "utf-8":
             data = read_whole(place, file)
+            if (window := _at_a_glance(data, encoding, limits, first, column)) is not None:
+                return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
             body = BytesIO(_as_utf8(data[len(mark) :], encoding))
             reader = Reader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
             window = reader.read(first, column)
@@ -52,6 +54,16 @@ class Viewer:
         # A file written a moment ago may be written again without its times telling; only its content is proof then.
         digest = "" if stamp.settled else digest_of_file(file)
         return View(window=window, stamp=stamp, digest=digest, encoding=encoding)
+
+
+def _at_a_glance(data: bytes, encoding: str, limits: Limits, first: int, column: int) -> Window | None:
+    """All lines of a file that is shown whole, as most are; None if there is anything to weigh."""
+    if encoding != "utf-8" or first != 1 or column != 1 or len(data) > limits.bytes or not data.isascii():
+        return None
+    lines = data.decode("ascii").split("\n")
+    if b"\r" in data or len(lines) > limits.lines or len(max(lines, key=len)) > limits.width:
+        return None
+    return Window(first=1, lines=lines, total=len(lines))
 
 
 def _as_utf8(body: bytes, encoding: str) -> bytes:

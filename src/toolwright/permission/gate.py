@@ -1,7 +1,8 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
@@ -10,11 +11,14 @@ from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Call
 
+log = logging.getLogger(__name__)
 
-@dataclass(slots=True)
+
+@record(slots=True)
 class Asked:
     """A request of a call, what the rules made of it and what was answered."""
 
@@ -22,7 +26,7 @@ class Asked:
     reply: ReplyKind | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asker:
     """The call that asks: whose it is and under which rules it stands."""
 
@@ -40,7 +44,7 @@ class Asker:
         return (self.session_id, *self.callers)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Gate:
     """Lets a call through, or raises. What was asked stands in the asker's log afterwards."""
 
@@ -68,6 +72,8 @@ class Gate:
         for request in requests:  # a comprehension would be one more frame on every call
             asked.append(Asked(self.judge(asker, request)))  # noqa: PERF401
         asker.log.extend(asked)
+        if log.isEnabledFor(logging.DEBUG):
+            _tell(asker, asked)
         for entry in asked:
             if entry.judgement.action == "deny":
                 raise PermissionDenied(denial(entry.judgement))
@@ -87,6 +93,8 @@ class Gate:
         except PermissionRejected:
             entry.reply = "reject"
             raise
+        finally:
+            log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
 
     async def _answered(self, asker: Asker, request: Request) -> Reply:
         """Put one question and wait for its answer; raise PermissionRejected if it is no."""
@@ -150,7 +158,7 @@ class DryRunOver(ToolError):
         super().__init__("Dry run: nothing was done.", "aborted")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class DryGate(Gate):
     """Judges the first requests of a call, writes them down and ends the call there."""
 
@@ -165,7 +173,16 @@ class DryGate(Gate):
 def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
     entries = [Asked(judgement) for judgement in judgements]
     asker.log.extend(entries)
+    _tell(asker, entries)
     return entries
+
+
+def _tell(asker: Asker, entries: Sequence[Asked]) -> None:
+    """For the log. Not what is asked for: a command may have a key in it."""
+    for entry in entries:
+        decision = entry.judgement.decision
+        told = f"by `{decision.rule}`" if decision.rule else "because no rule fits"
+        log.debug("%s of %s: %s, %s", entry.judgement.request.permission, asker.call.id, decision.action, told)
 
 
 def _refuse_denied(judgements: Sequence[Judgement]) -> None:

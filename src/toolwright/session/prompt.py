@@ -4,7 +4,7 @@ import base64
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
@@ -14,11 +14,11 @@ from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, TextPart
 from toolwright.models.model import Model
 from toolwright.parts import FilePart, Part, PartKeys, new_part
+from toolwright.record import record
 from toolwright.session.budget import Budget
 from toolwright.session.download import download
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere
 from toolwright.session.turn import Turn
 from toolwright.tool import Call, Result
 
@@ -26,7 +26,7 @@ MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
 _PUNCTUATION = "?!:;)]}\"'>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Attached:
     """A file the user sends along: a path, or an address such as `data:` or `file:`."""
 
@@ -35,7 +35,7 @@ class Attached:
     filename: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """One thing the user wants."""
 
@@ -74,7 +74,7 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class PromptReader:
     """Makes the parts of a user message. Files are read by the `read` tool, under the agent's own rules."""
 
@@ -97,6 +97,13 @@ class PromptReader:
 
     def _synthetic(self, text: str) -> TextPart:
         return TextPart(**self._new(), text=text, synthetic=True)
+
+    def _not_attached(self, name: str, reason: str) -> TextPart:
+        """Told to the model, and marked so that the user is told as well."""
+        text = f"The user attached {name}, but it could not be {reason}"
+        return TextPart(
+            **self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"}
+        )
 
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
@@ -136,7 +143,7 @@ class PromptReader:
         try:
             mime, data = await download(file.url)
         except ToolError as error:
-            return [self._synthetic(f"The user attached {file.url}, but it could not be fetched: {error}.")]
+            return [self._not_attached(file.url, f"fetched: {error}.")]
         mime = file.mime or mime or "application/octet-stream"
         content = base64.b64encode(data).decode()
         name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
@@ -148,7 +155,7 @@ class PromptReader:
         result = await self._read(arguments)
         shown = f"{name or path}"
         if result.error is not None:
-            return [self._synthetic(f"The user attached {shown}, but it could not be read: {result.output}")]
+            return [self._not_attached(shown, f"read: {result.output}")]
         told = self._synthetic(f"The user attached {shown}:\n{result.output}")
         files = [
             FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or path.name)
@@ -160,9 +167,7 @@ class PromptReader:
     async def _read(self, arguments: dict[str, object]) -> Result:
         """Read as the agent may, without a record: the prompt itself tells of it."""
         call = Call(id=new_id("call"), tool="read", arguments=arguments)
-        quiet = CallRecord.begin(
-            call, session_id=self.session.id, message_id=self.message_id, store=Nowhere(), bus=Bus()
-        )
+        quiet = CallRecord.begin(call, session_id=self.session.id, message_id=self.message_id, store=None, bus=Bus())
         return await self.session.run_call(call, self.turn, journal=quiet)
 
 
