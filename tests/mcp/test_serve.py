@@ -201,7 +201,7 @@ def stateless(params: Json, capabilities: Json | None = None) -> Json:
 
 
 async def test_a_question_is_a_round_and_its_state_fits_one_call(project: Path) -> None:
-    able = {"elicitation": {"form": {}}}
+    able: Json = {"elicitation": {"form": {}}}
     async with connection(project, ASK) as one:
         client = Client()
         wanted = await called(one, client, stateless(WRITE, able))

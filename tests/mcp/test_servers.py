@@ -245,6 +245,26 @@ async def test_prompts_are_listed_and_filled_in(served: Served) -> None:
         assert await prompt.fill(["Ada"]) == "Greet Ada."
 
 
+async def test_resources_are_listed_and_read_under_the_rules_for_reading(served: Served) -> None:
+    rules = {"permission": {"read": {"mcp:s:x://hidden": "deny"}}}
+    async with served(config=rules) as workspace:
+        await workspace.mcp.settled()
+        assert "x://notes" in (await workspace.call("list_mcp_resources")).output
+        read = await workspace.call("read_mcp_resource", server="s", uri="x://notes")
+        denied = await workspace.call("read_mcp_resource", server="s", uri="x://hidden")
+    assert read.output == "Remember the milk."
+    assert denied.error is not None
+    assert denied.error.kind == "denied"
+
+
+async def test_a_resource_that_a_prompt_mentions_goes_along(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Look at @s:x://notes please.")
+        sent = str(model.requests[0].messages)
+    assert "Remember the milk." in sent
+
+
 async def test_too_many_tools_stand_behind_a_search_and_what_it_finds_is_offered_next(served: Served) -> None:
     model = ScriptedModel(
         {"tools": [{"name": "mcp_search", "args": {"query": "count 17"}}]},

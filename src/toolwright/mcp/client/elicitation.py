@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from toolwright.display import visible
 from toolwright.errors import PermissionDenied
 from toolwright.inbox import Choice
 from toolwright.mcp.protocol import Json, object_of, text_of
@@ -18,7 +19,7 @@ DECLINED: Json = {"action": "decline"}
 
 async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
     """Ask the person what the server wants to know; declined where nobody can be asked or the answers do not fit."""
-    message = text_of(params.get("message")) or "The server wants to know something."
+    message = visible(text_of(params.get("message"))) or "The server wants to know something."
     fields = object_of(object_of(params.get("requestedSchema")).get("properties"))
     if params.get("mode", "form") != "form" or len(fields) > FIELDS:
         return DECLINED
@@ -34,8 +35,8 @@ async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
 
 
 def _choice(server: str, message: str, name: str, field: Json) -> Choice:
-    title = text_of(field.get("title")) or name
-    about = text_of(field.get("description"))
+    title = visible(text_of(field.get("title")) or name)
+    about = visible(text_of(field.get("description")))
     question = f"{server} asks: {message}\n{title}{f' ({about})' if about and about != title else ''}"
     options = tuple(Option(label=label, description="") for label, _ in _values(field))
     several = field.get("type") == "array"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolwright.display import visible
 from toolwright.mcp.client.link import LARGEST, Handlers
 from toolwright.process.scope import Program, Scope, Scopes
 from toolwright.rpc import MCP, Peer
@@ -88,7 +89,7 @@ class Complaints(asyncio.Protocol):
     def last_line(self) -> str:
         lines = self._kept.decode("utf-8", "replace").split("\n")
         said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return "".join(char if char.isprintable() else " " for char in said)[:500]
+        return visible(said[:500], lines=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

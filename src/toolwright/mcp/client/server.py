@@ -236,7 +236,7 @@ class Server:
             made = [tool_of(self.name, one, self.call) for one in lists["tools"]]
             self.tools = [one for one in made if isinstance(one, Tool)]
             self.left_out = [one for one in made if isinstance(one, BadTool)]
-            self._offered(self)
+        self._offered(self)
 
     # What happens to a connected server.
 

@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from toolwright.errors import UsageError
+from toolwright.events import Bus, Event
 from toolwright.extension import Extension, Hook
 from toolwright.folders import Folders
+from toolwright.mcp.client.resources import mentioned_resources, resource_tools
 from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
-from toolwright.registry import Registry
+from toolwright.registry import Registry, ready
+from toolwright.session.prompt import Prompt as PromptRecord
+from toolwright.session.session import Session
 from toolwright.settings import Settings
 
 PATIENCE = 10.0
@@ -26,10 +30,20 @@ class Workspace(Home, Protocol):
     environment: Mapping[str, str]
     folders: Folders
     registry: Registry
+    bus: Bus
+    sessions_open: dict[str, Session]
 
     @property
     def settings(self) -> Settings: ...
     def context_of(self, provider: str, model: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpToolsChanged(Event):
+    """A server has other tools than before."""
+
+    type = "mcp.tools.changed"
+    server: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +76,7 @@ class Servers:
 
     def __init__(self, workspace: Workspace) -> None:
         said = workspace.settings
+        self._workspace = workspace
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
         around = Surroundings(
@@ -74,6 +89,7 @@ class Servers:
         self.by_name = {name: Server(name, one, around, self._offer) for name, one in said.mcp.items()}
         self._waited = False
         self._shortlist.join()
+        workspace.registry.add(ready(one, "MCP servers") for one in resource_tools(self))
         for server in self.by_name.values():
             server.recall()
         workspace.registry.finders.append(self._find)
@@ -123,8 +139,9 @@ class Servers:
     # The tools.
 
     def _offer(self, server: Server) -> None:
-        """Put the tools of a server in the place of those it had."""
+        """Put the tools of a server in the place of those it had, and tell."""
         self._shortlist.put(_origin(server), server.tools)
+        self._workspace.bus.publish(McpToolsChanged(server=server.name))
 
     async def _find(self, tool_id: str) -> None:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
@@ -132,13 +149,20 @@ class Servers:
             if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
                 await server.client()
 
-    async def _before_prompt(self, proceed: Callable[[Any], Awaitable[Any]], prompt: Any, _: str) -> Any:
+    async def _before_prompt(
+        self, proceed: Callable[[PromptRecord], Awaitable[Any]], prompt: PromptRecord, session_id: str
+    ) -> Any:
+        """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
         self.begin()
         unknown = [one.settled() for one in self.by_name.values() if one.enabled and not one.tools]
         if unknown and not self._waited:
             self._waited = True
             waiting = [asyncio.ensure_future(one) for one in unknown]
             await asyncio.wait(waiting, timeout=PATIENCE)
+        session = self._workspace.sessions_open.get(session_id)
+        if session is not None and prompt.mentions and ":" in prompt.text:
+            found = await mentioned_resources(self, session, prompt.text)
+            prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
         return await proceed(prompt)
 
 

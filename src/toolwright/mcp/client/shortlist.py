@@ -43,9 +43,9 @@ class Shortlist:
         """Put the tools of a server in the place of those it had."""
         registry = self.registry
         gone = [one for one in registry.ids() if registry.origin(one) == origin]
-        for one in gone:
-            self._tools.pop(one, None)
-            self._sizes.pop(one, None)
+        for tool_id in gone:
+            self._tools.pop(tool_id, None)
+            self._sizes.pop(tool_id, None)
         registry.remove(gone)
         for one in tools:
             registry.add([ready(replace(one, offered=partial(self._offers, one.id)), origin)])
