@@ -23,7 +23,7 @@ def installed(program: str) -> str:
     return found
 
 
-CLIENT = """
+CLIENT = r"""
 import asyncio
 import json
 import sys
