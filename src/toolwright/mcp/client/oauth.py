@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
@@ -18,6 +18,7 @@ from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
 from toolwright.mcp.client.tokens import Grant
 from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.record import record
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,7 +37,7 @@ class LoginFailed(ToolError):
         super().__init__(message, "denied")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Issuer:
     """Who logs people in for a server."""
 
@@ -165,7 +166,7 @@ def _method(issuer: Issuer) -> str:
 # The login itself.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A login that is under way: where the person goes, and what proves that the answer is to us."""
 

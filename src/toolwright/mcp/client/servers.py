@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwright.errors import UsageError
 from toolwright.events import Bus, Event
@@ -14,14 +14,16 @@ from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import Json, object_of, text_of
-from toolwright.models.hooked import ModelRequest, Stream
-from toolwright.models.model import Event as ModelEvent
-from toolwright.models.model import SystemMessage
 from toolwright.process.environment import SECRETS, Withholding
+from toolwright.record import record
 from toolwright.registry import Registry, ready
-from toolwright.session.prompt import Prompt as PromptRecord
 from toolwright.session.session import Session
 from toolwright.settings import Settings
+
+if TYPE_CHECKING:
+    from toolwright.models.hooked import ModelRequest, Stream
+    from toolwright.models.model import Event as ModelEvent
+    from toolwright.session.prompt import Prompt as PromptRecord
 
 INSTRUCTIONS = 2000
 """Characters of what a server says of itself that a model is told."""
@@ -43,7 +45,7 @@ class Workspace(Home, Protocol):
     def context_of(self, provider: str, model: str) -> int: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class McpToolsChanged(Event):
     """A server has other tools than before."""
 
@@ -51,7 +53,7 @@ class McpToolsChanged(Event):
     server: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ServerState:
     """How a server is."""
 
@@ -64,7 +66,7 @@ class ServerState:
     """Tools that cannot be used, each with the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A prompt of a server, which is a command here."""
 
@@ -160,7 +162,7 @@ class Servers:
                 await server.client()
 
     async def _before_prompt(
-        self, proceed: Callable[[PromptRecord], Awaitable[Any]], prompt: PromptRecord, session_id: str
+        self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
     ) -> Any:
         """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
         self.begin()
@@ -175,8 +177,10 @@ class Servers:
             prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
         return await proceed(prompt)
 
-    async def _with_instructions(self, proceed: Stream, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def _with_instructions(self, proceed: "Stream", request: "ModelRequest") -> "AsyncIterator[ModelEvent]":
         """Tell the model what the connected servers say of themselves."""
+        from toolwright.models.model import SystemMessage
+
         said = [
             f"Of the MCP server {server.name}:\n{server.instructions[:INSTRUCTIONS]}"
             for server in self.by_name.values()
