@@ -20,7 +20,7 @@ from toolwright.session.session import Session
 from toolwright.tool import Attachment, Call, Result, Tool
 from toolwright.workspace import Workspace
 
-BEAT = 1.0
+BEAT = 0.5
 """Seconds between two signs that a call is still at work."""
 NEEDS_MODEL = frozenset({"task", "plan_enter", "plan_exit"})
 """Tools that are for our own loop: whoever calls us has agents of their own."""
