@@ -135,6 +135,15 @@ class Servers:
         """Return once every server is connected or has failed."""
         await asyncio.gather(*(server.settled() for server in self.by_name.values()))
 
+    async def known(self) -> None:
+        """Start all servers, and wait a little, once, for those whose tools nobody knows yet."""
+        self.begin()
+        unknown = [one for one in self.by_name.values() if one.enabled and not one.tools]
+        if unknown and not self._waited:
+            self._waited = True
+            waiting = [asyncio.ensure_future(one.settled()) for one in unknown]
+            await asyncio.wait(waiting, timeout=PATIENCE)
+
     async def close(self) -> None:
         """End them all."""
         await asyncio.gather(*(server.close() for server in self.by_name.values()))
@@ -165,12 +174,7 @@ class Servers:
         self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
     ) -> Any:
         """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
-        self.begin()
-        unknown = [one.settled() for one in self.by_name.values() if one.enabled and not one.tools]
-        if unknown and not self._waited:
-            self._waited = True
-            waiting = [asyncio.ensure_future(one) for one in unknown]
-            await asyncio.wait(waiting, timeout=PATIENCE)
+        await self.known()
         session = self._workspace.sessions_open.get(session_id)
         if session is not None and prompt.mentions and ":" in prompt.text:
             found = await mentioned_resources(self, session, prompt.text)

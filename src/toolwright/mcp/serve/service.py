@@ -98,6 +98,8 @@ class Service:
         return self.workspace.session(self.agent)
 
     async def tools(self, session: Session) -> list[Json]:
+        if self.workspace.settings.mcp:
+            await self.workspace.mcp.known()
         offered = await self.workspace.registry.tools("", "", session.standing)
         return [_described(tool) for tool in offered if self._offers(tool.id)]
 
