@@ -86,9 +86,51 @@ def _reader(kind: Any) -> Read:
     if origin in (Union, types.UnionType):
         return _union_reader(arguments)
     if origin is tuple:
-        entry = _reader(arguments[0])
-        return lambda value: tuple(map(entry, value))
-    return lambda value: value
+        return _tuple_reader(_reader(arguments[0]))
+    if origin is Literal:
+        return _checked(lambda value: isinstance(value, str) and value in arguments, f"one of {', '.join(arguments)}")
+    if origin is dict and arguments[1] is not Any:
+        return _dict_reader(_reader(arguments[1]))
+    return _PLAIN_READERS.get(origin or kind, lambda value: value)
+
+
+def _checked(fits: Callable[[Any], bool], wanted: str) -> Read:
+    def read(value: Any) -> Any:
+        if not fits(value):
+            raise TypeError(f"{str(value)[:40]!r} is not {wanted}")
+        return value
+
+    return read
+
+
+_LARGEST = 2**53 - 1
+"""Beyond it JSON numbers are no longer exact everywhere."""
+
+_PLAIN_READERS: dict[Any, Read] = {
+    str: _checked(lambda value: type(value) is str, "a text"),
+    bool: _checked(lambda value: type(value) is bool, "true or false"),
+    int: _checked(lambda value: type(value) is int and -_LARGEST <= value <= _LARGEST, "a whole number"),
+    float: _checked(lambda value: type(value) in (int, float) and -1e300 < value < 1e300, "a number"),
+    dict: _checked(lambda value: isinstance(value, dict), "an object"),
+}
+
+
+def _tuple_reader(entry: Read) -> Read:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise TypeError(f"{str(value)[:40]!r} is not a list")
+        return tuple(map(entry, value))
+
+    return read
+
+
+def _dict_reader(entry: Read) -> Read:
+    def read(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError(f"{str(value)[:40]!r} is not an object")
+        return {key: entry(one) for key, one in value.items()}
+
+    return read
 
 
 def _record_reader(kind: Any) -> Read:
@@ -104,7 +146,14 @@ def _record_reader(kind: Any) -> Read:
         for wire in required:
             if wire not in value:
                 raise ValueError(f"{kind.__name__} lacks {wire}")
-        return kind(**{name: reader(value[wire]) for name, wire, reader in readers if wire in value})
+        found = {}
+        for name, wire, reader in readers:
+            if wire in value:
+                try:
+                    found[name] = reader(value[wire])
+                except (TypeError, ValueError) as error:
+                    raise type(error)(f"{wire}: {error}") from None
+        return kind(**found)
 
     return read
 
@@ -117,7 +166,7 @@ def _union_reader(arguments: tuple[Any, ...]) -> Read:
     tag, by_tag = _tagged(records)
 
     def read(value: Any) -> Any:
-        if not isinstance(value, Mapping) or value.get(tag) not in by_tag:
+        if not isinstance(value, Mapping) or str(value.get(tag)) not in by_tag:
             raise ValueError(f"{tag} is none of {', '.join(by_tag)}")
         return by_tag[value[tag]](value)
 

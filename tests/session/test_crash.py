@@ -100,22 +100,22 @@ async def test_killed_at_any_moment(project: Path, number: int) -> None:
     model = ScriptedModel(says("Here I am again."))
     workspace = make_workspace(project, model=model, keep=True)
     sessions = workspace.sessions
-    for info in sessions.listed():
-        assert nothing_open(*sessions.messages(info.id))
-    _nothing_is_lost(_shown(home), workspace)
-    if sessions.listed():
-        turns = sessions.open(sessions.latest().id)
+    for info in await sessions.listed():
+        assert nothing_open(*await sessions.messages(info.id))
+    await _nothing_is_lost(_shown(home), workspace)
+    if await sessions.listed():
+        turns = await sessions.open((await sessions.latest()).id)
         assert (await turns.prompt("Go on.", model=model.info.full_name)).text == "Here I am again."
         assert words(model.requests[0]).endswith("Go on.")
     await workspace.close()
 
 
-def _nothing_is_lost(shown: list[Json], workspace: Any) -> None:
+async def _nothing_is_lost(shown: list[Json], workspace: Any) -> None:
     if not shown:
         return
     stored = {
         part.id: to_json(part)
-        for message in workspace.sessions.messages(shown[0]["sessionID"])
+        for message in await workspace.sessions.messages(shown[0]["sessionID"])
         for part in message.parts.values()
         if isinstance(part, TextPart | ToolPart)
     }
@@ -145,8 +145,8 @@ async def test_words_that_were_streamed_for_more_than_a_second_survive_a_kill(pr
     process.kill()
     process.wait()
     workspace = make_workspace(project, model=ScriptedModel(says("Next.")), keep=True)
-    [info] = workspace.sessions.listed()
-    [_, reply] = workspace.sessions.messages(info.id)
+    [info] = await workspace.sessions.listed()
+    [_, reply] = await workspace.sessions.messages(info.id)
     assert reply.text.startswith("word word word")
     assert nothing_open(reply)
     await workspace.close()

@@ -51,7 +51,7 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
     session = workspace.sessions.create(title="Long")
     message = (await session.turns.answer(Prompt(text="Go on and on."))).message
     assert message.text == "Done."
-    stored = workspace.sessions.messages(session.id)
+    stored = await workspace.sessions.messages(session.id)
     assert sum(len(one.calls) for one in stored) == STEPS * CALLS
     assert nothing_open(*stored)
     assert sum(bool(info_of(one).summary) for one in stored if one.info.role == "assistant") > 5

@@ -13,8 +13,8 @@ import pytest
 from toolwright.call import call_from_text
 from toolwright.errors import UsageError
 from toolwright.parts import Completed, Pending, Span, ToolPart
-from toolwright.session.database import StorageError
 from toolwright.session.storage import Storage
+from toolwright.session.store import StorageError
 from toolwright.testing import make_session, make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
 
@@ -87,10 +87,11 @@ async def test_any_text_a_model_can_write_is_stored_and_comes_back(tmp_path: Pat
 
 async def test_a_file_that_takes_nothing_is_told_and_what_it_missed_is_written_later(tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "x.db")
+    await storage.settled()
     blocker = sqlite3.connect(storage.database.path)
     blocker.execute("ALTER TABLE part RENAME TO elsewhere")
     storage.put_part(part(1))
-    with pytest.raises(StorageError, match="cannot be written"):
+    with pytest.raises(StorageError, match="is damaged: no such table: part"):
         await asyncio.wait_for(storage.settled(), timeout=10)
     blocker.execute("ALTER TABLE elsewhere RENAME TO part")
     blocker.close()
@@ -131,14 +132,15 @@ async def test_one_damaged_row_hides_no_other(project: Path) -> None:
     connection.commit()
     connection.close()
     storage = workspace.sessions.store
-    assert [info.id for info in storage.sessions(storage.session(session_id).project_id)] == [session_id]
+    project_id = (await storage.session(session_id)).project_id
+    assert [info.id for info in await storage.sessions(project_id)] == [session_id]
     await workspace.close()
 
 
 async def test_a_session_that_is_not_there_is_named(tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "x.db")
     with pytest.raises(UsageError, match="There is no session 'ses_other'"):
-        storage.session("ses_other")
+        await storage.session("ses_other")
     await storage.close()
 
 

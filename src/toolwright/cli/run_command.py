@@ -53,20 +53,20 @@ def _parser() -> argparse.ArgumentParser:
 async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
     async with open_from(options, answer=user, keep=True) as workspace:
-        session = _session(workspace, options)
+        session = await _session(workspace, options)
         result = await _answered(workspace, session, options)
         await workspace.titles.settled()
         return _told(result, options)
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
+async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        return sessions.open(options.session)
+        return await sessions.open(options.session)
     if options.go_on:
-        return sessions.open(sessions.latest().id)
+        return await sessions.open((await sessions.latest()).id)
     return sessions.create(title=options.title)
 
 
