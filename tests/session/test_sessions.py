@@ -341,7 +341,7 @@ async def test_what_a_dead_process_left_open_is_closed_at_the_next_start(project
         dead = Storage.open(stage.workspace.folders.database)
         await dead.take(session_id, Owner.new())
         await dead.close()
-        assert not nothing_open(*await stage.stored())
+        assert not nothing_open(*await stage.workspace.store.messages(session_id))
     async with opened(project, says("Two."), config=config) as again:
         assert nothing_open(*await again.workspace.sessions.messages(session_id)), "without being opened"
         assert await again.workspace.sessions.store.leases() == []

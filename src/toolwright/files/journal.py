@@ -79,6 +79,7 @@ class Journal:
             room -= size
             if room < 0:
                 path.unlink(missing_ok=True)
+        make_folder(self._folder)
         (self._folder / "pruned").touch(0o600)
 
     def _is_pruning_due(self) -> bool:

@@ -81,7 +81,7 @@ class Database:
     version: int
     beat: Action | None = None
     """Done by the writer every `beat_seconds` while there is one."""
-    beat_seconds: float = 5.0
+    beat_seconds: float = 3.0
     _queue: "SimpleQueue[list[_Order]]" = field(default_factory=SimpleQueue)
     _gathered: "list[_Order | _Row]" = field(default_factory=list)
     """Orders of this turn of the event loop. They go to the writer together, so that they are one commit."""
@@ -95,7 +95,7 @@ class Database:
     _written: int = 0
 
     @classmethod
-    def open(cls, path: Path, schema: str, version: int, *, beat_seconds: float = 5.0) -> "Database":
+    def open(cls, path: Path, schema: str, version: int, *, beat_seconds: float = 3.0) -> "Database":
         """The database at a path, made if there is none."""
         database = cls(path, schema, version, beat_seconds=beat_seconds)
         threading.Thread(target=database._write_all, name="toolwright-storage", daemon=True).start()

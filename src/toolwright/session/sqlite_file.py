@@ -49,7 +49,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
 
 def problem_of(path: Path, error: Exception) -> ToolwrightError:
     """The error as a person should read it."""
-    text = str(error)
+    text = " ".join(str(error).split())[:200]
     match error:
         case ToolwrightError():
             return error

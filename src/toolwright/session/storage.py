@@ -75,7 +75,7 @@ class Storage:
     """Those that have taken sessions through here."""
 
     @classmethod
-    def open(cls, path: Path, *, beat_seconds: float = 5.0) -> "Storage":
+    def open(cls, path: Path, *, beat_seconds: float = 3.0) -> "Storage":
         """The database at a path, made if there is none; what is wrong with it is told to the first who waits."""
         database = Database.open(path, _SCHEMA, VERSION, beat_seconds=beat_seconds)
         return cls(database, OwnerLocks(path.parent / "owners"))
