@@ -103,6 +103,7 @@ SWALLOWING = {
     "call.py": 2,  # whatever a tool or a hook does, a call ends with a result
     "inbox.py": 1,  # whoever answers
     "events.py": 1,  # a listener
+    "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
     "workspace.py": 1,  # an extension that cannot start
     "workspace_services.py": 1,  # a service that cannot be closed

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.session.stage import calls, read
 from toolwright.errors import UsageError
 from toolwright.messages import AnyPart, Info, Message, ModelRef, Moment, SessionInfo, TextPart, User
 from toolwright.models.scripted import ScriptedModel
@@ -61,9 +62,9 @@ class TextStore:
             kept.pop(session_id, None)
 
     async def session(self, session_id: str) -> SessionInfo:
-        for info in self._all(SessionInfo, self.sessions_):
-            if info.id == session_id:
-                return info
+        if session_id in self.sessions_:
+            info: SessionInfo = from_json(SessionInfo, json.loads(self.sessions_[session_id]))
+            return info
         raise UsageError(f"There is no session {session_id!r}.")
 
     async def knows(self, *ids: str) -> bool:
@@ -245,8 +246,7 @@ async def test_what_nobody_uses_is_found_with_its_whole_tree(store: Store) -> No
 
 async def test_a_workspace_works_with_any_store(store: Store, project: Path) -> None:
     (project / "a.txt").write_text("hello\n")
-    read = {"name": "read", "args": {"filePath": "a.txt"}}
-    model = ScriptedModel({"tools": [read]}, {"text": "One."}, {"text": "Two."}, title={"text": "Titled"})
+    model = ScriptedModel(calls(read()), {"text": "One."}, {"text": "Two."}, title={"text": "Titled"})
     async with make_workspace(project, model=model, store=store) as workspace, workspace.session() as first:
         assert (await first.prompt("First.")).text == "One."
         name = first.id

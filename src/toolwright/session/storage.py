@@ -133,7 +133,7 @@ class Storage:
             if lease.state == "held" or watched is not None:
                 raise UsageError(taken(lease))
             watched = beats
-            await asyncio.sleep(self.database.beat_seconds * MISSED)
+            await asyncio.sleep(self.database.writer.beat_seconds * MISSED)
 
     def let_go(self, session_id: str, owner: Owner) -> None:
         self.database.write("DELETE FROM lease WHERE session_id = ? AND workspace = ?", session_id, owner.workspace)
@@ -156,7 +156,7 @@ class Storage:
         locked = self.locks.hold(owner)
         connection.execute(_PUT_LEASE, (session_id, owner.host, owner.pid, owner.workspace, locked, now()))
         self._workspaces.add(owner.workspace)
-        self.database.beat = self._beat
+        self.database.writer.beat = self._beat
         return None
 
     def _beat(self, connection: sqlite3.Connection) -> None:
@@ -164,13 +164,13 @@ class Storage:
         marks = ", ".join("?" * len(self._workspaces))
         beat = f"UPDATE lease SET beats = beats + 1, beat = ? WHERE workspace IN ({marks})"
         if not connection.execute(beat, (now(), *self._workspaces)).rowcount:
-            self.database.beat = None
+            self.database.writer.beat = None
 
     def _lease(self, row: tuple[Any, ...]) -> Lease:
         """A lease and its state: by the lock where that reaches, by the beats where it does not."""
         session_id, its_host, pid, workspace, locked, _, beat = row
         owner = Owner(host=its_host, pid=pid, workspace=str(workspace))
-        fresh = isinstance(beat, int) and 0 <= now() - beat < self.database.beat_seconds * MISSED * 1000
+        fresh = isinstance(beat, int) and 0 <= now() - beat < self.database.writer.beat_seconds * MISSED * 1000
         if self.locks.is_held(owner):
             state: Literal["held", "silent", "dead"] = "held"
         elif locked and its_host == host():

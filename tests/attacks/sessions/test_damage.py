@@ -48,7 +48,14 @@ def _head(offset: int, value: bytes) -> Damage:
 
 
 def _truncated(share: float) -> Damage:
-    return lambda path: path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    return _changed(lambda data: data[: int(len(data) * share)])
+
+
+def _changed(change: Callable[[bytes], bytes]) -> Damage:
+    def damage(path: Path) -> None:
+        path.write_bytes(change(path.read_bytes()))
+
+    return damage
 
 
 def _folder(path: Path) -> None:
@@ -63,8 +70,8 @@ DAMAGES: dict[str, Damage] = {
         f"no table {name}": _statement(f"DROP TABLE {name}") for name in ("session", "message", "part", "todo", "lease")
     },
     **{f"truncated to {share}": _truncated(share) for share in (0, 0.1, 0.5, 0.9)},
-    "no database": lambda path: path.write_bytes(b"this is not a database at all " * 100),
-    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "no database": _changed(lambda _: b"this is not a database at all " * 100),
+    "zeros": _changed(lambda data: bytes(len(data))),
     "a folder": _folder,
     "a page size that is none": _head(16, b"\x00\x03"),
     "an unknown format": _head(18, b"\x63\x63"),
