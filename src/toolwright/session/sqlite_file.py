@@ -37,10 +37,11 @@ def prepare(path: Path, schema: str, version: int, patience: float) -> sqlite3.C
 
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=patience)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.05)
     try:
         _use_wal(connection, time.monotonic() + patience)
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
     except BaseException:
         connection.close()
         raise

@@ -83,7 +83,7 @@ class Writer:
             _shrink(connection)
         for entry in batch:
             if isinstance(entry, Waiter):
-                _answer(connection, entry, problem)
+                self._be_patient_after(_answered(connection, entry, problem))
         if connection is not None:
             self._beat(connection)
         return problem
@@ -107,10 +107,11 @@ class Writer:
         # Only trouble that may pass is worth another try; a statement that can never work must not block the rest.
         if self._connection is not None and not isinstance(problem, sqlite3.OperationalError):
             self._backlog.clear()
-        self._be_patient(SHORT_PATIENCE if isinstance(problem, sqlite3.OperationalError) else PATIENCE)
+        self._be_patient_after(problem)
         return problem
 
-    def _be_patient(self, seconds: float) -> None:
+    def _be_patient_after(self, problem: Exception | None) -> None:
+        seconds = SHORT_PATIENCE if isinstance(problem, sqlite3.OperationalError) else PATIENCE
         if seconds != self._patience:
             self._patience = seconds
             if self._connection is not None:
@@ -121,9 +122,11 @@ class Writer:
         now = time.monotonic()
         if self.beat is None:
             self.due = None
-        elif self.due is None or now >= self.due:
+        elif self.due is None:
             self.due = now + self.beat_seconds
-            _answer(connection, Waiter(lambda *_: None, self.beat), None)
+        elif now >= self.due:
+            self.due = now + self.beat_seconds
+            tried(partial(_in_transaction, connection, self.beat))
 
 
 def tried(action: Callable[[], T]) -> tuple[T | None, Exception | None]:
@@ -169,11 +172,12 @@ def _shrink(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _answer(connection: sqlite3.Connection | None, waiter: Waiter, problem: Exception | None) -> None:
+def _answered(connection: sqlite3.Connection | None, waiter: Waiter, problem: Exception | None) -> Exception | None:
     value = None
     if problem is None and connection is not None and waiter.action is not None:
         value, problem = tried(partial(_in_transaction, connection, waiter.action))
     waiter.tell(value, problem)
+    return problem
 
 
 def _in_transaction(connection: sqlite3.Connection, action: Action) -> Any:
