@@ -192,6 +192,7 @@ async def test_a_locked_database_does_not_stop_the_loop_and_is_waited_for(storag
     other.close()
 
 
+@pytest.mark.slow
 async def test_a_database_that_stays_locked_is_told_as_such_and_only_once_waited_for(project: Path) -> None:
     async with opened(project, says("One.")) as stage:
         await stage.prompt("First.")
