@@ -13,6 +13,7 @@ from tests.session.stage import Stage, call, calls, error_of, nothing_open, open
 from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
+from toolwright.inbox import Question, Reply
 from toolwright.messages import Assistant, Moment, SessionInfo
 from toolwright.models.info import Prices
 from toolwright.models.scripted import ScriptedModel
@@ -122,13 +123,13 @@ async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Pa
 
 
 async def test_deleting_a_session_at_work_stops_it_and_it_does_not_come_back(project: Path) -> None:
-    model = ScriptedModel(says("One.", delay=5), title=says("Late title", delay=0.2))
+    model = ScriptedModel(says("One.", delay=600), title=says("Late title", delay=0.2))
     async with opened(project, model=model) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.requests)
         await stage.workspace.sessions.delete(stage.session.id)
         assert error_of(await turn) == "MessageAbortedError"
-        await asyncio.sleep(0.3)
+        await stage.workspace.titles.settled()
         assert await stage.workspace.sessions.listed() == []
 
 
@@ -280,16 +281,28 @@ async def test_a_session_that_another_process_works_on_is_refused(project: Path)
 async def test_two_workspaces_of_one_process_take_turns_on_a_session_and_see_each_others_words(project: Path) -> None:
     async with opened(project, says("One."), says("Three.")) as stage:
         await stage.prompt("First.")
-        model = ScriptedModel(says("Two.", delay=0.3))
-        other = make_workspace(project, model=model, keep=True)
+        asked, answered = asyncio.Event(), asyncio.Event()
+
+        async def wait(_: Question) -> Reply:
+            asked.set()
+            await answered.wait()
+            return Reply(kind="once")
+
+        model = ScriptedModel(calls(read()), says("Two."))
+        other = make_workspace(project, model=model, keep=True, user=wait, config={"permission": {"read": "ask"}})
         session = await other.sessions.open(stage.session.id)
         working = asyncio.create_task(session.turns.answer(Prompt(text="Second.")))
-        await until(lambda: model.requests)
+        await asked.wait()
         with pytest.raises(UsageError, match="working on"):
             await stage.prompt("Meanwhile.")
+        answered.set()
         assert (await working).message.text == "Two."
         assert (await stage.prompt("Third.")).text == "Three."
-        assert words(stage.requests[-1]) == "First.\nSecond.\nThird."
+        assert [one for one in words(stage.requests[-1]).splitlines() if one.endswith(".")][-3:] == [
+            "First.",
+            "Second.",
+            "Third.",
+        ]
         await other.close()
 
 
