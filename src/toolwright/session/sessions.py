@@ -120,9 +120,7 @@ class Sessions:
     async def load(self, session: Session) -> None:
         """Read an earlier session from the store: its messages, its rules, who worked in it last."""
         info = await self._own(session.id)
-        for lease in await self.store.leases():
-            if lease.session_id == session.id and lease.state == "held" and lease.owner != self.owner:
-                raise UsageError(taken(lease))
+        await self._refuse_if_taken(session.id)
         conversation = Conversation(info, self.store, self.bus, await self.store.messages(session.id))
         repair(conversation)
         session.hold(conversation)
@@ -182,6 +180,7 @@ class Sessions:
         """Remove the sessions of all projects that nobody has used since that moment; the ids that are gone."""
         gone = [one for one in await self.store.unused_since(milliseconds) if one not in self.home.sessions_open]
         for session_id in gone:
+            await self.home.end_session(session_id)
             self._remove(session_id)
         if gone:
             self.store.shrink()
@@ -279,6 +278,16 @@ class Sessions:
             log.info("%s is gone, or another process has it by now", session_id)
         self.store.let_go(session_id, self.owner)
         return found
+
+    async def _refuse_if_taken(self, session_id: str) -> None:
+        """UsageError if another works on a session. What one that has ended left in it is closed."""
+        for lease in await self.store.leases():
+            if lease.session_id != session_id or lease.owner == self.owner:
+                continue
+            if lease.state == "held":
+                raise UsageError(taken(lease))
+            await self.store.take(session_id, self.owner)
+            await self._repair(session_id)
 
     async def _own(self, session_id: str) -> SessionInfo:
         """A session of this project. Those of others are not to be changed from here."""
