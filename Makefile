@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test demo bench lock clean
+.PHONY: check format lint types layers fast test attack demo bench lock clean
 
 check: format lint types layers fast
 
@@ -28,6 +28,13 @@ fast: $(READY)
 
 test: lint types layers
 	$(BIN)/pytest -n 2
+
+# The long forms of the attacks, with a budget of time and a seed.
+SECONDS ?= 120
+SEED ?= 1
+attack: $(READY)
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
 demo: $(READY)
 	$(BIN)/tw demo

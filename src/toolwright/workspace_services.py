@@ -67,6 +67,12 @@ class Services:
         self.stack = AsyncExitStack()
 
     @property
+    def default_model(self) -> str:
+        """`provider/model` for prompts that name none."""
+        given = self.model
+        return (given if isinstance(given, str) else given.info.full_name) or self.settings.model
+
+    @property
     def settings(self) -> Settings:
         return self.config.settings
 
@@ -138,6 +144,8 @@ class Services:
             data=self.folders.data,
             scopes=self.scopes,
             home=self.folders.home,
+            config=(self.folders.config, self.folders.reference_config),
+            environment=self.environment,
         )
 
     @cached_property
@@ -236,7 +244,8 @@ class Services:
         """The models there are, and the user's keys for them."""
         from toolwright.session.models import open_connections
 
-        return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
+        lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
+        return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
     @cached_property
     def titles(self) -> "Titles":

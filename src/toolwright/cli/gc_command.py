@@ -53,6 +53,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 async def _clean(workspace: Workspace, days: int) -> int:
     gone = await workspace.sessions.collect(now() - days * _DAY)
+    workspace.files.journal.sweep()
     workspace.files.journal.prune()
     workspace.truncator.remove_old()
     return len(gone)

@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from toolwright.record import record
 
 LINES = 100
 """How many lines of one file are kept; the others are only counted."""
@@ -13,17 +14,15 @@ COUNTED = 10_000
 """How many matching lines of one file are counted; after that it is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Query:
     """One search through the lines of files."""
 
     pattern: str
     base: Path
-    """The folder that `start`, `also`, the include patterns and all answers are relative to."""
+    """The folder that `start`, the include patterns and all answers are relative to."""
     start: str = "."
     """The folder or file to search."""
-    also: tuple[str, ...] = ()
-    """Files to search whatever the other rules say."""
     include: tuple[str, ...] = ()
     """Only files that fit one of these; `!` excludes. A file named like this is searched even if it is ignored."""
     literal: bool = False
@@ -46,7 +45,7 @@ class Matches(NamedTuple):
     path: str
     total: int
     lines: bytes
-    """The first of them, each as `number:text`."""
+    """The first of them, each as `number:offset:text`."""
 
 
 class Run:

@@ -1,14 +1,16 @@
 """What is known of a model without asking it: limits, abilities, prices; and what a reply cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from toolwright.record import record
 
 LONG = 200_000
 """Tokens of input above which some providers charge their higher prices."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one reply. The five counts do not overlap, whatever the provider's own do."""
 
@@ -25,7 +27,7 @@ class Usage:
         return self.input + self.output + self.reasoning + self.cache_read + self.cache_write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prices:
     """Dollars for a million tokens."""
 
@@ -34,11 +36,12 @@ class Prices:
     cache_read: float = 0.0
     cache_write: float = 0.0
     long: "Prices | None" = None
-    """Instead of these when the input is longer than LONG."""
+    """Instead of these when the input is longer than `long_from`."""
+    long_from: int = LONG
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one reply. Reasoning is charged once, as output."""
-        if self.long is not None and usage.input + usage.cache_read + usage.cache_write > LONG:
+        if self.long is not None and usage.input + usage.cache_read + usage.cache_write > self.long_from:
             return self.long.cost(usage)
         total = (
             usage.input * self.input
@@ -49,7 +52,7 @@ class Prices:
         return total / 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Tokens; 0 where nobody knows."""
 
@@ -59,7 +62,7 @@ class Limits:
     """The most that may be sent, where that is less than the context."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
     """One entry of the catalogue."""
 
@@ -88,8 +91,18 @@ class ModelInfo:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the user has configured of its profile (profiles.py)."""
+    priced: bool = True
+    """Whether its price is known, or at least assumed; False where costs cannot be told."""
+    until: str = ""
+    """The day on which the provider ends it, where that is known."""
+    local: bool = False
+    """Whether it runs on this machine, where often only one request is served at a time."""
     known: bool = True
     """False where the entry is an assumption from a related model, or from nothing."""
+    guessed_from: str = ""
+    """The related model whose limits and prices were assumed."""
 
     def __post_init__(self) -> None:
         if not self.api_id:

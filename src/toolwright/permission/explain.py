@@ -1,16 +1,16 @@
 """Why a decision came out as it did: every rule that fits, which one won, and what would change it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from toolwright.permission.approvals import Approval
+from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """One pattern of one request, under one agent's rules."""
 
@@ -27,7 +27,11 @@ class Explanation:
         return self.decision.action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_INSIDE = 5
+"""How many names in a folder are shown that a rule forbids or asks about."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class RequestExplanation:
     """A whole request: its patterns, the approvals that cover it, and what it comes to."""
 
@@ -43,11 +47,17 @@ def explain(policy: Policy, request: Request, approvals: Sequence[Approval]) -> 
     covering = tuple(
         approval
         for approval in approvals
-        if any(approval.covers(request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+        if any(covered(request, pattern, [approval]) for pattern in (*request.patterns, *request.implied))
     )
+    inside = [
+        name
+        for below in request.below
+        for name in policy.named_below(request.permission, below)
+        if policy.decide(request.permission, name).action != "allow"
+    ]
     explanations = tuple(
         one
-        for shown, patterns in ((True, request.patterns), (False, request.implied))
+        for shown, patterns in ((True, request.patterns), (False, (*request.implied, *inside[:_INSIDE])))
         for pattern in patterns
         for one in _chain(policy, request.permission, pattern, shown)
     )

@@ -1,16 +1,20 @@
 """Answering a prompt: the turn under way, and all that its steps need."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
+from toolwright.models.encode import Once, merge
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
+from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
+from toolwright.models.sizes import tools_size
 from toolwright.parts import Failed, Running, Span, new_part
+from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionError
@@ -26,7 +30,7 @@ CompactionHook = Callable[[Callable[[], Awaitable[None]], str], Awaitable[None]]
 """Around the making of a summary: `await proceed()`. The id is the session's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
     """When a conversation is shortened."""
 
@@ -38,12 +42,15 @@ class CompactionSettings:
     """Tokens kept free; as many as the longest reply if not said."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Toolbox:
     """The offered tools as a model is told of them; the same objects as long as nothing has changed."""
 
     _offered: tuple[object, ...] = ()
     _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
+
+    short: Once[ToolSpec, ToolSpec] = field(default_factory=lambda: Once(short_spec))
+    """The same in few words, for a model with little room."""
 
     async def specs(self, session: Session, turn: Turn) -> list[ToolSpec]:
         registry, names = session.home.caller.registry, session.offered(turn)
@@ -73,7 +80,7 @@ def _without_default(value: Json) -> Json:
     return {name: entry for name, entry in value.items() if not (name == "default" and silent)}
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Answering:
     """How far a turn has come."""
 
@@ -145,6 +152,7 @@ class Answering:
                 self.agent,
                 directory=self.session.home.directory,
                 root=self.instructions.root,
+                begun=self.conversation.info.time.created,
                 instructions=self.instructions,
                 extra=self.user.system or "",
             )
@@ -152,24 +160,26 @@ class Answering:
         return self._system
 
     def settings(self) -> Settings:
-        from toolwright.models.families import family_settings
+        from toolwright.models.families import chosen_variant, family_settings
 
         usual = family_settings(self.model.info)
         agent = self.agent
-        variant = dict(self.model.info.variants.get(self.user.variant or agent.variant or "", {}))
+        variant = chosen_variant(self.model.info, asked=self.user.variant or "", usual=agent.variant or "")
         return replace(
             usual,
             temperature=usual.temperature if agent.temperature is None else agent.temperature,
             top_p=usual.top_p if agent.top_p is None else agent.top_p,
-            options={**usual.options, **agent.options, **variant},
+            options=merge(usual.options, agent.options, variant),
             cache_key=self.conversation.id,
         )
 
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
-        specs = await self.toolbox.specs(self.session, self.turn)
+        specs = await self.toolbox.specs(self.session, self.turn) if self.model.info.tools else []
+        if 0 < self.model.info.limits.context <= SMALL_CONTEXT:
+            specs = [self.toolbox.short(one) for one in specs]
         if not self.tools_size:
-            self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4
+            self.tools_size = tools_size(specs)
         return specs
 
     def fail(self, message: Message, failure: Failure) -> None:

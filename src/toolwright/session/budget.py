@@ -1,21 +1,25 @@
 """How much a turn may take, and how much it has taken, with what its subagents take."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from toolwright.errors import ToolwrightError
+from toolwright.record import record
+
+STEPS = 500
+"""Replies of the model in one turn, where nobody has said otherwise: more is a model that has lost its way."""
 
 
 class LimitReached(ToolwrightError):
     """A budget is used up. What was done stays done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Budget:
     """How much one turn may take; None where nothing is set."""
 
-    steps: int | None = None
+    steps: int | None = STEPS
     tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None
@@ -37,7 +41,7 @@ def _lower(one: Number | None, other: Number | None) -> Number | None:
     return one if other is None else other if one is None else min(one, other)
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Spending:
     """What a turn has taken. What a subagent takes counts for the turns above it as well."""
 
@@ -70,7 +74,9 @@ class Spending:
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:
-                raise LimitReached(f"The turn has used {amount:g} of {limit:g} {what}. Raise the budget to go on.")
+                raise LimitReached(
+                    f"The turn has used {_plain(amount)} of {_plain(limit)} {what}. Raise the budget to go on."
+                )
         if self.above is not None:
             self.above.check()
 
@@ -81,3 +87,8 @@ class Spending:
         above = self.above.seconds_left() if self.above is not None else None
         known = [left for left in (own, above) if left is not None]
         return min(known, default=None)
+
+
+def _plain(number: float) -> str:
+    """Never as 1e+06."""
+    return f"{number:.4f}".rstrip("0").rstrip(".")

@@ -6,20 +6,21 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from toolwright.errors import ToolwrightError
+from toolwright.record import record
 from toolwright.session.sqlite_file import connect, problem_of
 from toolwright.session.writer import PATIENCE, Action, End, Lost, Order, Shrink, Tell, Waiter, Write, Writer, tried
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Row:
     """A row that is not made ready yet, because another may take its place before it goes."""
 
@@ -27,7 +28,7 @@ class _Row:
     values: Callable[[], tuple[Any, ...]]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Database:
     """A file that any number of processes may have open. Only the writer's thread changes it.
 

@@ -3,14 +3,15 @@
 import fcntl
 import os
 import socket
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
 from toolwright.private import make_folder
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Owner:
     """One opened workspace of one process, equal to no other."""
 
@@ -25,7 +26,7 @@ class Owner:
         return cls(host=host(), pid=os.getpid(), workspace=os.urandom(8).hex())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Lease:
     """A session that somebody works on, or did when its process ended."""
 
@@ -49,7 +50,7 @@ def taken(lease: Lease) -> str:
     return f"{where} is working on {lease.session_id}. Wait for it, or fork the session."
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class OwnerLocks:
     """One locked file for each owner at work. The kernel unlocks it when the process ends, however it ends."""
 

@@ -1,16 +1,17 @@
 """Noticing that a model goes round in circles: the same call, or the same few calls, over and over."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolwright.record import record
 from toolwright.tool import Call
 
 TIMES = 3
 """How often the same must come in a row before the user is asked."""
-LONGEST_CYCLE = 4
+LONGEST_CYCLE = 8
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Repeats:
     """The calls of a turn, across its steps, as far back as matters."""
 

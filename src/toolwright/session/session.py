@@ -1,7 +1,6 @@
 """A session: what is prompted, recorded and ruled. Everything kept by its id goes with it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,6 +13,7 @@ from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
 from toolwright.permission.gate import Asked, Asker, Gate
 from toolwright.permission.rules import Policy, Rule
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
@@ -331,7 +331,7 @@ async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
     return result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@record(frozen=True, slots=True, kw_only=True, repr=False)
 class CallContext(ToolContext):
     """What a session offers one of its calls."""
 
@@ -353,6 +353,9 @@ class CallContext(ToolContext):
 
     def hides(self, permission: str) -> bool:
         return self.policy.hides(permission)
+
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.policy.about(permission)
 
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         self.record.progress(title, metadata or {})

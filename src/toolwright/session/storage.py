@@ -5,7 +5,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
+from toolwright.record import record
 from toolwright.session.database import Database
 from toolwright.session.owner import Lease, Owner, OwnerLocks, host, taken
 from toolwright.session.store import roots_of
@@ -65,7 +66,7 @@ MISSED = 3
 """Beats without which a lease of another host is doubted, and then watched for as long before it is taken over."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Storage:
     """Implements Store with one SQLite file, which any number of processes on any number of hosts may share."""
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolwright.events import Bus
+from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.events import TodoUpdated
 from toolwright.session.store import Json, Store
 from toolwright.wire import from_json, to_json
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class StoredTodos:
     """Implements Todos: remembered while the workspace is open, kept where its sessions are."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.agents import Agent
@@ -12,10 +12,12 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import WrongAnswer
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.models.families import require_price
 from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part, new_part
+from toolwright.record import record
 from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
 from toolwright.session.budget import Budget, LimitReached, Spending
 from toolwright.session.changes import Changes, FileChange
@@ -55,7 +57,7 @@ class SessionBusy(UsageError):
     """Something was asked for that cannot be done while the session works."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnSettings:
     """What holds for every turn of a workspace."""
 
@@ -73,7 +75,7 @@ class TurnSettings:
     compaction_hooks: tuple[CompactionHook, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@record(slots=True, kw_only=True, eq=False)
 class Turns:
     """Takes prompts for one session. A prompt that comes while another is answered waits its turn."""
 
@@ -158,6 +160,8 @@ class Turns:
         self, work: Work[TurnEnd], prompt: Prompt, steps: "Callable[[], Awaitable[Message]] | None" = None
     ) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
+        if (prompt.budget or self.settings.budget).cost is not None:
+            require_price(model.info)
         if prompt.message_id and await self.store.knows(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
         await self._take()
@@ -267,7 +271,7 @@ class Turns:
         )
         keys = (self.session.id, info.id)
         parts: list[Part] = [TextPart(**new_part(*keys), text=prompt.text)] if prompt.text else []
-        if words := reminder(agent.name, before.agent if before else ""):
+        if words := reminder(agent.name, before.agent if before else "", before.time.created if before else 0):
             parts.append(TextPart(**new_part(*keys), text=words, synthetic=True))
         message = self.conversation.add(info, parts)
         self.conversation.change(self.conversation.info)

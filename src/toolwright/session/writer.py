@@ -4,11 +4,12 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from toolwright.record import record
 from toolwright.session.sqlite_file import prepare
 
 T = TypeVar("T")
@@ -21,20 +22,20 @@ SHORT_PATIENCE = 0.5
 """The same while waiting was in vain just before, so that all waits of a command together stay bearable."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Write:
     statement: str
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lost:
     """A row that cannot be made ready at all."""
 
     reason: Exception | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Waiter:
     """Somebody who wants to know when all that was put before is written, and may want more done then."""
 
@@ -42,12 +43,12 @@ class Waiter:
     action: Action | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shrink:
     """An order that cannot be carried out inside a transaction."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class End:
     """The last order."""
 
@@ -57,7 +58,7 @@ class End:
 Order = Write | Lost | Waiter | Shrink | End
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Writer:
     """What the writer's thread has in hand."""
 
@@ -65,7 +66,7 @@ class Writer:
     schema: str
     version: int
     beat_seconds: float
-    beat: Action | None = None
+    beat: Action | None = field(default=None, repr=False)
     """Done every `beat_seconds` while there is one."""
     due: float | None = None
     """When that is due, by the monotonic clock."""
