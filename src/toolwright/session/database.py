@@ -104,7 +104,8 @@ class Database:
             self._queue.put([_made_ready(one) if isinstance(one, _Row) else one for one in gathered])
 
     async def _told(self, action: Action | None) -> Any:
-        self._require_open()
+        if not self._open:
+            raise self._closed()
         done, tell = self._answer()
         self._order(Waiter(tell, action))
         self._hand_over()
@@ -117,7 +118,8 @@ class Database:
 
     async def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """What an action finds, on a thread of its own. It sees everything that was written before it."""
-        self._require_open()
+        if not self._open:
+            raise self._closed()
         if self._written < self._put:
             await self.settled()
         if self._reading is None:
@@ -146,9 +148,8 @@ class Database:
             self._writing.join()
         done.result()
 
-    def _require_open(self) -> None:
-        if not self._open:
-            raise problem_of(self.path, sqlite3.ProgrammingError("it was closed"))
+    def _closed(self) -> ToolwrightError:
+        return problem_of(self.path, sqlite3.ProgrammingError("it was closed"))
 
     def _answer(self) -> "tuple[asyncio.Future[Any], Tell]":
         """Something to wait for, and how a thread says that it has come."""
@@ -204,9 +205,10 @@ class Database:
 
 
 def _made_ready(row: _Row) -> Write | Lost:
-    """One that cannot be made into text must not take the others of its batch along."""
-    values, problem = tried(row.values)
-    return Lost(problem) if values is None or problem is not None else Write(row.statement, values)
+    try:
+        return Write(row.statement, row.values())
+    except Exception as error:  # noqa: BLE001 - one that cannot be made into text must not take the others along
+        return Lost(error)
 
 
 def _reader(path: Path) -> sqlite3.Connection:

@@ -32,7 +32,7 @@ class Write:
 class Lost:
     """A row that cannot be made ready at all."""
 
-    reason: Exception | None
+    reason: Exception
 
 
 @record(frozen=True, slots=True)
