@@ -112,7 +112,7 @@ def _advice(
             return "It can only be allowed once at a time."
         case "allow" if approvals:
             listed = ", ".join(f"{approval.permission} {approval.pattern}" for approval in approvals)
-            return f"Allowed by approval; take it back with tw permission revoke. Approvals: {listed}."
+            return f"Allowed by approval; tw permission revoke ends it. Approvals: {listed}."
         case _:
             return (
                 f'A rule such as "{request.permission}": {{"{request.patterns[0]}": "ask"}} would make it a question.'

@@ -1,6 +1,7 @@
 """Jobs: shell commands that run, each with its scope, its box and its output; some outlive the call that began them."""
 
 import asyncio
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,8 @@ from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
 from toolwright.record import record
+
+log = logging.getLogger(__name__)
 
 RUNNING = 16
 """Jobs that one session may have running."""
@@ -180,7 +183,9 @@ class Jobs:
         env = {**self._environment, "PWD": str(cwd)}
         program = Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
-        job = Job(command, cwd, box, await self._scopes.start(program), output)
+        scope = await self._scopes.start(program)
+        log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
+        job = Job(command, cwd, box, scope, output)
         self._open.add(job)
         job.on_release = self._released
         return job

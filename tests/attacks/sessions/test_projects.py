@@ -70,4 +70,3 @@ async def test_the_command_line_refuses_and_the_files_stay(project: Path, tmp_pa
         assert said.code == 2
         assert "belongs to another project" in said.error
     assert (project / "b.txt").read_text() == "b\n"
-    assert tw(tmp_path / "elsewhere", "session", "show", foreign).code == 0, "reading is harmless"
