@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
     from toolwright.session.result import TurnResult
+    from toolwright.session.store import Store
     from toolwright.session.turns import Turns, TurnSettings
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ async def open_workspace(
     budget: "Budget | Mapping[str, Any] | None" = None,
     hooks: "Sequence[Hook | Callable[..., Any]]" = (),
     keep: bool = False,
+    store: "Store | None" = None,
     trust: bool = False,
     client: Client = "api",
     environment: Mapping[str, str] | None = None,
@@ -69,7 +71,8 @@ async def open_workspace(
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
-    sessions on disk. `environment` stands in for the variables of the process.
+    sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
+    variables of the process.
     """
     workspace = Workspace(
         Path(path),
@@ -83,6 +86,7 @@ async def open_workspace(
         budget=budget,
         hooks=hooks,
         keep=keep,
+        store=store,
         trust=trust,
         client=client,
         environment=environment,
@@ -119,6 +123,7 @@ class Workspace(Services):
         budget: "Budget | Mapping[str, Any] | None" = None,
         hooks: "Sequence[Hook | Callable[..., Any]]" = (),
         keep: bool = False,
+        store: "Store | None" = None,
         trust: bool = False,
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
@@ -148,7 +153,8 @@ class Workspace(Services):
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
         self.hooks: list[Hook] = []
         self.caller = Caller(registry=self.registry, truncator=self.truncator, hooks=[])
-        self.keep = keep
+        self.keep = keep or store is not None
+        self.given_store = store
         self.model = model
         self.budget = budget
         self.problems: list[ExtensionProblem] = []
@@ -314,7 +320,11 @@ class Workspace(Services):
 
     async def load_session(self, session: Session) -> None:
         """Read an earlier session from the store. UsageError if there is none of that id."""
-        self.sessions.load(session)
+        try:
+            await self.sessions.load(session)
+        except BaseException:
+            self.sessions_open.pop(session.id, None)
+            raise
 
     async def end_session(self, session_id: str) -> None:
         """Let go of everything that is kept for a session: its jobs, what it has read, its approvals, its list."""

@@ -59,6 +59,7 @@ class Services:
     truncator: Truncator
     inbox: Inbox
     keep: bool
+    given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
 
@@ -84,7 +85,9 @@ class Services:
 
     @cached_property
     def store(self) -> Store:
-        """Where sessions are kept: on disk, or in memory as long as the workspace is open."""
+        """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
+        if self.given_store is not None:
+            return self.given_store
         if not self.keep:
             from toolwright.session.memory import MemoryStore
 
@@ -253,10 +256,10 @@ class Services:
 
     @cached_property
     def sessions(self) -> "Sessions":
-        """The sessions of this project, after what dead processes left open has been closed."""
+        """The sessions of this project."""
         from toolwright.session.sessions import Sessions
 
-        sessions = Sessions(
+        return Sessions(
             home=cast("SessionHome", self),
             store=self.store,
             bus=self.bus,
@@ -265,8 +268,6 @@ class Services:
             directory=str(self.directory),
             owner=self.owner,
         )
-        sessions.repair_abandoned()
-        return sessions
 
     @cached_property
     def owner(self) -> "Owner":
