@@ -1,4 +1,4 @@
-"""The servers that run: one for each root and language, started when first wanted, ended when idle, too large or done."""
+"""The servers that run: one for each root and language, started when wanted, ended when idle, too large or done."""
 
 import asyncio
 import logging

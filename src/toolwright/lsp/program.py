@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections import deque
+from functools import partial
 from typing import IO
 
 from toolwright.process.keeper.family import descendants
@@ -60,14 +61,14 @@ class Running:
         assert scope.stdin is not None
         assert scope.stderr is not None
         for reader, descriptor in ((self.reader, scope.stdout), (self._errors, scope.stderr)):
-            protocol = asyncio.StreamReaderProtocol(reader)
-            reading, _ = await loop.connect_read_pipe(lambda made=protocol: made, _opened(descriptor, "rb"))
+            protocol = partial(asyncio.StreamReaderProtocol, reader)
+            reading, _ = await loop.connect_read_pipe(protocol, _opened(descriptor, "rb"))
             self._transports.append(reading)
-        writing, protocol = await loop.connect_write_pipe(
+        writing, made = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), _opened(scope.stdin, "wb")
         )
         self._transports.append(writing)
-        self.writer = asyncio.StreamWriter(writing, protocol, None, loop)
+        self.writer = asyncio.StreamWriter(writing, made, None, loop)
         self._listening = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:

@@ -221,7 +221,8 @@ class Finder:
         values = dict[str, str]()
         if server.python and self.trusted:
             pythons = (environment / "bin" / "python" for environment in self._virtual(root))
-            values |= {"python": str(python) for python in list(pythons)[::-1] if python.is_file()}
+            python = next((python for python in pythons if python.is_file()), None)
+            values |= {"python": str(python)} if python else {}
         if not server.needs:
             return values
         needed = {"tsserver": "typescript/lib/tsserver.js", "typescript7": "typescript/package.json"}
@@ -236,7 +237,9 @@ class Finder:
 
 
 def _server(entry: Mapping[str, Any]) -> Server:
-    frozen = {name: _tuples(value) if isinstance(value, list) else value for name, value in entry.items()}
+    frozen: dict[str, Any] = {}
+    for name, value in entry.items():
+        frozen[name] = _tuples(value) if isinstance(value, list) else value
     return Server(**frozen)
 
 
@@ -251,7 +254,7 @@ def _holds(folder: Path, names: Sequence[str]) -> bool:
     if len(plain) == len(names):
         return False
     try:
-        entries = os.listdir(folder)
+        entries = [entry.name for entry in folder.iterdir()]
     except OSError:
         return False
     return any(fnmatchcase(entry, name) for name in names for entry in entries)
