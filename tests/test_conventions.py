@@ -104,7 +104,8 @@ SWALLOWING = {
     "inbox.py": 1,  # whoever answers
     "events.py": 1,  # a listener
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
-    "workspace.py": 2,  # an extension that cannot start, a service that cannot be closed
+    "workspace.py": 1,  # an extension that cannot start
+    "workspace_services.py": 1,  # a service that cannot be closed
 }
 """The places where an error of somebody else's code is contained, whatever it is; each logs it."""
 

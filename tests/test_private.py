@@ -12,9 +12,10 @@ import pytest
 from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
+from toolwright.models.scripted import Turn
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.private import make_folder, read_private, update
-from toolwright.testing import make_workspace
+from toolwright.testing import ScriptedModel, make_workspace
 
 
 def mode(path: Path) -> int:
@@ -104,3 +105,19 @@ def test_without_a_home_to_write_in_a_command_works_and_says_so(tmp_path: Path, 
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("cannot be used") == 1
+
+
+async def test_what_a_session_leaves_is_for_its_owner_alone(project: Path) -> None:
+    (project / "a.txt").write_text("a\n")
+    turns: list[Turn] = [
+        {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
+        {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "a", "newString": "b"}}]},
+        {"text": "Done."},
+    ]
+    async with make_workspace(project, model=ScriptedModel(*turns), keep=True) as workspace:
+        await workspace.prompt("Change it.")
+        data = workspace.folders.data
+    assert (project / "a.txt").read_text() == "b\n"
+    kept = [data, *data.rglob("*")]
+    assert [path for path in kept if mode(path) & 0o077] == []
+    assert any("images" in path.parts for path in kept)

@@ -1,7 +1,7 @@
 """The agents: the built-in ones as data, the user's own from configuration, and the rules each stands under."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -12,6 +12,7 @@ from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
 from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
 from toolwright.tool import Action, Use, nothing_to_use
 
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 Mode = Literal["primary", "subagent", "all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Agent:
     """Who works: a name, a prompt, a model, and what it may do."""
 
@@ -49,7 +50,7 @@ class Agent:
     managed_rules: tuple[Rule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Standing:
     """An agent under the rules that hold for it now, as tools and the registry see it."""
 
@@ -71,7 +72,7 @@ class Standing:
         return self.services(kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Agents:
     """All agents of a workspace, and the layers of rules they share."""
 

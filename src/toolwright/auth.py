@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ConfigError, UsageError
 from toolwright.jsontext import read_json
 from toolwright.private import read_private, update
+from toolwright.record import record
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AuthFile:
     """`auth.json` in the data folder: a record for each provider."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from toolwright.errors import ToolError, UnknownTool
@@ -11,6 +11,7 @@ from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
 from toolwright.order import CallOrder
+from toolwright.record import record
 from toolwright.registry import Registry, shown_name
 from toolwright.request import Request
 from toolwright.tool import Call, Json, Result, Tool, ToolContext
@@ -28,7 +29,7 @@ class CallJournal(Protocol):
     async def finished(self, call: Call, result: Result) -> None: ...
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Caller:
     """Looks a tool up, checks its arguments, runs it inside the hooks, truncates its output and records how it went."""
 

@@ -5,9 +5,10 @@ is compared exactly while that is cheap, then between lines that occur once in b
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+
+from toolwright.record import record
 
 CONTEXT = 4
 """Unchanged lines shown around a change."""
@@ -43,7 +44,7 @@ def short(before: str, after: str) -> str:
     return compare(before, after).short()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Diff:
     """The part of two texts that differs, with some equal lines on both sides, and where in it the changes are."""
 

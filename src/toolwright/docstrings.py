@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import dedent
 
+from toolwright.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Docstring:
     """A docstring taken apart."""
 
@@ -65,7 +66,7 @@ def _section(lines: Sequence[str], at: int, names: Collection[str], found: dict[
     return end - at
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Entry:
     names: tuple[str, ...]
     text: str

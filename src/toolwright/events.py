@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from toolwright.parts import Part
+from toolwright.record import record
 from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
@@ -15,7 +16,7 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Event:
     """Something that happened. `type` is its name on the wire."""
 
@@ -25,7 +26,7 @@ class Event:
         return {"type": self.type, "properties": to_json(self)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PartUpdated(Event):
     """A part of a message is new or has changed."""
 
@@ -33,7 +34,7 @@ class PartUpdated(Event):
     part: Part
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PermissionAsked(Event):
     """A call waits for an answer."""
 
@@ -51,7 +52,7 @@ class PermissionAsked(Event):
     """The sessions above, the nearest first, where a subagent asks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PermissionReplied(Event):
     """A waiting call has its answer."""
 
@@ -61,7 +62,7 @@ class PermissionReplied(Event):
     reply: Literal["once", "always", "reject"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileEdited(Event):
     """A tool has written a file."""
 
@@ -69,7 +70,7 @@ class FileEdited(Event):
     file: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileWatcherUpdated(Event):
     """A file came, changed or went."""
 
@@ -78,7 +79,7 @@ class FileWatcherUpdated(Event):
     event: Literal["add", "change", "unlink"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class EventsMissed(Event):
     """A follower was too slow: so many events went by that it will not see."""
 
@@ -92,7 +93,7 @@ FOLLOWED = 1000
 """Events that wait for a slow follower before the oldest are dropped."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Bus:
     """Tells every listener of every event, in the order they subscribed. Publishing never fails and never waits."""
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from toolwright.errors import UsageError
 from toolwright.hooks import CallHook
+from toolwright.record import record
 from toolwright.registry import Source, ready
 from toolwright.tool import Tool, as_tool
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Hook:
     """A function around each kind of thing it cares about. Of several hooks the first is outermost."""
 
@@ -33,7 +34,7 @@ class Hook:
     """`async (proceed, session_id)`, around the making of every summary."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Extension:
     """What joins a workspace. One that fails to start is left out with its reason, and the others go on."""
 
@@ -57,7 +58,7 @@ class Extension:
         return {key: value for key, value in said.items() if value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ExtensionProblem:
     """An extension that is left out, and why."""
 

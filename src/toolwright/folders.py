@@ -3,16 +3,17 @@
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from toolwright.errors import ConfigError
 from toolwright.private import keep_private
+from toolwright.record import record
 
 NAME = "toolwright"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Folders:
     """The folders of one user."""
 

@@ -4,12 +4,13 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from toolwright.errors import PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.ids import new_id
+from toolwright.record import record
 from toolwright.request import Option
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ _WORDS = ("once", "always", "reject")
 NOBODY = "nobody can be asked in this run: go on without it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A person's answer to a question."""
 
@@ -36,7 +37,7 @@ class Reply:
     """To a choice: the chosen labels or words of one's own, one tuple a question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A question of a tool to the user, with answers to choose from."""
 
@@ -52,7 +53,7 @@ def _nothing(_: Reply) -> None:
     """For questions whose answer has no effect but on who asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False)
 class Question:
     """Something that waits for a person: a permission, or choices. The whole call stands in it."""
 
@@ -92,7 +93,7 @@ def always_say(reply: Reply) -> Answerer:
     return lambda question: reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Inbox:
     """One for each workspace, shared by all its sessions."""
 

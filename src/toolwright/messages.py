@@ -1,9 +1,10 @@
 """Sessions, messages and their other parts, as they are stored and as clients read them."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from toolwright.parts import FilePart, Part, Span, ToolPart
+from toolwright.record import record
 
 Json = dict[str, Any]
 
@@ -11,7 +12,7 @@ Json = dict[str, Any]
 # Parts of a message.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TextPart(Part):
     """Words, of the user or the model."""
 
@@ -25,7 +26,7 @@ class TextPart(Part):
     type: Literal["text"] = "text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ReasoningPart(Part):
     """The model's thinking, with what its provider wants back."""
 
@@ -35,7 +36,7 @@ class ReasoningPart(Part):
     type: Literal["reasoning"] = "reasoning"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class AgentPart(Part):
     """An agent the user has named."""
 
@@ -44,7 +45,7 @@ class AgentPart(Part):
     type: Literal["agent"] = "agent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CompactionPart(Part):
     """Stands for everything before it, once the summary that answers it is written."""
 
@@ -54,14 +55,14 @@ class CompactionPart(Part):
     type: Literal["compaction"] = "compaction"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class StepStartPart(Part):
     """The model was asked."""
 
     type: Literal["step-start"] = "step-start"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Cache:
     """Tokens that came from, or went to, the provider's cache."""
 
@@ -69,7 +70,7 @@ class Cache:
     write: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Tokens:
     """What a reply took; no token is counted twice."""
 
@@ -83,7 +84,7 @@ class Tokens:
         return self.input + self.output + self.reasoning + self.cache.read + self.cache.write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class StepFinishPart(Part):
     """The model has finished its reply."""
 
@@ -93,7 +94,7 @@ class StepFinishPart(Part):
     type: Literal["step-finish"] = "step-finish"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PatchPart(Part):
     """The files that a step has changed."""
 
@@ -118,7 +119,7 @@ AnyPart = (
 # Messages.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelRef:
     """A model by name."""
 
@@ -129,7 +130,7 @@ class ModelRef:
         return f"{self.provider_id}/{self.model_id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Moment:
     """When something was made, changed or finished."""
 
@@ -139,7 +140,7 @@ class Moment:
     archived: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a reply came to nothing: a name programs know, and what to tell people."""
 
@@ -147,7 +148,7 @@ class Failure:
     data: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class User:
     """What a user message says beside its parts."""
 
@@ -162,7 +163,7 @@ class User:
     role: Literal["user"] = "user"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Paths:
     """Where a reply was made."""
 
@@ -170,7 +171,7 @@ class Paths:
     root: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Assistant:
     """What one reply of the model says beside its parts."""
 
@@ -198,7 +199,7 @@ class Assistant:
 Info = User | Assistant
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Message:
     """A message and its parts, in order. Replaced piece by piece, never in place."""
 
@@ -224,7 +225,7 @@ class Message:
         return [part for part in tools if part.state.status in ("pending", "running")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
     """What is known of a session without its messages."""
 

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from toolwright.record import record
 from toolwright.tool import ANY, Call, Tool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """A call in line: what it touches, and the event that tells that it is done."""
 
@@ -25,7 +26,7 @@ class Place:
         return _meet(self.writes, other.writes) or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class CallOrder:
     """The calls of one session that are under way, in the order they came."""
 

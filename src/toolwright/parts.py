@@ -1,15 +1,16 @@
 """What every part of a message has, and the tool part with the states of a call."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypedDict
 
 from toolwright.errors import Kind
 from toolwright.ids import new_id
+from toolwright.record import record
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Span:
     """When something began and ended, in milliseconds since the epoch."""
 
@@ -19,7 +20,7 @@ class Span:
     """When an old output was taken out of what the model is sent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Part:
     """What every part has."""
 
@@ -40,7 +41,7 @@ def new_part(session_id: str, message_id: str) -> PartKeys:
     return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FilePart(Part):
     """A file: an attachment of a result, or one the user sent."""
 
@@ -51,7 +52,7 @@ class FilePart(Part):
     type: Literal["file"] = "file"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Pending:
     """The model has begun to write the call."""
 
@@ -60,7 +61,7 @@ class Pending:
     status: Literal["pending"] = "pending"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Running:
     """The call is under way."""
 
@@ -71,7 +72,7 @@ class Running:
     status: Literal["running"] = "running"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Completed:
     """The call has come to its result."""
 
@@ -84,7 +85,7 @@ class Completed:
     status: Literal["completed"] = "completed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Failed:
     """The call has come to nothing, for a reason of this kind."""
 
@@ -99,7 +100,7 @@ class Failed:
 State = Pending | Running | Completed | Failed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ToolPart(Part):
     """One tool call inside an assistant message."""
 

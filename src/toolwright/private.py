@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from toolwright.errors import ConfigError
 
@@ -24,12 +25,20 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def open_private(path: Path, *, append: bool = False) -> BinaryIO:
+    """Open a file for writing; a new one is for its owner alone."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else os.O_TRUNC)
+    return os.fdopen(os.open(path, flags, 0o600), "ab" if append else "wb")
+
+
 def keep_private(folder: Path) -> None:
     """Correct a folder, if it is there, and what lies in it, so that nobody but its owner gets in."""
     if not folder.is_dir():
         return
+    open_to_others = stat.S_IMODE(folder.stat().st_mode) & 0o077
     _correct(folder)
-    for path in islice(folder.rglob("*"), MOST_CORRECTED):
+    # Once the folder is closed, what lies deeper is out of reach; to look at all of it at every start takes long.
+    for path in islice(folder.rglob("*"), MOST_CORRECTED) if open_to_others else folder.iterdir():
         _correct(path)
 
 

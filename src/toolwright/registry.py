@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
 
 from toolwright.errors import UnknownTool
+from toolwright.record import record
 from toolwright.tool import MAX_NAME, AgentLike, Offer, Tool
 
 log = logging.getLogger(__name__)
@@ -19,7 +20,7 @@ class Reader(AgentLike, Protocol):
     def hides(self, permission: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Source:
     """A tool that may not be loaded yet, and where it comes from."""
 
@@ -32,7 +33,7 @@ def ready(tool: Tool, origin: str = "registered") -> Source:
     return Source(id=tool.id, load=lambda: tool, origin=origin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Clash:
     """A tool that was left out because an earlier one has its name."""
 
@@ -44,7 +45,7 @@ class Clash:
         return f"The tool {self.id!r} of {self.origin} is left out: {self.kept} already has that name."
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Registry:
     """All tools of a workspace. A tool is loaded when it is first needed."""
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
+
+from toolwright.record import record
 
 
 class PathPattern(str):
@@ -38,7 +40,7 @@ class HostPattern(PathPattern):
         return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Request:
     """One permission a call needs. All requests of a call are judged before anything is asked or done."""
 
@@ -57,7 +59,7 @@ class Request:
     """The call in one line, where its tool can say it better than its patterns."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Option:
     """An answer to choose."""
 

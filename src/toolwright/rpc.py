@@ -4,12 +4,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, Self
 
 from toolwright.frames import LARGEST, Frames, Headers, Lines
 from toolwright.jsontext import read_json
+from toolwright.record import record
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class RpcClosed(Exception):
     """The connection is closed, so no answer will come."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """How a protocol puts messages on the stream, and how it says that a request is no longer wanted."""
 

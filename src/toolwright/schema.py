@@ -8,14 +8,15 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeGuard
+
+from toolwright.record import record
 
 Path = tuple[str | int, ...]
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """One thing wrong with a value: where, and what was expected there."""
 
@@ -327,7 +328,7 @@ def _near(name: str, value: Mapping[str, Any]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Bound:
     applies: Callable[[Any], bool]
     holds: Callable[[Any, Any], bool]
@@ -348,7 +349,7 @@ _BOUNDS: Mapping[str, _Bound] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Keyword:
     form: type | tuple[type, ...]  # what its value must be for the keyword to mean anything
     check: Callable[[_Checker, Any, Json, Path], Iterator[Problem]]

@@ -1,16 +1,17 @@
 """What a conversation offers its tools beyond permission: each a protocol of a few methods, got by `ctx.use`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from toolwright.inbox import Choice
+from toolwright.record import record
 from toolwright.tool import ToolContext
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Todo:
     """One entry of a session's list."""
 
@@ -36,7 +37,7 @@ class Questions(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Task:
     """Work handed to a subagent."""
 
@@ -48,7 +49,7 @@ class Task:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Report:
     """What a subagent came to."""
 
@@ -61,7 +62,7 @@ class Report:
     """Why it did not come to an end, if it did not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Colleague:
     """An agent that work can be handed to."""
 

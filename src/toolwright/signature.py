@@ -5,12 +5,12 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from toolwright.forms.form import Field, Form, Misfit, NoForm, read_at
 from toolwright.forms.kinds import bare, form_of, form_with_default, hints_of, notes_of
+from toolwright.record import record
 from toolwright.schema import Problem
 from toolwright.values import name_of
 
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """What every provider takes as the name of an argument."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """One argument of a tool: its name for the model, its name in Python, its form in JSON."""
 
@@ -38,7 +38,7 @@ class Parameter:
         return self.form.schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Signature:
     """The parameters of a function that a model gives, and the one that it does not: the context."""
 

@@ -3,11 +3,11 @@
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.config.markdown import read_document
 from toolwright.errors import ConfigError
+from toolwright.record import record
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ _KINDS = ("skill", "skills")
 _PASSED_OVER = (".git", "node_modules")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Skill:
     """A skill as its file tells it."""
 

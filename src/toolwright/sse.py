@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from toolwright.record import record
 
 LARGEST = 64 * 1024 * 1024
 """Bytes that one event may have before the stream counts as broken."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ServerEvent:
     data: str
     name: str = ""

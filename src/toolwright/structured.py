@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.fitting import fitted
 from toolwright.forms.form import Form, Misfit, read_at
 from toolwright.forms.kinds import form_of
 from toolwright.jsontext import read_json
+from toolwright.record import record
 from toolwright.schema import Problem, problems_with
 
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[\w-]*[ \t]*\n(?P<text>.*)\n[ \t]*(?P=marks)", re.DOTALL)
@@ -17,7 +17,7 @@ _TOLD = 20
 """Problems told one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parsed:
     """What an answer came to: a value, or the problems that keep it from being one."""
 
@@ -25,7 +25,7 @@ class Parsed:
     problems: Sequence[Problem] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Output:
     """The form that the last text of a turn must have."""
 

@@ -4,7 +4,7 @@ Our own tests use them, and so can those of plugins and of agents built on toolw
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedModel
 from toolwright.permission.rules import Rule
+from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.tool import Client
 from toolwright.workspace import Workspace
@@ -19,7 +20,7 @@ from toolwright.workspace import Workspace
 __all__ = ["ScriptedModel", "ScriptedUser", "make_session", "make_workspace"]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ScriptedUser:
     """Answers permission questions in the order written; `None` leaves one open, and after the last it refuses."""
 

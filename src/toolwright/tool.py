@@ -5,7 +5,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from types import MethodType
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from toolwright.errors import InvalidArguments, ToolError
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.schema import Problem, problems_with
 from toolwright.signature import Signature, signature_of, written
@@ -28,7 +29,7 @@ _TOLD = 20
 """Problems told one by one; a model that made more has made the same one many times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file that goes with a result, such as an image for the model to look at."""
 
@@ -38,7 +39,7 @@ class Attachment:
     filename: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Result:
     """What a call came to."""
 
@@ -58,7 +59,7 @@ class Result:
         return cls(str(error), error=error)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Call:
     """A tool and its arguments, as the model or a person asked for them."""
 
@@ -104,7 +105,7 @@ def nothing_to_use(kind: type[T]) -> T:
 Client = Literal["cli", "app", "desktop", "acp", "api"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Offer:
     """Where a tool is going to be offered: by which client, to which model, and what the user has turned on."""
 
@@ -131,7 +132,7 @@ class Offer:
         return "gpt-" in self.model and "oss" not in self.model and "gpt-4" not in self.model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@record(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolContext(ABC):
     """The surroundings of one call: whose it is, where, and what the tool may ask its session for."""
 
@@ -206,7 +207,7 @@ Run = Callable[[ToolContext, Json], Awaitable[Result]]
 FormatProblems = Callable[[Sequence[Problem]], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool as the registry, the door and the model know it."""
 

@@ -3,12 +3,13 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
 from toolwright.ids import new_id
 from toolwright.private import make_folder
+from toolwright.record import record
 from toolwright.tool import Result, Tool, ToolContext
 
 Direction = Literal["head", "tail", "both"]
@@ -19,7 +20,7 @@ KEPT_DAYS = 7
 FILE_PREFIX = "tool_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How much of an output a model is shown, and from which end."""
 
@@ -29,7 +30,7 @@ class Limits:
     """None leaves it to the tool's own usual way, which is the head for most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Cut:
     """A text that was too long: what is kept of its head and its tail, and how much is not shown."""
 
@@ -134,7 +135,7 @@ def _is_inside_character(byte: int) -> bool:
     return byte & 0xC0 == 0x80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Truncator:
     """Cuts results and keeps the whole texts in a folder that every agent may read."""
 

@@ -3,12 +3,12 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller, is_cancelled
@@ -25,32 +25,18 @@ from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere, PartStore, Store
 from toolwright.settings import Settings
 from toolwright.tool import Client, Offer, Result, Tool
 from toolwright.tools import builtin
 from toolwright.truncate import Limits, Truncator
+from toolwright.workspace_services import Services
 
 if TYPE_CHECKING:
-    from toolwright.files.store import Files
-    from toolwright.models.connect import Connections
     from toolwright.models.model import Model
-    from toolwright.process.jobs import Jobs
-    from toolwright.process.sandbox import Sandbox
-    from toolwright.process.scope import Scopes
-    from toolwright.services import Colleagues, Modes, Questions, Subagents
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
-    from toolwright.session.owner import Owner
     from toolwright.session.result import TurnResult
-    from toolwright.session.sessions import Sessions
-    from toolwright.session.title import Titles
-    from toolwright.session.todo import StoredTodos
     from toolwright.session.turns import Turns, TurnSettings
-    from toolwright.skills import Skills
-    from toolwright.tools.batch import BatchLimits
-    from toolwright.web.fetch import Fetcher
-    from toolwright.web.search import Searcher
 
 log = logging.getLogger(__name__)
 # What goes wrong is in the results; the log is for who asks for it.
@@ -116,7 +102,7 @@ def run_sync(text: str, path: str | Path = ".", **more: Any) -> "TurnResult":
     return asyncio.run(run())
 
 
-class Workspace:
+class Workspace(Services):
     """One folder opened in one process. Any number can be open at once."""
 
     def __init__(
@@ -137,6 +123,7 @@ class Workspace:
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__()
         if not directory.is_dir():
             raise UsageError(f"{directory} is not a folder. Name the folder of a project.")
         self.environment = os.environ if environment is None else environment
@@ -169,7 +156,7 @@ class Workspace:
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
         self.closed = False
-        self._stack = AsyncExitStack()
+
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
@@ -232,18 +219,14 @@ class Workspace:
         async with self.session() as session:
             return await session.prompt(text, **more)
 
-    @property
-    def settings(self) -> Settings:
-        return self.config.settings
-
     async def close(self) -> None:
         """Stop what runs, end every service, and let nothing be lost."""
         if self.closed:
             return
         for session in list(self.sessions_open.values()):
-            await self._quietly(f"session {session.id}", partial(session.abort, "the workspace was closed"))
+            await self.quietly(f"session {session.id}", partial(session.abort, "the workspace was closed"))
         self.closed = True
-        await self._stack.aclose()
+        await self.stack.aclose()
         self.truncator.remove_old()
 
     def require_open(self) -> None:
@@ -262,7 +245,7 @@ class Workspace:
             log.exception("the extension %s could not be started", extension.name)
             self.problems.append(ExtensionProblem(name=extension.name, reason=f"{type(error).__name__}: {error}"))
             return
-        self._stack.push_async_callback(self._quietly, extension.name, partial(context.__aexit__, None, None, None))
+        self.stack.push_async_callback(self.quietly, extension.name, partial(context.__aexit__, None, None, None))
         self._join(extension)
 
     def _join(self, extension: Extension) -> None:
@@ -276,204 +259,6 @@ class Workspace:
             self.hooks.append(hook)
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
-
-    # Services: each is imported and made when it is first needed, and closed in reverse.
-
-    def use(self, kind: type[T]) -> T:
-        """The service of a type, for tools: `ctx.use(Files)`."""
-        made = _SERVICES.get(kind.__name__)
-        if made is None:
-            raise UsageError(f"This workspace offers no {kind.__name__}.")
-        return cast("T", made(self))
-
-    @cached_property
-    def store(self) -> Store:
-        """Where sessions are kept: on disk, or in memory as long as the workspace is open."""
-        if not self.keep:
-            from toolwright.session.memory import MemoryStore
-
-            return MemoryStore()
-        from toolwright.session.storage import Storage
-
-        return self.closing(Storage.open(self.folders.database))
-
-    @property
-    def parts(self) -> PartStore:
-        """Where the calls of a session without a conversation are kept."""
-        return self.store if self.keep else Nowhere()
-
-    @cached_property
-    def files(self) -> "Files":
-        from toolwright.events import FileEdited, FileWatcherUpdated
-        from toolwright.files.paths import Tree
-        from toolwright.files.store import Event, Files
-
-        files = Files(
-            Tree(self.directory), self.folders.data, drift=self.settings.edit.drift, encoding=self.settings.encoding
-        )
-
-        def tell(path: Path, event: Event) -> None:
-            if event != "unlink":
-                self.bus.publish(FileEdited(file=str(path)))
-            self.bus.publish(FileWatcherUpdated(file=str(path), event=event))
-
-        files.on_edited.append(tell)
-        files.committed += (one.committed for one in self.extensions if one.committed is not None)
-        return files
-
-    @cached_property
-    def scopes(self) -> "Scopes":
-        from toolwright.process.scope import Scopes
-
-        return self.closing(Scopes())
-
-    @cached_property
-    def sandbox(self) -> "Sandbox":
-        from toolwright.process.sandbox import Sandbox, SandboxSettings
-
-        said = self.settings.sandbox
-        return Sandbox(
-            SandboxSettings(
-                mode=said.mode,
-                writable=said.writable,
-                readable=said.readable,
-                network=said.network,
-                reveal=said.reveal,
-            ),
-            directory=self.files.tree.directory,
-            root=self.files.tree.root,
-            data=self.folders.data,
-            scopes=self.scopes,
-            home=self.folders.home,
-        )
-
-    @cached_property
-    def jobs(self) -> "Jobs":
-        """Commands of the shell, in the box of this project, without the secrets of our environment."""
-        from toolwright.process.environment import SECRETS, Withholding
-        from toolwright.process.jobs import Jobs, ShellSettings
-
-        said = self.settings.environment
-        withheld = Withholding(names=(*SECRETS, *said.deny), except_for=said.allow)
-        return self.closing(
-            Jobs(
-                self.scopes,
-                self.sandbox,
-                ShellSettings(shell=self.settings.shell, withhold=withheld),
-                environment=self.environment,
-                new_file=self.truncator.new_file,
-            )
-        )
-
-    @cached_property
-    def skills(self) -> "Skills":
-        from toolwright.skills import Skills, skill_folders
-
-        return Skills(
-            skill_folders(
-                home=self.folders.home,
-                root=self.config.root,
-                directory=self.directory,
-                config_folders=[folder.path for folder in self.config.folders],
-            )
-        )
-
-    @cached_property
-    def fetcher(self) -> "Fetcher":
-        """Pages of the web."""
-        from toolwright.web.fetch import Fetcher
-
-        return Fetcher(environment=self.environment)
-
-    @cached_property
-    def searcher(self) -> "Searcher":
-        from toolwright.web.search import ENDPOINT, Searcher, SearchSettings
-
-        said, url = self.settings.search, self.environment.get("TOOLWRIGHT_SEARCH_URL")
-        settings = SearchSettings(
-            url=url or said.url or ENDPOINT,
-            headers={} if url else said.headers,
-            timeout=said.timeout,
-            backend="mcp" if url else said.backend,
-        )
-        return Searcher(settings=settings, environment=self.environment)
-
-    @cached_property
-    def batch_limits(self) -> "BatchLimits":
-        from toolwright.tools.batch import BatchLimits
-
-        return BatchLimits(max_calls=self.settings.batch.max_calls, alone=self.registry.why_alone)
-
-    @cached_property
-    def todos(self) -> "StoredTodos":
-        from toolwright.session.todo import StoredTodos
-
-        return StoredTodos(self.bus, self.store)
-
-    @cached_property
-    def questions(self) -> "Questions":
-        from toolwright.session.questions import InboxQuestions
-
-        return InboxQuestions(self.inbox)
-
-    @cached_property
-    def colleagues(self) -> "Colleagues":
-        from toolwright.session.known_agents import KnownAgents
-
-        return KnownAgents(self.agents)
-
-    @cached_property
-    def subagents(self) -> "Subagents":
-        from toolwright.session.subagents import ChildSessions
-
-        return ChildSessions(
-            self.agents, self.sessions, self.bus, self._end_jobs, self.settings.experimental.primary_tools
-        )
-
-    @cached_property
-    def modes(self) -> "Modes":
-        from toolwright.session.modes import AgentModes
-
-        root = self.config.root
-        inside = (root / ".git").exists()
-        return AgentModes(self.sessions, root / ".toolwright" / "plans" if inside else self.folders.plans)
-
-    @cached_property
-    def connections(self) -> "Connections":
-        """The models there are, and the user's keys for them."""
-        from toolwright.session.models import open_connections
-
-        return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
-
-    @cached_property
-    def titles(self) -> "Titles":
-        from toolwright.session.models import small_model
-        from toolwright.session.title import Titles
-
-        return self.closing(Titles(lambda model: small_model(self.connections, self.settings.small_model, model)))
-
-    @cached_property
-    def sessions(self) -> "Sessions":
-        """The sessions of this project, after what dead processes left open has been closed."""
-        from toolwright.session.sessions import Sessions
-
-        sessions = Sessions(
-            home=self,
-            store=self.store,
-            bus=self.bus,
-            # A folder may have a name that is no text at all; as a key it has to be one.
-            project_id=os.fsencode(self.config.root).decode("utf-8", "backslashreplace"),
-            directory=str(self.directory),
-            owner=self._owner,
-        )
-        sessions.repair_abandoned()
-        return sessions
-
-    @cached_property
-    def _owner(self) -> "Owner":
-        from toolwright.session.owner import Owner
-
-        return Owner.new()
 
     # What sessions need.
 
@@ -489,7 +274,7 @@ class Workspace:
             session=session,
             conversation=conversation or self.sessions.begin(session),
             store=self.store,
-            owner=self._owner,
+            owner=self.owner,
             connect=self.connections.open,
             instructions=Instructions.of(self.config, self.folders),
             changes=changes,
@@ -539,7 +324,7 @@ class Workspace:
         """Let go of everything that is kept for a session: its jobs, what it has read, its approvals, its list."""
         self.sessions_open.pop(session_id, None)
         self.inbox.cancel(session_id, "the session was closed")
-        await self._end_jobs(session_id)
+        await self.end_jobs(session_id)
         self.gate.approvals.forget(session_id)
         if "files" in self.__dict__:
             self.files.forget(session_id)
@@ -553,45 +338,6 @@ class Workspace:
     async def _end_jobs(self, session_id: str) -> None:
         if "jobs" in self.__dict__:
             await self.jobs.end_session(session_id)
-
-    # Closing.
-
-    def closing(self, service: T) -> T:
-        """Have a service closed with the workspace, the last made first."""
-        name, close = type(service).__name__, getattr(service, "close")  # noqa: B009 - services are not all of one type
-        self._stack.push_async_callback(self._quietly, name, close)
-        return service
-
-    async def _quietly(self, name: str, close: "Callable[[], Awaitable[None] | None]") -> None:
-        """One that cannot be closed never keeps another from it."""
-        try:
-            ended = close()
-            if ended is not None:
-                await ended
-        except (Exception, asyncio.CancelledError):
-            if is_cancelled():
-                raise
-            log.exception("%s could not be closed", name)
-
-
-_SERVICES: Mapping[str, Callable[[Workspace], object]] = {
-    "BatchLimits": lambda workspace: workspace.batch_limits,
-    "Colleagues": lambda workspace: workspace.colleagues,
-    "Connections": lambda workspace: workspace.connections,
-    "Fetcher": lambda workspace: workspace.fetcher,
-    "Files": lambda workspace: workspace.files,
-    "Jobs": lambda workspace: workspace.jobs,
-    "Modes": lambda workspace: workspace.modes,
-    "Questions": lambda workspace: workspace.questions,
-    "Sandbox": lambda workspace: workspace.sandbox,
-    "Scopes": lambda workspace: workspace.scopes,
-    "Searcher": lambda workspace: workspace.searcher,
-    "Skills": lambda workspace: workspace.skills,
-    "Subagents": lambda workspace: workspace.subagents,
-    "Todos": lambda workspace: workspace.todos,
-    "Truncator": lambda workspace: workspace.truncator,
-}
-"""What tools may use, by the name of its type, so that offering a service does not import it."""
 
 
 def _agents(workspace: Workspace, rules: Rules, default: str) -> Agents:
@@ -622,12 +368,12 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
         return setting or any(map(_is_true, named))
 
-    search = environment.get("TOOLWRIGHT_SEARCH_URL") or settings.search.url
+    service = environment.get("TOOLWRIGHT_SEARCH_URL")
     return Offer(
         client=client,
         attended=attended,
-        web_search=bool(search) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
-        code_search=settings.search.backend != "searxng",
+        web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        code_search=bool(service) or settings.search.backend != "searxng",
         lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),

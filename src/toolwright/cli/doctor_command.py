@@ -7,16 +7,17 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 from toolwright.cli.options import open_from, parser, print_json, print_table
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """One thing looked at."""
 

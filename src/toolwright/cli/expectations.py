@@ -1,10 +1,10 @@
 """A table of what permissions are expected to come to, one line each: `deny build read .env`."""
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from toolwright.errors import UsageError
+from toolwright.record import record
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
 
@@ -26,7 +26,7 @@ _CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """One line of the table."""
 

@@ -2,7 +2,8 @@
 
 import http.client
 import json
-from dataclasses import dataclass
+
+from toolwright.record import record
 
 PATIENCE = 0.5
 """Seconds to wait for an answer; a server on this machine needs far less."""
@@ -10,7 +11,7 @@ PATIENCE = 0.5
 _USUAL = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.cpp": 8080}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LocalServer:
     """A server that answered."""
 

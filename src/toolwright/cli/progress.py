@@ -3,19 +3,20 @@
 import json
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TextIO
 
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import ReasoningPart, StepFinishPart, StepStartPart, TextPart
 from toolwright.parts import Completed, Failed, Running, ToolPart
+from toolwright.record import record
 from toolwright.session.events import PartDelta, SessionError, SessionStatus
 from toolwright.wire import to_json
 
 Json = dict[str, Any]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class JsonLines:
     """One event a line on stdout: step_start, text, reasoning, tool_use, step_finish, error."""
 
@@ -57,7 +58,7 @@ def _line_type(part: Any) -> str | None:
             return None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Live:
     """Words as they come on stdout; tool calls, waits and subagents as single lines on stderr."""
 
@@ -115,7 +116,7 @@ def _short(arguments: Json) -> str:
     return next((str(value) for value in arguments.values() if isinstance(value, str)), "")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Quiet:
     """Only failed calls and waits, on stderr: the answer alone goes to the pipe at the end."""
 

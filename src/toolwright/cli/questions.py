@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolwright.cli.options import note
 from toolwright.cli.terminal import read_line
 from toolwright.inbox import Answerer, Choice, Question, Reply, always_say
+from toolwright.record import record
 
 
 def answerer(*, yes: bool, no: bool) -> Answerer | None:
@@ -18,7 +19,7 @@ def answerer(*, yes: bool, no: bool) -> Answerer | None:
     return TerminalUser() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class TerminalUser:
     """Puts questions to the person at the terminal, one at a time, while other work goes on."""
 

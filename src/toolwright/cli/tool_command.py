@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
@@ -26,6 +25,7 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
 from toolwright.permission.gate import Asked, DryRunOver
+from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result, Tool
 from toolwright.wire import to_json
@@ -152,7 +152,7 @@ async def _call_lines(calls: "Calls") -> int:
     return 0
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class LineUser:
     """Answers with the reply that came with the line, or else as the command line said."""
 
@@ -165,7 +165,7 @@ class LineUser:
         return self.otherwise(question) if self.otherwise else Reply(kind="reject", message=NOBODY)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Calls:
     """Carries calls out, all in one session unless each is to have its own."""
 

@@ -2,9 +2,10 @@
 
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from toolwright.record import record
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import FieldNote, notes_of
 
@@ -56,7 +57,7 @@ def _without_scripts(value: Mapping[str, Any], path: tuple[str, ...], found: lis
     return {key: entry for key, entry in value.items() if key not in scripts}
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Admission:
     """The gate for one untrusted project; it remembers what it has left out."""
 
@@ -126,11 +127,11 @@ class Admission:
 
     def _providers(self, said: Json) -> Json:
         kept: Json = {}
-        for name, record in said.items():
-            if name in self.providers or not _plain_provider(record):
+        for name, provider in said.items():
+            if name in self.providers or not _plain_provider(provider):
                 self.left_out.append(f"provider.{name}")
             else:
-                kept[name] = {key: value for key, value in record.items() if key != "env"} | {"env": []}
+                kept[name] = {key: value for key, value in provider.items() if key != "env"} | {"env": []}
         return kept
 
     def _instructions(self, said: list[str]) -> list[str]:

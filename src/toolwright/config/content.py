@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from toolwright.config.places import find_root, project_files, project_folders
 from toolwright.config.reading import read_bytes
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
+from toolwright.record import record
 
 KINDS = (
     "agent",
@@ -36,7 +37,7 @@ UNREADABLE = ""
 _INCLUDED = re.compile(r"\{file:([^{}]{1,1000})\}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class File:
     """One file as it is now."""
 
@@ -44,7 +45,7 @@ class File:
     content: bytes = field(default=b"", repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Content:
     """Everything a project would make active in the folder opened."""
 
@@ -68,7 +69,7 @@ def content_of(directory: Path, folders: Folders) -> Content:
     return Content(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Collector:
     root: Path
     files: dict[str, File] = field(default_factory=dict[str, File])

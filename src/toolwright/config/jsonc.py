@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.jsontext import read_json
+from toolwright.record import record
 
 KeyPath = tuple[str | int, ...]
 
@@ -18,7 +18,7 @@ _TRAILING_COMMAS = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])", re.DOTALL)
 _TOKENS = re.compile(rf"{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,\"]+", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Position:
     """A place in a text, counted from one."""
 
@@ -63,7 +63,7 @@ def _line_of(line_starts: list[int], offset: int) -> int:
     return bisect_right(line_starts, offset) - 1
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Walk:
     """A walk over the tokens of a text that has parsed, yielding the path and offset of each entry."""
 

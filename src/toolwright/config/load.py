@@ -1,7 +1,7 @@
 """Find, read, check and merge the configuration that holds for a folder; trust is weighed here and nowhere else."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
 from toolwright.config.trust import Trust
 from toolwright.folders import Folders
 from toolwright.permission.rules import Layer
+from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import read
 
@@ -24,7 +25,7 @@ __all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_ma
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Config:
     """All settings for a folder: merged for use, and apart for rules, whose origin matters."""
 

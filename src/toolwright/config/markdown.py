@@ -1,11 +1,11 @@
 """Markdown files with a head of settings: agents, commands and skills are written this way."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.jsontext import DEPTH
+from toolwright.record import record
 
 _HEAD = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?)(?:^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLAIN_LINE = re.compile(r"^([A-Za-z_][\w-]*+):[ \t]++(?![\"'|>\[{&*#])(.*:.*)$", re.MULTILINE)
@@ -14,7 +14,7 @@ MOST_CHARACTERS = 64_000
 """Of a head; the parser's time does not grow with the text alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Document:
     """The settings at the top of a file, and the text below them."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from toolwright.config.substitute import Substitution
 from toolwright.config.warn import Warnings
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
+from toolwright.record import record
 from toolwright.schema import problems_with, shown_path
 from toolwright.settings.record import RESERVED_OPTIONS
 
@@ -29,7 +30,7 @@ MOST_PROBLEMS = 20
 _AGENT_FOLDERS = (("agent", None), ("agents", None), ("mode", "primary"), ("modes", "primary"))
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Reader:
     """Reads the sources for one folder and keeps what there is to say about them."""
 

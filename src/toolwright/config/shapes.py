@@ -4,13 +4,14 @@ What could be a restriction and cannot be said in our terms is an error, never p
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.merge import as_list, merged
 from toolwright.config.source import written
 from toolwright.errors import ConfigError
+from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
 
@@ -21,7 +22,7 @@ OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *REN
 """Keys of a file that are known and not of the record: the editor's own, and those that stand for one of ours."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Shapes:
     """The translation of one source."""
 

@@ -1,20 +1,21 @@
 """Where settings come from: files and texts with their level, and the folders beside them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.config import jsonc
 from toolwright.config.jsonc import KeyPath, Position
+from toolwright.record import record
 
 Json = dict[str, Any]
 Level = Literal["user", "project", "override", "managed"]
 """Who a setting comes from: the user, the project, the user for this one run, or the administrator of the machine."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Source:
     """One file of settings, or a text given in its place."""
 
@@ -51,7 +52,7 @@ def written(path: KeyPath, renamed: Mapping[KeyPath, KeyPath]) -> KeyPath:
     return path
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgentSource:
     """Settings of one agent, and where they come from."""
 
@@ -61,7 +62,7 @@ class AgentSource:
     path: KeyPath = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ConfigFolder:
     """A folder that may hold agents, commands, skills, tools and plugins."""
 

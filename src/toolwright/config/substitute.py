@@ -5,13 +5,14 @@ Done on parsed values, so that whatever a variable or a file holds stays one str
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.reading import MOST_BYTES, read_bytes, reason
 from toolwright.errors import ConfigError
+from toolwright.record import record
 
 _TOKEN = re.compile(r"\{(env|file):([^{}]+)\}")
 _DEEPEST = 20
@@ -23,7 +24,7 @@ class _Refused(Exception):
     """A file that this source may not have filled in."""
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Substitution:
     """Fills in the strings of one source."""
 

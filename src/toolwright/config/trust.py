@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontext import read_json
 from toolwright.private import read_private, update
+from toolwright.record import record
 from toolwright.schema import problems_with
 
 Json = dict[str, Any]
@@ -47,7 +47,7 @@ _SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Change:
     """A file that is not as it was when the user trusted the project."""
 
@@ -63,7 +63,7 @@ def is_trusted(directory: Path, folders: Folders) -> bool:
     return trust.knows(find_root(directory.resolve())) and trust.includes(content_of(directory, folders))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Trust:
     """The user's word on projects, in a file of hashes."""
 

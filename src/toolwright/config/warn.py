@@ -1,12 +1,13 @@
 """Warnings about what a file says in vain: keys that do not exist, and settings without effect so far."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.shapes import OTHER_NAMES
 from toolwright.config.source import Source
+from toolwright.record import record
 from toolwright.schema import shown_path
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import notes_of
@@ -48,7 +49,7 @@ PERMISSIONS = (
 """The permissions that are known. A tool of a plugin may have one of its own, so others are no mistake."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Warnings:
     """The warnings about one source, each with its place."""
 

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -10,6 +9,7 @@ from toolwright.edits.blanks import BLANKS, strip
 from toolwright.edits.indents import reindented
 from toolwright.edits.patch import Chunk, Mark
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 _FOLDED = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
@@ -19,7 +19,7 @@ _FOLDED = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Patched:
     """A text after its chunks."""
 
@@ -47,7 +47,7 @@ def apply_chunks(text: str, chunks: Sequence[Chunk], *, rewrite_context: bool = 
     return Patched(text=_rebuilt(lines, edits, rewrite_context=rewrite_context), remarks=remarks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Edit:
     """A chunk and the lines of the file it stands for."""
 

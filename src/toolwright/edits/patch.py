@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from toolwright.edits.blanks import strip
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 ADD, DELETE, UPDATE, MOVE = "*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"
@@ -20,7 +21,7 @@ Mark = Literal[" ", "-", "+"]
 _MARKS: Mapping[str, Mark] = {" ": " ", "-": "-", "+": "+"}
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Chunk:
     """One change inside a file: lines to find, some kept, some removed, some added."""
 
@@ -40,18 +41,18 @@ class Chunk:
         return [text for mark, text in self.lines if mark != "+"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Add:
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Delete:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Update:
     path: str
     target: str | None
@@ -62,7 +63,7 @@ class Update:
 Section = Add | Delete | Update
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Patch:
     sections: list[Section]
     dropped: list[int]

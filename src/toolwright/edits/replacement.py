@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
@@ -27,13 +26,14 @@ from toolwright.edits.regions import Region, apart, find_regions, is_distinct, i
 from toolwright.edits.strategies import STRATEGIES, fills_lines
 from toolwright.edits.views import Span, View, escapes_in, unescape
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 Drift = Literal["merge", "replace", "refuse"]
 _LINES = 200_000
 """Lines of candidates that are looked at in the reference's way, which has no bound of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Replacement:
     """A text after a replacement."""
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from toolwright.files.images import Images
 from toolwright.files.journal import Entry, Journal
 from toolwright.files.register import Note, Pending, Register
 from toolwright.files.replace import Change, Replacement, sync_folder
+from toolwright.record import record
 
 T = TypeVar("T")
 Hashes = tuple[str | None, str | None]
@@ -50,7 +51,7 @@ class Committer:
         return [after for _, after in attempt.hashes]
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class _Attempt:
     """Some replacements on their way, and how far they have come."""
 

@@ -5,12 +5,13 @@ import hashlib
 import os
 import stat
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import FileIO
 
 from toolwright.errors import Kind, ToolError
 from toolwright.files.names import missing_file
 from toolwright.files.paths import Place
+from toolwright.record import record
 
 LOADABLE = 128 * 1024 * 1024
 """No larger file is taken into memory whole."""
@@ -18,7 +19,7 @@ _SETTLED = 20_000_000
 """Nanoseconds; the clock of a file system moves on at least every ten milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stamp:
     """What the system says of a file's state. The change time moves with every write and cannot be set back."""
 

@@ -1,7 +1,8 @@
 """Glob patterns as ripgrep and `.gitignore` read them, made into regular expressions over relative paths."""
 
 import re
-from dataclasses import dataclass
+
+from toolwright.record import record
 
 _BELOW_ANY = "(?:/?|.*/)"
 """A leading `**/`."""
@@ -16,7 +17,7 @@ class GlobError(ValueError):
     """The pattern cannot be read; the message says why and where."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Glob:
     """One pattern. Without a slash inside it fits at any depth, with one only from the top."""
 

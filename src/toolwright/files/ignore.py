@@ -3,15 +3,16 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from toolwright.files.globs import Glob, parse_ignore_line
+from toolwright.record import record
 
 _NAMES = frozenset((".rgignore", ".ignore", ".gitignore", ".git"))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rules:
     """The patterns of one ignore file, for paths under its folder."""
 
@@ -33,7 +34,7 @@ class Rules:
 Chain = tuple[Rules, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Ignore:
     """All rules that hold in one folder, by kind; in each kind the nearest ones come first."""
 

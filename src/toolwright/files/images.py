@@ -2,11 +2,11 @@
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
-from toolwright.private import make_folder
+from toolwright.private import make_folder, open_private
+from toolwright.record import record
 
 LARGE = 256 * 1024
 """Bytes from which on a changed content is kept in part."""
@@ -73,7 +73,7 @@ class Images:
     def _write(self, path: Path, data: bytes, *, durable: bool) -> None:
         make_folder(path.parent)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-        with unfinished.open("wb") as file:
+        with open_private(unfinished) as file:
             file.write(data)
             if durable:
                 file.flush()
@@ -82,7 +82,7 @@ class Images:
         self.stored += len(data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Part:
     """What a content had in the middle where the content it became has something else."""
 

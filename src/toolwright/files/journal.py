@@ -6,11 +6,12 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from toolwright.files.images import Images
-from toolwright.private import make_folder
+from toolwright.private import make_folder, open_private
+from toolwright.record import record
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
@@ -18,7 +19,7 @@ CAP = 512 * 1024 * 1024
 _DAY = 24 * 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One file changed by one call. Each content is named by its hash; None where there was no file."""
 
@@ -45,7 +46,7 @@ class Journal:
         lines = "".join(json.dumps(asdict(entry), separators=(",", ":")) + "\n" for entry in entries)
         path = self._list_path(session_id)
         make_folder(path.parent)
-        with path.open("ab") as file:
+        with open_private(path, append=True) as file:
             file.write(lines.encode())
         if self._is_pruning_due():
             self.prune()
@@ -79,7 +80,7 @@ class Journal:
             room -= size
             if room < 0:
                 path.unlink(missing_ok=True)
-        (self._folder / "pruned").touch()
+        (self._folder / "pruned").touch(0o600)
 
     def _is_pruning_due(self) -> bool:
         if self.images.stored - self._pruned_at > self._cap / 16:

@@ -1,13 +1,13 @@
 """What each session has read, so that nothing is overwritten that it has not seen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.files.disk import Stamp
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Seen:
     """The state of a file when a session last read or wrote it."""
 

@@ -2,19 +2,20 @@
 
 from bisect import bisect_left
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Literal
 
 from toolwright.files.disk import Stamp
+from toolwright.record import record
 
 CHUNK = 128 * 1024
 
 Source = FileIO | BytesIO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How much of a file is shown at once."""
 
@@ -25,7 +26,7 @@ class Limits:
     """UTF-16 units of a line; what is longer is cut."""
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Window:
     """The lines found, and why no more."""
 
@@ -47,7 +48,7 @@ class Window:
         return self.first + len(self.lines)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class LineIndex:
     """Where lines begin, as far as a file has been looked through: newlines counted before some offsets."""
 
@@ -108,7 +109,7 @@ class LineIndexes:
         self._indexes.clear()
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Reader:
     """Reads windows of lines from bytes in UTF-8, or in an encoding whose newlines are those of UTF-8."""
 

@@ -1,10 +1,10 @@
 """Pictures for a model to look at: known by their bytes, and made small enough to send."""
 
-from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,7 +41,7 @@ NAMES = {
 _SENDABLE = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A picture as it will be sent."""
 

@@ -3,11 +3,12 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
 from toolwright.files.ignore import Ignore
+from toolwright.record import record
 
 LIMIT = 100
 """How many files an outline names."""
@@ -23,7 +24,7 @@ PASSED_OVER = frozenset(
 """What is not worth listing at the top of a folder: things that were made, fetched or left over."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Branch:
     """A folder of an outline."""
 
@@ -39,7 +40,7 @@ class Branch:
         yield from (f"{indent}{name}" for name in sorted(self.files))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Outline:
     """The files of a folder, as many as were wanted."""
 
@@ -63,7 +64,7 @@ def outline(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool
     return Outline(tree=tree, count=min(total, LIMIT), total=min(total, COUNTED), exact=total <= COUNTED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Folder:
     path: str
     relative: str

@@ -1,11 +1,11 @@
 """Where a path really leads: made canonical once, here, and judged by that from then on."""
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.request import PathPattern, Request
 
 
@@ -38,7 +38,7 @@ class Tree:
         return path.is_relative_to(self.directory) or path.is_relative_to(self.root)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Place:
     """A path of a call, as given and as it really is. Get one from `Tree.place`."""
 

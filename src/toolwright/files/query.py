@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from toolwright.record import record
 
 LINES = 100
 """How many lines of one file are kept; the others are only counted."""
@@ -13,7 +14,7 @@ COUNTED = 10_000
 """How many matching lines of one file are counted; after that it is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Query:
     """One search through the lines of files."""
 

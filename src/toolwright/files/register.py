@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
@@ -12,9 +12,10 @@ from toolwright.files.images import Images, common_start
 from toolwright.files.lock import Locks, take_now
 from toolwright.files.replace import TEMPORARY, write_in_place
 from toolwright.private import make_folder
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Pending:
     """One file of a change under way. Contents are named by their hash in the journal.
 

@@ -5,10 +5,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.paths import Place
+from toolwright.record import record
 
 TEMPORARY = ".toolwright-"
 """How the names of our temporary files begin."""
@@ -17,7 +18,7 @@ _NOT_REPLACEABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Change:
     """What a file is to become. `before` is what it must still be: None for no file. `after` None deletes it."""
 
@@ -28,7 +29,7 @@ class Change:
     """For a new file: one that exists and whose mode it takes over, as the target of a move does."""
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Replacement:
     """A change on its way to disk.
 

@@ -3,7 +3,6 @@
 import asyncio
 import codecs
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ from toolwright.files.globs import literal_folders, parse_glob
 from toolwright.files.newest import Dated, Newest
 from toolwright.files.query import COUNTED, Engine, Matches, Query, Run, StartError
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
+from toolwright.record import record
 
 LIMIT = 100
 """How many files, or matching lines, a search gives."""
@@ -23,7 +23,7 @@ _SAMPLE = 8192
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FilesFound:
     """The newest files that fit, newest first, by their paths from the folder searched."""
 
@@ -33,7 +33,7 @@ class FilesFound:
     """Whether the search came to its end in time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileLines:
     """Matching lines of one file, with their numbers."""
 
@@ -41,7 +41,7 @@ class FileLines:
     lines: tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class LinesFound:
     """Matching lines in the newest files that have any, newest first."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from toolwright.files.register import Register
 from toolwright.files.replace import Change
 from toolwright.files.text import Text, decode
 from toolwright.files.view import Viewer
+from toolwright.record import record
 
 __all__ = ["Change", "Content", "Files", "Loaded"]
 
@@ -29,7 +30,7 @@ LARGE = 256 * 1024
 Event = Literal["add", "change", "unlink"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Content:
     """The bytes of a file at one moment."""
 
@@ -42,14 +43,14 @@ class Content:
         return digest_of(self.data)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Loaded(Content):
     """The same as text."""
 
     text: Text
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(frozen=True, kw_only=True)
 class Commit:
     """A file that was just written, for who may change it further or has something to say about it."""
 

@@ -1,10 +1,10 @@
 """Bytes as text and back: encoding and byte order mark are found out once and kept, byte for byte."""
 
 import codecs
-from dataclasses import dataclass
 from typing import Literal
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 SAMPLE = 4096
 """How many bytes decide whether a file is text."""
@@ -19,7 +19,7 @@ _MARKS = (
 _CONTROLS = bytes(code for code in range(32) if code < 9 or code > 13)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Text:
     """The text of a file and what is needed to write it back as it was."""
 

@@ -2,7 +2,6 @@
 
 import codecs
 import os
-from dataclasses import dataclass
 from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
@@ -10,12 +9,13 @@ from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_whole
 from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
+from toolwright.record import record
 
 WHOLE = 4 * 1024 * 1024
 """Files up to this size are read and hashed whole, whatever part of them is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class View:
     """Lines of a file, and by what its content can be known again."""
 
@@ -26,7 +26,7 @@ class View:
     encoding: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Viewer:
     """Looks into files. Keeps an index of lines for those too large to be read whole each time."""
 

@@ -4,18 +4,19 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.disk import digest_of
 from toolwright.files.journal import Entry, Journal
+from toolwright.record import record
 
 MOST_FILES = 2_000
 MOST_BYTES = 64 * 1024 * 1024
 """What is looked at before one command; beyond it a command is carried out without being undoable."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Seen:
     """A file at one moment."""
 
@@ -23,7 +24,7 @@ class Seen:
     mode: int | None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Witness:
     """What some files were before a command. The contents are kept already; only what changed is written down."""
 

@@ -1,9 +1,9 @@
 """A form: the schema of a type's values in JSON, and how one of them becomes the Python value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from toolwright.record import record
 from toolwright.schema import Problem, problems_with, shown_value
 from toolwright.values import name_of
 
@@ -19,7 +19,7 @@ class Form(NamedTuple):
     hashable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """More about a parameter than a sentence: another name for the model, or further JSON Schema keywords."""
 

@@ -4,14 +4,14 @@ They are known by their names, so that no module is loaded for a tool that does 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.forms.form import Form, NoForm
+from toolwright.record import record
 from toolwright.values import name_of
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Text:
     schema: Mapping[str, Any]
     phrase: str

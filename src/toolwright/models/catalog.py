@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.models.encode import merge
 from toolwright.models.info import Limits, ModelInfo, Prices
+from toolwright.record import record
 
 Json = Mapping[str, Any]
 
@@ -18,7 +19,7 @@ DEFAULT_API = "openai-chat"
 """The wire format of a provider that names none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ProviderInfo:
     """A provider: how it is reached, and the names under which its key may lie in the environment."""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from toolwright.models.http import SILENCE, Address, Endpoint
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelError
 from toolwright.models.wire import HttpModel, Wire
+from toolwright.record import record
 
 Json = Mapping[str, Any]
 
@@ -76,7 +77,7 @@ class Connections:
         return HttpModel(info, wire, self._endpoints[place])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Key:
     value: str
     bearer: bool = False

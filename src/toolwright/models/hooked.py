@@ -1,13 +1,14 @@
 """A model with hooks around its requests."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Event, Model, ModelMessage, Settings, ToolSpec
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request to a model, as it is about to be sent."""
 
@@ -23,7 +24,7 @@ RequestHook = Callable[[Stream, ModelRequest], AsyncIterator[Event]]
 """An async generator around one request: yields the events of `proceed(request)`, or others."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HookedModel:
     """Implements Model: each request passes the hooks, the first outermost."""
 

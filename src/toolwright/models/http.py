@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolwright.models.failures import refusal
 from toolwright.models.model import ModelError
+from toolwright.record import record
 
 if TYPE_CHECKING:
     import httpx2
@@ -18,7 +19,7 @@ ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Address:
     """Where a provider is and how it is spoken to."""
 

@@ -1,14 +1,16 @@
 """What is known of a model without asking it: limits, abilities, prices; and what a reply cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from toolwright.record import record
 
 LONG = 200_000
 """Tokens of input above which some providers charge their higher prices."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one reply. The five counts do not overlap, whatever the provider's own do."""
 
@@ -25,7 +27,7 @@ class Usage:
         return self.input + self.output + self.reasoning + self.cache_read + self.cache_write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prices:
     """Dollars for a million tokens."""
 
@@ -49,7 +51,7 @@ class Prices:
         return total / 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Tokens; 0 where nobody knows."""
 
@@ -59,7 +61,7 @@ class Limits:
     """The most that may be sent, where that is less than the context."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
     """One entry of the catalogue."""
 

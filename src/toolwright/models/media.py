@@ -3,16 +3,16 @@
 import base64
 import binascii
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
+from toolwright.record import record
 from toolwright.tool import Attachment
 
 Kind = Literal["image", "pdf", "audio", "video"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Media:
     """A file that the model will see. Either its content or an address where the provider finds it."""
 

@@ -1,11 +1,12 @@
 """What a model is to the rest of the program: messages and tools in, a stream of events out, one kind of error."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from toolwright.errors import ToolwrightError
 from toolwright.models.info import ModelInfo, Usage
+from toolwright.record import record
 from toolwright.tool import Attachment
 
 Json = dict[str, Any]
@@ -35,14 +36,14 @@ class Model(Protocol):
 # Messages. Weak references to them are what lets an adapter forget an encoding with its message.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+@record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class SystemMessage:
     """What the model is told before the conversation; several are sent in order."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+@record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class UserMessage:
     """Text and files from the user, in the order they were given."""
 
@@ -50,7 +51,7 @@ class UserMessage:
     """A file whose kind the model cannot take is named to it in words instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Reasoning:
     """A stretch of the model's thinking."""
 
@@ -59,7 +60,7 @@ class Reasoning:
     """What `ReasoningEnd` brought; the provider wants it back unchanged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """A tool call as the model made it."""
 
@@ -70,7 +71,7 @@ class ModelCall:
     """What `CallEnd` brought; the provider wants it back unchanged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+@record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class AssistantMessage:
     """One earlier reply, in the order it came."""
 
@@ -79,7 +80,7 @@ class AssistantMessage:
     """`provider/model` that wrote it. Signatures of another model are left out; empty means this model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+@record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class ToolMessage:
     """The result of one call. Every call of a reply needs one before the next user message."""
 
@@ -93,7 +94,7 @@ class ToolMessage:
 ModelMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+@record(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class ToolSpec:
     """A tool as it is offered to the model. Pass the same object again, as with messages."""
 
@@ -105,7 +106,7 @@ class ToolSpec:
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How one reply is to be made; what is left out is left to the provider."""
 
@@ -128,30 +129,30 @@ class Settings:
 # Events.
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TextDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReasoningDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReasoningEnd:
     """A stretch of reasoning is complete; its text may have been empty."""
 
     signature: Json
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallStart:
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallDelta:
     """The next piece of a call's arguments."""
 
@@ -159,7 +160,7 @@ class CallDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallEnd:
     """A call is complete. Its arguments are text as the model wrote it, which need not be valid JSON."""
 
@@ -172,7 +173,7 @@ class CallEnd:
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finish:
     """The reply is complete. A reply with calls ends with `tool_calls` unless it was cut off or blocked."""
 

@@ -1,7 +1,6 @@
 """The OpenAI chat completions format, which most other providers and local servers speak too."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.models.call_ids import nine_id, plain_id
@@ -23,6 +22,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import NOOP, Outgoing, has_calls, most_output
+from toolwright.record import record
 from toolwright.tool import Attachment
 
 _CACHED = {"type": "ephemeral"}
@@ -37,7 +37,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """Where servers of this format differ."""
 

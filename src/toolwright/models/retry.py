@@ -4,12 +4,12 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, ToolSpec
+from toolwright.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
     """How often and how long to wait, in seconds."""
 
@@ -32,7 +32,7 @@ class RetryPolicy:
         return grown * (1 + self.jitter * chance)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Retry:
     """The attempt failed and another follows after `wait` seconds: forget what the failed one has sent.
 

@@ -5,7 +5,6 @@ import json
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
@@ -33,6 +32,7 @@ from toolwright.models.model import (
     Trouble,
     UserMessage,
 )
+from toolwright.record import record
 
 REMEMBERED = 100
 """Requests that a scripted model keeps for a test to look at."""
@@ -93,7 +93,7 @@ _TITLE: Turn = {"text": "Scripted title"}
 _COMPACTION: Turn = {"text": "Summary of the conversation so far."}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SeenRequest:
     """What the model was asked."""
 

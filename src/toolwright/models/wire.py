@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from toolwright.models.http import Endpoint
@@ -22,6 +22,7 @@ from toolwright.models.model import (
     ToolMessage,
     ToolSpec,
 )
+from toolwright.record import record
 from toolwright.sse import EventReader, ServerEvent
 
 TAIL = 0.25
@@ -42,7 +43,7 @@ class Reader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Outgoing:
     """A request as it will be sent."""
 
@@ -124,7 +125,7 @@ async def _finish(chunks: AsyncGenerator[bytes, None]) -> None:
                 pass
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class OpenCall:
     """A call whose arguments are still coming."""
 

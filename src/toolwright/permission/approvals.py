@@ -1,7 +1,7 @@
 """Lasting approvals: what a person has allowed for a session, a project or for good, in a file they can edit."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,13 +9,14 @@ from toolwright.errors import ConfigError, UsageError
 from toolwright.jsontext import read_json
 from toolwright.permission.defaults import is_protected
 from toolwright.private import read_private, update
+from toolwright.record import record
 from toolwright.request import PathPattern
 from toolwright.schema import problems_with
 
 Scope = Literal["session", "project", "user"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Approval:
     """Leave given once for all that begins like this. Unlike a rule it knows no wildcard but a final `*`.
 
@@ -44,7 +45,7 @@ class Approval:
         return text.startswith(start) or (start.endswith(" ") and text == start[:-1])
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Approvals:
     """The approvals of one project and its user. A change to the file, by whomever, holds from the next call on."""
 

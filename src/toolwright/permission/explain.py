@@ -1,16 +1,16 @@
 """Why a decision came out as it did: every rule that fits, which one won, and what would change it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolwright.permission.approvals import Approval
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """One pattern of one request, under one agent's rules."""
 
@@ -27,7 +27,7 @@ class Explanation:
         return self.decision.action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class RequestExplanation:
     """A whole request: its patterns, the approvals that cover it, and what it comes to."""
 

@@ -1,7 +1,7 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
@@ -10,11 +10,12 @@ from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Call
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Asked:
     """A request of a call, what the rules made of it and what was answered."""
 
@@ -22,7 +23,7 @@ class Asked:
     reply: ReplyKind | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asker:
     """The call that asks: whose it is and under which rules it stands."""
 
@@ -40,7 +41,7 @@ class Asker:
         return (self.session_id, *self.callers)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Gate:
     """Lets a call through, or raises. What was asked stands in the asker's log afterwards."""
 
@@ -150,7 +151,7 @@ class DryRunOver(ToolError):
         super().__init__("Dry run: nothing was done.", "aborted")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class DryGate(Gate):
     """Judges the first requests of a call, writes them down and ends the call there."""
 

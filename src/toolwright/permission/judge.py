@@ -1,15 +1,16 @@
 """What rules and approvals make of a request. Pure: nobody is asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolwright.permission.approvals import Approval
 from toolwright.permission.rules import STRICTNESS, Decision, Policy
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What the rules and approvals make of one request."""
 

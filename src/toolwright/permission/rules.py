@@ -1,9 +1,10 @@
 """Rules and how they decide. Pure: rules and a request in, an action and its reason out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from toolwright.record import record
 from toolwright.request import HostPattern, PathPattern
 from toolwright.tool import Action
 from toolwright.wildcard import matches
@@ -36,7 +37,7 @@ _PROTECTED: dict[LayerName, frozenset[LayerName]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """What a permission on a pattern comes to. Both are wildcards; the last rule that fits wins."""
 
@@ -58,7 +59,7 @@ class Rule:
         return any(matches(spelling, self.pattern, any_case=any_case) for spelling in spellings)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Layer:
     """The rules of one origin, in order."""
 
@@ -68,7 +69,7 @@ class Layer:
     """Its rules may forbid but not allow: a project that is not trusted, our own files, the administrator."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Decision:
     """An action and the rule behind it; without a rule nothing fitted, and that means ask."""
 
@@ -79,7 +80,7 @@ class Decision:
     """Whose rules decided: the agent's own, or those of an agent that called it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Match:
     """A rule that fits, in its layer, and whether it was taken into account."""
 
@@ -88,7 +89,7 @@ class Match:
     counts: bool
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Policy:
     """All rules that hold for an agent in a session: layers from weak to strong, under those of its caller."""
 

@@ -1,11 +1,12 @@
 """A box: the walls around one command, said without a word about what puts them up."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
 from toolwright.process.keeper.order import Confinement
+from toolwright.record import record
 
 Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 
@@ -14,7 +15,7 @@ SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "
 """What a program needs to see to run at all, where not everything is readable."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Box:
     """What a command may write, read and reach. All paths are canonical."""
 
@@ -49,7 +50,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Wrapped:
     """A command made ready for its box: what to start, what to add to its environment, what the keeper sets up."""
 

@@ -4,8 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from toolwright.record import record
 from toolwright.wildcard import matches
 
 SECRETS = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*")
@@ -14,7 +14,7 @@ UNSUITABLE = ("fish", "nu")
 """Shells that do not read the commands models write."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Withholding:
     """Which variables a command does not get to see. Names are matched in any case of letters."""
 

@@ -3,8 +3,9 @@
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from toolwright.record import record
 
 SETTINGS = ("toolwright.json", "toolwright.jsonc", ".toolwright", "opencode.json", "opencode.jsonc", ".opencode")
 """What tells us what is allowed is not for a command to write."""
@@ -12,7 +13,7 @@ GIT_CODE = ("hooks", "config", "config.worktree")
 """What in a git folder can make git run programs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Cache:
     """A folder in the home folder that a package manager fills."""
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -13,6 +13,7 @@ from toolwright.process.environment import Withholding, choose_shell
 from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
+from toolwright.record import record
 
 RUNNING = 16
 """Jobs that one session may have running."""
@@ -24,7 +25,7 @@ INPUT = 64 * 1024
 """Bytes that can be typed into a job at once: what a pipe takes without waiting."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ShellSettings:
     """How commands are run."""
 

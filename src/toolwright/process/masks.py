@@ -3,8 +3,10 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from toolwright.record import record
 
 SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"})
 """Folders full of other people's files."""
@@ -16,7 +18,7 @@ UNSETTLED = 50_000_000
 IsDenied = Callable[[str], bool]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Listing:
     """A folder as it was when last looked at."""
 

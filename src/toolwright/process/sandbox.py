@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,13 +16,14 @@ from toolwright.process.box import EVERYTHING, TEMP_FOLDERS, Box, Rung, Wrapped
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
 from toolwright.process.selftest import Findings, SelfTest
+from toolwright.record import record
 from toolwright.wildcard import matches
 
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """What the user wants of the sandbox."""
 

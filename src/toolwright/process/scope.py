@@ -7,13 +7,13 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.errors import ToolError
 from toolwright.process.client import Keeper
 from toolwright.process.keeper.order import Confinement, Order
+from toolwright.record import record
 
 PROCESSES = 4096
 """How many processes all programs started from here may be at a time."""
@@ -27,7 +27,7 @@ PROOF = 2.0
 """Seconds to wait for the kernel to say that a killed scope is empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Program:
     """What to start, where, with which environment and within which limits."""
 
@@ -40,7 +40,7 @@ class Program:
     confinement: Confinement | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Left:
     """A process that was still there when its program had ended."""
 
@@ -48,7 +48,7 @@ class Left:
     command: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class End:
     """How a program ended."""
 

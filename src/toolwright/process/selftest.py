@@ -7,15 +7,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.private import make_folder
+from toolwright.private import make_folder, open_private
 from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Rung, Wrapped
 from toolwright.process.scope import End, Program, Scopes
+from toolwright.record import record
 
 PATIENCE = 5.0
 """Seconds for one trial; a sandbox that takes longer is of no use."""
@@ -35,7 +36,7 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Findings:
     """Why each kind does not work here; empty for one that does."""
 
@@ -97,7 +98,8 @@ class SelfTest:
         make_folder(self._data)
         findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
         text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
-        self._file.write_text(text, "utf-8")
+        with open_private(self._file) as stream:
+            stream.write(text.encode())
         return findings
 
     async def _try_mac(self) -> Findings:

@@ -1,7 +1,7 @@
 """Answering a prompt: the turn under way, and all that its steps need."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.agents import Agent
@@ -11,6 +11,7 @@ from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, 
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Failed, Running, Span, new_part
+from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import SessionError
@@ -26,7 +27,7 @@ CompactionHook = Callable[[Callable[[], Awaitable[None]], str], Awaitable[None]]
 """Around the making of a summary: `await proceed()`. The id is the session's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
     """When a conversation is shortened."""
 
@@ -38,7 +39,7 @@ class CompactionSettings:
     """Tokens kept free; as many as the longest reply if not said."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Toolbox:
     """The offered tools as a model is told of them; the same objects as long as nothing has changed."""
 
@@ -73,7 +74,7 @@ def _without_default(value: Json) -> Json:
     return {name: entry for name, entry in value.items() if not (name == "default" and silent)}
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Answering:
     """How far a turn has come."""
 

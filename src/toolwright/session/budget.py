@@ -1,17 +1,18 @@
 """How much a turn may take, and how much it has taken, with what its subagents take."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from toolwright.errors import ToolwrightError
+from toolwright.record import record
 
 
 class LimitReached(ToolwrightError):
     """A budget is used up. What was done stays done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Budget:
     """How much one turn may take; None where nothing is set."""
 
@@ -37,7 +38,7 @@ def _lower(one: Number | None, other: Number | None) -> Number | None:
     return one if other is None else other if one is None else min(one, other)
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Spending:
     """What a turn has taken. What a subagent takes counts for the turns above it as well."""
 

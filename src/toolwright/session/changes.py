@@ -1,11 +1,12 @@
 """What a session and its subagents have changed in files: step by step as it happens, and summed up after a turn."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from toolwright.diff import counts
 from toolwright.files.journal import Journal
+from toolwright.record import record
 
 Json = dict[str, Any]
 
@@ -13,7 +14,7 @@ SHOWN = 256 * 1024
 """Bytes up to which a file is compared line by line and shown in full."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """One file, as it was before the session and as it is now."""
 
@@ -24,7 +25,7 @@ class FileChange:
     deletions: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Changes:
     """Reads of the journal only what is new, so that a step costs the same however long the session is."""
 

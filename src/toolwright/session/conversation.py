@@ -1,17 +1,18 @@
 """The records of one session while it is open: kept in memory, written through to the store, told to the bus."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
 from toolwright.messages import Assistant, Info, Message, SessionInfo, User
 from toolwright.parts import Part, ToolPart
+from toolwright.record import record
 from toolwright.session.events import MessageRemoved, MessageUpdated, PartRemoved, SessionUpdated
 from toolwright.session.store import Store
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Conversation:
     """A session's info and messages. What the model is no longer sent need not stay in memory."""
 

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.private import make_folder
+from toolwright.record import record
 
 T = TypeVar("T")
 BUSY_SECONDS = 30
@@ -24,13 +25,13 @@ class StorageError(ToolwrightError):
     """Records cannot be written: the disk is full, read-only or gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Write:
     statement: str
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Row:
     """A row that is not made ready yet, because another may take its place before it goes."""
 
@@ -38,7 +39,7 @@ class _Row:
     values: Callable[[], tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Waiter:
     """Somebody who wants to know when all that was put before is written, and may want more done then."""
 
@@ -46,7 +47,7 @@ class _Waiter:
     action: Callable[[sqlite3.Connection], Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Shrink:
     """An order that cannot be carried out inside a transaction."""
 
@@ -55,7 +56,7 @@ _Order = _Write | _Waiter | _Shrink | None
 """None is the last."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Database:
     """A file that any number of processes may have open. Only the writer's thread changes it."""
 

@@ -1,33 +1,33 @@
 """What happens in a conversation, as records for the bus."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.events import Event
 from toolwright.messages import Failure, Info, SessionInfo
+from toolwright.record import record
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionCreated(Event):
     type = "session.created"
     info: SessionInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionUpdated(Event):
     type = "session.updated"
     info: SessionInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionDeleted(Event):
     type = "session.deleted"
     info: SessionInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionStatus(Event):
     """A session has begun to work, waits to try again, or is at rest."""
 
@@ -36,7 +36,7 @@ class SessionStatus(Event):
     status: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionIdle(Event):
     """A session is at rest: nothing of it is under way any more."""
 
@@ -44,7 +44,7 @@ class SessionIdle(Event):
     session_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionError(Event):
     """A turn came to nothing."""
 
@@ -53,7 +53,7 @@ class SessionError(Event):
     error: Failure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionDiff(Event):
     """The files a turn has touched, each as it was before the session and as it is now."""
 
@@ -62,13 +62,13 @@ class SessionDiff(Event):
     diff: tuple[Json, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionCompacted(Event):
     type = "session.compacted"
     session_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class MessageUpdated(Event):
     """A message is new or has changed."""
 
@@ -76,14 +76,14 @@ class MessageUpdated(Event):
     info: Info
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class MessageRemoved(Event):
     type = "message.removed"
     session_id: str
     message_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PartDelta(Event):
     """More of a text that is being written; the whole follows when it is complete."""
 
@@ -95,7 +95,7 @@ class PartDelta(Event):
     delta: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PartRemoved(Event):
     type = "message.part.removed"
     session_id: str
@@ -103,7 +103,7 @@ class PartRemoved(Event):
     part_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class QuestionAsked(Event):
     """A tool waits for the user's choice."""
 
@@ -114,7 +114,7 @@ class QuestionAsked(Event):
     tool: Json | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class QuestionReplied(Event):
     type = "question.replied"
     session_id: str
@@ -122,14 +122,14 @@ class QuestionReplied(Event):
     answers: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class QuestionRejected(Event):
     type = "question.rejected"
     session_id: str
     request_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TodoUpdated(Event):
     type = "todo.updated"
     session_id: str

@@ -1,7 +1,7 @@
 """What the model is sent of a conversation: messages turned into its own kind, each once."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
 from toolwright.models.model import (
@@ -13,6 +13,7 @@ from toolwright.models.model import (
     UserMessage,
 )
 from toolwright.parts import Completed, Failed, FilePart, ToolPart
+from toolwright.record import record
 from toolwright.session.conversation import Conversation
 from toolwright.tool import Attachment
 
@@ -23,7 +24,7 @@ WHAT_SO_FAR = "What have we done so far?"
 _INLINED = ("text/plain", "application/x-directory")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class History:
     """Remembers the model's form of every finished message, so that an adapter encodes each only once."""
 

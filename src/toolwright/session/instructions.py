@@ -1,13 +1,14 @@
 """Instruction files: what the user and the project want every model to know, found and read again when they change."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
 from toolwright.config.load import Config
 from toolwright.config.reading import read_head
 from toolwright.folders import Folders
+from toolwright.record import record
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 MOST_BYTES = 64 * 1024
@@ -19,7 +20,7 @@ def _anything(_: Path) -> bool:
     return True
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Instructions:
     """The instruction files that hold for a folder, the most general first."""
 

@@ -1,12 +1,11 @@
 """Whom an agent can hand work to."""
 
-from dataclasses import dataclass
-
 from toolwright.agents import Agents
+from toolwright.record import record
 from toolwright.services import Colleague
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KnownAgents:
     """Implements Colleagues: the visible subagents that an agent's rules do not deny it."""
 

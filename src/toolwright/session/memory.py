@@ -1,18 +1,19 @@
 """Sessions in memory: the store of a workspace that keeps nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.messages import Info, Message, SessionInfo
 from toolwright.parts import Part
+from toolwright.record import record
 from toolwright.session.owner import Owner
 
 Json = dict[str, Any]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class MemoryStore:
     """Implements Store for one process."""
 

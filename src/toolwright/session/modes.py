@@ -1,17 +1,18 @@
 """Plan mode: which agent goes on with a session, and where its plan is written."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from toolwright.clock import now
 from toolwright.ids import new_id
 from toolwright.messages import Moment, TextPart
 from toolwright.parts import new_part
+from toolwright.record import record
 from toolwright.session.sessions import Sessions
 from toolwright.tool import ToolContext
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class AgentModes:
     """Implements Modes: a change of agent is a message of its own, so that the history tells of it."""
 

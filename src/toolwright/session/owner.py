@@ -1,11 +1,12 @@
 """Who works on a session, in a form that tells other processes whether it is still alive."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from toolwright.record import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record(frozen=True, slots=True, kw_only=True)
 class Owner:
     """One opened workspace of a process: the process's number, when it was born, and which workspace of it."""
 

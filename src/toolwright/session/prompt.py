@@ -4,7 +4,7 @@ import base64
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
@@ -14,6 +14,7 @@ from toolwright.ids import is_id, new_id
 from toolwright.messages import AgentPart, TextPart
 from toolwright.models.model import Model
 from toolwright.parts import FilePart, Part, PartKeys, new_part
+from toolwright.record import record
 from toolwright.session.budget import Budget
 from toolwright.session.download import download
 from toolwright.session.record import CallRecord
@@ -26,7 +27,7 @@ MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
 _PUNCTUATION = "?!:;)]}\"'>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Attached:
     """A file the user sends along: a path, or an address such as `data:` or `file:`."""
 
@@ -35,7 +36,7 @@ class Attached:
     filename: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """One thing the user wants."""
 
@@ -74,7 +75,7 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class PromptReader:
     """Makes the parts of a user message. Files are read by the `read` tool, under the agent's own rules."""
 

@@ -1,17 +1,17 @@
 """Choices that tools put to the user, through the inbox like every other question."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import Choice, Inbox, Question, Reply, ReplyKind, rejected
+from toolwright.record import record
 from toolwright.session.events import QuestionAsked, QuestionRejected, QuestionReplied
 from toolwright.tool import ToolContext
 from toolwright.wire import to_json
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InboxQuestions:
     """Implements Questions for all sessions of a workspace."""
 

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
+
+from toolwright.record import record
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -17,7 +19,7 @@ class Stopped(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Work(Generic[T]):
     """One piece of work. Only its steps are ever cancelled; what must be done before and after them always is."""
 
@@ -49,7 +51,7 @@ class Work(Generic[T]):
             self._steps.cancel()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Queue(Generic[T]):
     """Work in the order it came."""
 

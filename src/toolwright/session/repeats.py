@@ -1,8 +1,9 @@
 """Noticing that a model goes round in circles: the same call, or the same few calls, over and over."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolwright.record import record
 from toolwright.tool import Call
 
 TIMES = 3
@@ -10,7 +11,7 @@ TIMES = 3
 LONGEST_CYCLE = 4
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Repeats:
     """The calls of a turn, across its steps, as far back as matters."""
 

@@ -1,7 +1,7 @@
 """One reply of the model on its way into parts: text, reasoning and calls as they stream in."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolwright.clock import now
 from toolwright.events import PartUpdated
@@ -28,6 +28,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.retry import Retry
 from toolwright.parts import Part, PartKeys, Pending, Span, ToolPart, new_part
+from toolwright.record import record
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import MessageUpdated, PartDelta, SessionStatus
 
@@ -37,7 +38,7 @@ FLUSH_SECONDS = 1.0
 _THINK, _END_THINK = "<think>", "</think>"
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ReplyWriter:
     """Takes the events of one reply in turn. Until it is complete, a failed attempt can be forgotten whole."""
 

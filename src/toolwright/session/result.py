@@ -1,13 +1,14 @@
 """What a turn came to, as a program gets it: the answer, the calls, what changed, what it took, what was refused."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import ToolError, ToolwrightError
 from toolwright.events import Event
 from toolwright.messages import Assistant, Message
 from toolwright.parts import Completed, Failed, ToolPart
+from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.changes import FileChange
 from toolwright.tool import Attachment, Json, Result
@@ -21,7 +22,7 @@ class TurnError(ToolwrightError):
         self.kind = kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class MadeCall:
     """A call the model made, and its result."""
 
@@ -31,7 +32,7 @@ class MadeCall:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ChangedFile:
     """A file that the turn has changed, against what it was before the session."""
 
@@ -42,7 +43,7 @@ class ChangedFile:
     after: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TokenCount:
     """Tokens that the turn has taken, with its subagents'."""
 
@@ -51,7 +52,7 @@ class TokenCount:
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnResult:
     """The whole of a turn, from the prompt to its end."""
 
@@ -73,7 +74,7 @@ class TurnResult:
     message_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
     """The last event of a stream: the turn is over."""
 
@@ -82,7 +83,7 @@ class TurnFinished(Event):
     result: TurnResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnEnd:
     """The end of a turn as the session itself knows it."""
 

@@ -1,7 +1,6 @@
 """A session: what is prompted, recorded and ruled. Everything kept by its id goes with it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,6 +13,7 @@ from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
 from toolwright.permission.gate import Asked, Asker, Gate
 from toolwright.permission.rules import Policy, Rule
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolwright.session.turns import Turns
 
 T = TypeVar("T")
+_JSON = (str, int, float, bool, type(None))
 
 
 class Home(Protocol):
@@ -213,7 +214,13 @@ class Session:
         return Turn(agent=self.standing_of(name).agent, provider=self.provider, model_id=self.model)
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
-        """Call a tool as the session's agent."""
+        """Call a tool as the session's agent. Dates, paths and records among the arguments are written as JSON."""
+        for value in arguments.values():
+            if not isinstance(value, _JSON):
+                from toolwright.values import jsonable
+
+                arguments = jsonable(arguments)
+                break
         return await self.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
 
     async def run_call(
@@ -322,7 +329,7 @@ async def refuse(call: Call, record: CallRecord, error: ToolError) -> Result:
     return result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@record(frozen=True, slots=True, kw_only=True, repr=False)
 class CallContext(ToolContext):
     """What a session offers one of its calls."""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from toolwright.clock import now
@@ -11,6 +11,7 @@ from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
 from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
+from toolwright.record import record
 from toolwright.session.conversation import Conversation
 from toolwright.session.copies import exported, read_export, write_copy
 from toolwright.session.events import SessionCreated, SessionDeleted
@@ -42,7 +43,7 @@ class SessionHome(Home, Protocol):
     def forget_changes(self, session_id: str) -> None: ...
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Sessions:
     """The sessions of one project."""
 

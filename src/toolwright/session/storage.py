@@ -4,13 +4,13 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
+from toolwright.record import record
 from toolwright.session.database import Database
 from toolwright.session.owner import Owner
 from toolwright.wire import from_json, json_text, to_json
@@ -52,7 +52,7 @@ _PUT_TODO = (
 _PUT_OWNER = "INSERT OR REPLACE INTO owner (session_id, pid, born) VALUES (?, ?, ?)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SessionSize:
     """What a session takes on disk."""
 
@@ -63,7 +63,7 @@ class SessionSize:
     bytes: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Storage:
     """The records of all sessions. Writing never waits; `settled` does. Reading sees all that was put before."""
 

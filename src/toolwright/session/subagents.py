@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.agents import Agents
@@ -11,6 +11,7 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event, PartUpdated
 from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
+from toolwright.record import record
 from toolwright.services import Report, Task
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
@@ -22,7 +23,7 @@ SHOW_EVERY = 0.1
 """Seconds between two reports of how a subagent is getting on."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ChildSessions:
     """Implements Subagents over the sessions of a workspace."""
 
@@ -88,7 +89,7 @@ class ChildSessions:
         return child
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Progress:
     """Shows in the caller's call what the subagent calls, at most ten times a second."""
 

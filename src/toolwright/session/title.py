@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from toolwright.agents import Agent
 from toolwright.errors import ToolwrightError
@@ -12,6 +12,7 @@ from toolwright.messages import Message, User
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
+from toolwright.record import record
 from toolwright.session.turns import Turns
 
 LONGEST = 100
@@ -22,7 +23,7 @@ _SMALL = ("haiku", "flash", "nano", "mini")
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Titles:
     """Names a session after its first prompt, beside the turn; a failure leaves the default title."""
 

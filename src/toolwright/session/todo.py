@@ -1,16 +1,17 @@
 """The todo list of each session, kept with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toolwright.events import Bus
+from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.events import TodoUpdated
 from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class StoredTodos:
     """Implements Todos: remembered while the workspace is open, kept where its sessions are."""
 

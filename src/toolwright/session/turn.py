@@ -1,8 +1,9 @@
 """A turn: who works on a prompt, on which model, and what was said about it. Nothing of it changes while it runs."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from toolwright.record import record
 from toolwright.tool import Abort
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from toolwright.session.budget import Spending
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One prompt on its way to an answer, or a call made outside of any."""
 

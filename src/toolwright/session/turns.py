@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.agents import Agent
@@ -16,6 +16,7 @@ from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part, new_part
+from toolwright.record import record
 from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
 from toolwright.session.budget import Budget, LimitReached, Spending
 from toolwright.session.changes import Changes, FileChange
@@ -55,7 +56,7 @@ class SessionBusy(UsageError):
     """Something was asked for that cannot be done while the session works."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TurnSettings:
     """What holds for every turn of a workspace."""
 
@@ -73,7 +74,7 @@ class TurnSettings:
     compaction_hooks: tuple[CompactionHook, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@record(slots=True, kw_only=True, eq=False)
 class Turns:
     """Takes prompts for one session. A prompt that comes while another is answered waits its turn."""
 

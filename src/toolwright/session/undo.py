@@ -4,7 +4,7 @@ Only what the agent and its subagents changed is touched, and only where nobody 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from toolwright.files.store import Files
 from toolwright.ids import new_id
 from toolwright.messages import Message
 from toolwright.parts import Pending, ToolPart
+from toolwright.record import record
 from toolwright.session.conversation import Conversation
 
 Json = dict[str, Any]
@@ -25,7 +26,7 @@ _UNDO = "undo"
 """What the ids of our own changes begin with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which changes to take back; whatever is given must fit."""
 
@@ -39,7 +40,7 @@ class Selection:
         return not (self.turn or self.call or self.file)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileUndo:
     """One file on its way back."""
 
@@ -59,7 +60,7 @@ class FileUndo:
         return counts(before, after)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Made:
     """A change, and the session whose call made it."""
 
@@ -71,7 +72,7 @@ class Made:
         return self.session_id, self.entry.call_id
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Undo:
     """The changes of one session."""
 

@@ -3,9 +3,9 @@
 import functools
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from toolwright.record import record
 from toolwright.settings.field import Setting
 from toolwright.settings.section import Section
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 _PLAIN: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FieldNote:
     """A field of a record: its name here, its key in a file, its type, its note and its default."""
 

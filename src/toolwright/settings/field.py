@@ -2,8 +2,10 @@
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from toolwright.record import record
 
 Untrusted = Literal["user_only", "tightens", "free"]
 """What a project may say before the user trusts it: nothing, only what restricts more, or anything."""
@@ -11,7 +13,7 @@ Tighten = Callable[[Any, Any], Any]
 """The stricter of what stands and what is said, as JSON values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Setting:
     """The note on a field, written as `Annotated[type, user_only("what it does")]`."""
 

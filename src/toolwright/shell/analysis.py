@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from toolwright.record import record
 from toolwright.shell.approval import proposals
 from toolwright.shell.findings import Draft, Findings, TooMuch
 from toolwright.shell.nodes import Script
@@ -21,7 +21,7 @@ _NO_TEXT = re.compile("[\\0\\ud800-\\udfff]")
 _PIECES = re.compile(r"[;&|\n(){}`$]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Command:
     """One command of the line, as it is shown and as it is judged."""
 
@@ -35,7 +35,7 @@ class Command:
     """What a lasting approval would store; empty where none may be offered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """Paths are absolute and follow the line's own `cd`; links are not resolved, so `..` after a name stays."""
 

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolwright.record import record
 from toolwright.shell.findings import Touch
 from toolwright.shell.state import Field
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/\s]+@[^/\s]+:|data:")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Effects:
     """What one call comes down to: files, further commands, and what about it cannot be told."""
 
@@ -33,7 +34,7 @@ Handler = Callable[[Effects, Sequence[Field]], None]
 """Fills in the effects of one program, given its arguments."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Arguments:
     """The words after a program's name, told apart."""
 

@@ -1,9 +1,10 @@
 """One call of a program or of the shell's own commands, and what it may ask of the walk around it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from toolwright.record import record
 from toolwright.shell.feed import Feed
 from toolwright.shell.findings import Draft, Findings
 from toolwright.shell.state import Field, State
@@ -27,7 +28,7 @@ class Walk(Protocol):
         ...
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Call:
     argv: list[Field]
     state: State

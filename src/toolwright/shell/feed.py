@@ -1,14 +1,14 @@
 """What a command finds on its standard input, where that can be told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from toolwright.record import record
 from toolwright.shell.expand import expand_all, value_of
 from toolwright.shell.nodes import Redirect, Simple, Statement
 from toolwright.shell.state import Field, State, literal
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Feed:
     """Either the very text, or the paths that a listing names."""
 

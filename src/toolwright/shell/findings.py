@@ -3,10 +3,11 @@
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, product
 from typing import Literal
 
+from toolwright.record import record
 from toolwright.shell.state import ALTERNATIVES, Field, State
 
 Touch = Literal["read", "write", "delete", "enter", "run"]
@@ -21,7 +22,7 @@ class TooMuch(Exception):
     """The script is longer, or goes round more often, than is worth following."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Called:
     """One program and its arguments, in the plainest spelling."""
 
@@ -29,7 +30,7 @@ class Called:
     words: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Draft:
     """A command of the script while it is being looked at."""
 
@@ -48,7 +49,7 @@ class Draft:
                 self.called.append(called)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Findings:
     """Filled while walking; the same place may be walked several times."""
 

@@ -3,10 +3,12 @@
 Made for every command line and never compared or printed, so they are kept light.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from toolwright.record import record
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Literal:
     """Text that stands for itself. Unquoted text may still hold wildcards, braces and a tilde."""
 
@@ -14,7 +16,7 @@ class Literal:
     quoted: bool
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Parameter:
     """`$name` or `${name…}`."""
 
@@ -27,7 +29,7 @@ class Parameter:
     argument: "Word | None" = None
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Substitution:
     """A script whose output (or a pipe to it) takes the place of the text: `$(…)`, backquotes, `<(…)`, `>(…)`."""
 
@@ -37,7 +39,7 @@ class Substitution:
     opener: str
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Arithmetic:
     """`$((…))`: `text` is what is calculated, with every expansion in it among `parts`."""
 
@@ -51,7 +53,7 @@ class Arithmetic:
 Part = Literal | Parameter | Substitution | Arithmetic
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Word:
     source: str
     parts: list[Part]
@@ -63,7 +65,7 @@ class Word:
         return first.text if isinstance(first, Literal) and not first.quoted else ""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Assignment:
     name: str
     value: Word
@@ -74,7 +76,7 @@ class Assignment:
     """The words of an array, if it is one."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Redirect:
     operator: str
     target: Word
@@ -83,7 +85,7 @@ class Redirect:
     """The text of a here-document."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Statement:
     """Where a statement stands in the source; what all kinds have in common."""
 
@@ -92,7 +94,7 @@ class Statement:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Simple(Statement):
     assignments: list[Assignment]
     words: list[Word]
@@ -100,7 +102,7 @@ class Simple(Statement):
     """What `export`, `declare` and their like assign."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Group(Statement):
     """`{ …; }` or `(…)`."""
 
@@ -108,13 +110,13 @@ class Group(Statement):
     subshell: bool
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class If(Statement):
     branches: "list[tuple[Script, Script]]"
     otherwise: "Script | None"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Loop(Statement):
     """`while` and `until`."""
 
@@ -122,7 +124,7 @@ class Loop(Statement):
     body: "Script"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class For(Statement):
     """`for` and `select`; without `in`, over the arguments."""
 
@@ -131,7 +133,7 @@ class For(Statement):
     body: "Script"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class CountedFor(Statement):
     """`for ((…;…;…))`."""
 
@@ -139,39 +141,39 @@ class CountedFor(Statement):
     body: "Script"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Case(Statement):
     subject: Word
     items: "list[tuple[list[Word], Script]]"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Function(Statement):
     name: str
     body: Statement
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Calculation(Statement):
     """`((…))`."""
 
     arithmetic: Arithmetic
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Test(Statement):
     """`[[ … ]]`, as its words and operators in order."""
 
     words: list[Word]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Pipeline:
     statements: list[Statement]
     negated: bool = False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Chain:
     """Pipelines joined by `&&` and `||`; `links` has the operator before each but the first."""
 
@@ -180,6 +182,6 @@ class Chain:
     background: bool = False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(slots=True, eq=False, repr=False)
 class Script:
     chains: list[Chain]

@@ -1,11 +1,10 @@
 """The two ways a statement can end, and what is known after each."""
 
-from dataclasses import dataclass
-
+from toolwright.record import record
 from toolwright.shell.state import State
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """The state after success and after failure; None where the script does not go on."""
 

@@ -1,15 +1,15 @@
 """Shells started by a script: the text they are given is walked like the script itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from toolwright.record import record
 from toolwright.shell.call import Call, Walk
 from toolwright.shell.state import Dialect, Field, State, dialect_of, unknown
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """The arguments of a shell told apart."""
 

@@ -1,13 +1,15 @@
 """What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
+
+from toolwright.record import record
 
 ALTERNATIVES = 16
 """How many values of a variable, or folders, are followed side by side."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """One argument as the program would get it, as far as that can be said before it runs."""
 
@@ -58,7 +60,7 @@ def dialect_of(shell: str) -> Dialect:
     return "zsh" if name == "zsh" else "sh" if name in ("sh", "dash", "ash", "busybox") else "bash"
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class State:
     """Changed in place by the statements that are walked; copied where the script branches."""
 

@@ -1,13 +1,14 @@
 """Programs whose work is to run another program: how to find that one among their arguments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolwright.record import record
 from toolwright.shell.arguments import names, split_option
 from toolwright.shell.state import Field, literal
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wrapper:
     """Where the inner command begins: after options, perhaps assignments, and `skip` further words."""
 
@@ -137,7 +138,7 @@ RUNNERS: Mapping[tuple[str, str], Wrapper] = {
 """Programs that run another one when given a certain first word."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Unwrapped:
     """What a wrapper would run."""
 

@@ -1,6 +1,6 @@
 """What a patch comes to on the files there are: worked out in memory, section by section, before anything is asked."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +12,7 @@ from toolwright.files.paths import Place
 from toolwright.files.replace import Change
 from toolwright.files.store import Content, Files
 from toolwright.files.text import Text
+from toolwright.record import record
 from toolwright.tools._revision import LARGE, off_loop
 
 Kind = Literal["add", "update", "delete", "move"]
@@ -20,7 +21,7 @@ _SHOWN = 5
 _LETTERS = {"add": "A", "update": "M", "move": "M", "delete": "D"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Entry:
     """What one section of the patch does to its file, as the sections before have left it."""
 
@@ -56,7 +57,7 @@ class Entry:
         return entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Plan:
     """All a patch does."""
 
@@ -87,7 +88,7 @@ async def make_plan(files: Files, patch: Patch) -> Plan:
     return Plan(entries=planner.entries, changes=planner.changes(), remarks=remarks)
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class _Draft:
     """A file while the plan is made."""
 

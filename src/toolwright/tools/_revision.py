@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from toolwright.diff import Diff, compare
@@ -12,6 +11,7 @@ from toolwright.files.paths import Place
 from toolwright.files.replace import Change
 from toolwright.files.store import Files, Loaded
 from toolwright.files.text import Text
+from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Result, ToolContext
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Edit:
     """One text for another."""
 
@@ -76,7 +76,7 @@ async def off_loop(size: int, function: Callable[P, T], *args: P.args, **kwargs:
     return await asyncio.to_thread(function, *args, **kwargs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Revision:
     """What a file becomes, and how to tell of it."""
 

@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 from toolwright.errors import PermissionDenied, ToolError, UnknownTool
+from toolwright.record import record
 from toolwright.schema import Problem
 from toolwright.signature import Field
 from toolwright.tool import ANY, AgentLike, Json, Result, Tool, ToolContext, described, tool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
     """What a batch may hold."""
 

@@ -5,10 +5,10 @@ import base64
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.web.proxies import Proxy
 from toolwright.web.urls import Url
 
@@ -22,7 +22,7 @@ CONNECT = 5.0
 _CHUNK = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Route:
     """How a host is reached: the places to try in turn, each a number or, behind a proxy, perhaps a name."""
 
@@ -30,7 +30,7 @@ class Route:
     proxy: Proxy | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Order:
     """What is asked of the host."""
 

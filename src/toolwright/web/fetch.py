@@ -8,11 +8,12 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from itertools import zip_longest
 
 from toolwright.errors import PermissionDenied, ToolError
+from toolwright.record import record
 from toolwright.version import VERSION
 from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.bodies import ACCEPTED, Body, too_large
@@ -43,7 +44,7 @@ async def look_up(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ip_address(str(entry[4][0])) for entry in found))
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Fetcher:
     """Fetches pages for the sessions of a workspace."""
 

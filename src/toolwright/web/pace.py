@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from toolwright.record import record
 
 SECONDS = 1.0
 _REMEMBERED = 1000
@@ -11,7 +13,7 @@ _REMEMBERED = 1000
 Host = tuple[str, str, int]
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Pace:
     """Gives each host's requests their turns."""
 

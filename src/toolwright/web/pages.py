@@ -3,8 +3,9 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolwright.record import record
 from toolwright.web.urls import Url
 
 KEPT_FOR = 900.0
@@ -16,7 +17,7 @@ Key = tuple[str, str, str]
 """Session, address and what was accepted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Page:
     """What a server answered."""
 
@@ -32,7 +33,7 @@ class Page:
     """Seconds for which it may be shown again without asking the server."""
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Pages:
     """The pages used last, within a limit of memory."""
 

@@ -1,14 +1,14 @@
 """Which proxy the environment names for an address."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.web.urls import Url
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Proxy:
     """A proxy that connections are made through."""
 

@@ -6,12 +6,13 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
+from toolwright.record import record
 from toolwright.sse import EventReader
 from toolwright.version import VERSION
 from toolwright.web.bodies import ACCEPTED, Body
@@ -40,7 +41,7 @@ class Refused(ToolError):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
     """Whom searches are sent to."""
 
@@ -51,7 +52,7 @@ class SearchSettings:
     backend: Literal["mcp", "searxng"] = "mcp"
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Searcher:
     """Sends the searches of a workspace."""
 

@@ -1,11 +1,11 @@
 """A fetched page as a model reads it: text in the wanted format, a picture, a document; told apart by their bytes."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
+from toolwright.record import record
 from toolwright.web.charsets import decode, is_text
 from toolwright.web.convert import Fits, convert
 from toolwright.web.pages import Page
@@ -18,7 +18,7 @@ PDF_PAGES = 200
 """Pages of a PDF file whose text is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Shown:
     """What is shown of a page."""
 

@@ -1,12 +1,12 @@
 """Web addresses, read once into a form in which every spelling of a host is the same host."""
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from unicodedata import normalize
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 
 LONGEST = 4096
 """Characters that an address may have."""
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Url:
     """Where to go: a host by name or number, and what to ask it for."""
 

@@ -1,0 +1,164 @@
+"""Records: what `dataclasses.dataclass` makes, made without generating code until a record is first used.
+
+A start of the program defines some hundred records and uses few of them. A dataclass compiles six functions as it is
+defined, which together took longer than everything else at the start. To type checkers this is the dataclass decorator.
+"""
+
+__all__ = ["record"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass as record
+else:
+    from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field
+    from operator import attrgetter
+
+    _NO_DEFAULT = object()
+
+    def record(
+        cls=None, /, *, frozen=False, slots=False, kw_only=False, repr=True, eq=True, init=True, weakref_slot=False
+    ):
+        """Like `dataclass`, with the options this program uses."""
+
+        def make(cls):
+            own = _own_fields(cls, kw_only)
+            fields = {}
+            for base in reversed(cls.__mro__[1:]):
+                fields.update(getattr(base, "__dataclass_fields__", None) or {})
+            fields.update(own)
+            if slots:
+                cls = _with_slots(cls, own, weakref_slot)
+            cls.__dataclass_fields__ = fields
+            cls.__match_args__ = tuple(name for name, one in fields.items() if one.init and not one.kw_only)
+            if init and "__init__" not in cls.__dict__:
+                cls.__init__ = _first_init(cls, frozen)
+            if repr and "__repr__" not in cls.__dict__:
+                cls.__repr__ = _repr
+            if eq:
+                _compare(cls, fields, frozen)
+            if frozen:
+                cls.__setattr__, cls.__delattr__ = _refuse_setting, _refuse_deleting
+                if slots:
+                    cls.__getstate__, cls.__setstate__ = _state, _set_state
+            return cls
+
+        return make if cls is None else make(cls)
+
+    def _own_fields(cls, kw_only):
+        found = {}
+        for name, kind in cls.__dict__.get("__annotations__", {}).items():
+            if _is_class_variable(kind):
+                continue
+            default = cls.__dict__.get(name, MISSING)
+            if isinstance(default, Field):
+                one = default
+                if one.default is MISSING:
+                    delattr(cls, name)
+                else:
+                    setattr(cls, name, one.default)
+            else:
+                if isinstance(default, (list, dict, set)):
+                    raise ValueError(f"mutable default {default!r} for field {name}: use default_factory")
+                one = field(kw_only=kw_only) if default is MISSING else field(default=default, kw_only=kw_only)
+            one.name, one.type, one._field_type = name, kind, _FIELD
+            if one.kw_only is MISSING:
+                one.kw_only = kw_only
+            found[name] = one
+        return found
+
+    def _is_class_variable(kind):
+        if isinstance(kind, str):
+            return kind.startswith(("ClassVar", "typing.ClassVar"))
+        from typing import ClassVar, get_origin
+
+        return kind is ClassVar or get_origin(kind) is ClassVar
+
+    def _with_slots(cls, own, weakref_slot):
+        inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+        names = [name for name in own if name not in inherited]
+        if weakref_slot:
+            names.append("__weakref__")
+        body = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
+        for name in own:
+            body.pop(name, None)
+        body["__slots__"] = tuple(names)
+        made = type(cls)(cls.__name__, cls.__bases__, body)
+        made.__qualname__ = cls.__qualname__
+        return made
+
+    def _first_init(cls, frozen):
+        """An `__init__` that makes the real one when the first record is made."""
+
+        def __init__(self, *args, **given):
+            cls.__init__ = _init(cls, frozen)
+            return cls.__init__(self, *args, **given)
+
+        return __init__
+
+    def _init(cls, frozen):
+        fields = [one for one in cls.__dataclass_fields__.values() if one.init]
+        scope = {"_set": object.__setattr__, "_missing": _NO_DEFAULT}
+        plain = [_parameter(one, scope) for one in fields if not one.kw_only]
+        keyword = [_parameter(one, scope) for one in fields if one.kw_only]
+        parameters = ", ".join(["self", *plain, *(["*", *keyword] if keyword else [])])
+        body = [_assignment(one, frozen) for one in fields]
+        for one in cls.__dataclass_fields__.values():
+            if not one.init and (one.default_factory is not MISSING or one.default is not MISSING):
+                scope[f"_factory_{one.name}"] = one.default_factory
+                scope[f"_default_{one.name}"] = one.default
+                value = f"_factory_{one.name}()" if one.default_factory is not MISSING else f"_default_{one.name}"
+                body.append(_stored(one.name, value, frozen))
+        if hasattr(cls, "__post_init__"):
+            body.append("self.__post_init__()")
+        code = f"def __init__({parameters}):\n " + "\n ".join(body or ["pass"])
+        exec(compile(code, f"<record {cls.__qualname__}>", "exec"), scope)  # noqa: S102 - our own fields, as in dataclasses
+        made = scope["__init__"]
+        made.__qualname__ = f"{cls.__qualname__}.__init__"
+        return made
+
+    def _parameter(one, scope):
+        if one.default_factory is not MISSING:
+            scope[f"_factory_{one.name}"] = one.default_factory
+            return f"{one.name}=_missing"
+        if one.default is not MISSING:
+            scope[f"_default_{one.name}"] = one.default
+            return f"{one.name}=_default_{one.name}"
+        return one.name
+
+    def _assignment(one, frozen):
+        value = one.name
+        if one.default_factory is not MISSING:
+            value = f"_factory_{one.name}() if {one.name} is _missing else {one.name}"
+        return _stored(one.name, value, frozen)
+
+    def _stored(name, value, frozen):
+        return f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}"
+
+    def _repr(self):
+        shown = (f"{one.name}={getattr(self, one.name)!r}" for one in self.__dataclass_fields__.values() if one.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def _compare(cls, fields, frozen):
+        names = [one.name for one in fields.values() if one.compare]
+        values = attrgetter(*names) if names else lambda _: ()
+
+        def __eq__(self, other):
+            return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+        if "__eq__" not in cls.__dict__:
+            cls.__eq__ = __eq__
+        if "__hash__" not in cls.__dict__ or cls.__dict__["__hash__"] is None:
+            cls.__hash__ = (lambda self: hash(values(self))) if frozen else None
+
+    def _refuse_setting(self, name, _):
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def _refuse_deleting(self, name):
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def _state(self):
+        return [getattr(self, name) for name in self.__dataclass_fields__]
+
+    def _set_state(self, state):
+        for name, value in zip(self.__dataclass_fields__, state, strict=True):
+            object.__setattr__(self, name, value)
