@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Diagnostic:
     character: int
     severity: int
     message: str
+    raw: Any = field(default=None, compare=False, repr=False)
+    """As the server sent it, which wants it back to say how to fix it."""
 
     def __str__(self) -> str:
         return f"{_WORDS.get(self.severity, 'INFO')} [{self.line}:{self.character}] {self.message}"
@@ -70,6 +72,10 @@ class Board:
         """All that is known of a file, each finding once."""
         pushed = self.pushed.get(path)
         return sorted({*self.pulled.get(path, ()), *(pushed.found if pushed else ())})
+
+    def raw(self, path: Path, line: int) -> list[Any]:
+        """What was found on a line, counted from 0, as the server sent it."""
+        return [one.raw for one in self.found(path) if one.line == line + 1]
 
     def all(self) -> dict[Path, list[Diagnostic]]:
         return {path: self.found(path) for path in {**self.pulled, **self.pushed}}
@@ -115,7 +121,9 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
         try:
             start = item["range"]["start"]
             severity = item.get("severity", ERROR)
-            found.append(Diagnostic(int(start["line"]) + 1, int(start["character"]) + 1, severity, _message(item)))
+            found.append(
+                Diagnostic(int(start["line"]) + 1, int(start["character"]) + 1, severity, _message(item), item)
+            )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
     return tuple(found)

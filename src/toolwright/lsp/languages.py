@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ LOADING = 15.0
 """Seconds a question waits for a server to have read its project."""
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
+WARNINGS = 1000
 RELATED = 20
 """Open documents that are looked at again after a change of another."""
 
@@ -52,6 +53,8 @@ class Languages:
         self.pool = pool
         self.gate = gate
         self._legacy = legacy
+        self.warnings = dict[str, str]()
+        """That a call has made things worse, by its id, for who tells of the call."""
         self._warming = dict[Path, asyncio.Task[None]]()
 
     # After a change
@@ -66,7 +69,15 @@ class Languages:
         before = text_of(commit.before, self._legacy)
         kind = DELETED if commit.after is None else CREATED if commit.before is None else CHANGED
         checks = await asyncio.gather(*(self._checked(one, path, now, before, kind) for one in found))
+        if self.gate:
+            self._warn(commit.call_id, checks)
         return self._told(path, checks)
+
+    def _warn(self, call_id: str, checks: Sequence[Checked]) -> None:
+        new = sum(len(check.fresh) + sum(map(len, check.others.values())) for check in checks)
+        if new and len(self.warnings) < WARNINGS:
+            them = "1 new error" if new == 1 else f"{new} new errors"
+            self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
 
     async def _checked(self, found: Found, path: Path, now: Snapshot | None, before: str | None, kind: int) -> Checked:
         slot = self.pool.slot(found)
@@ -138,9 +149,8 @@ class Languages:
         state = state or f"did not answer within {waited:.1f} s"
         return Checked(others={}, problem=f"{name} {state}, so the errors of {self.name(path)} are not known.")
 
-    def _told(self, path: Path, checks: "list[Checked]") -> str | None:
+    def _told(self, path: Path, checks: Sequence[Checked]) -> str | None:
         own = sorted({one for check in checks for one in check.own})
-        fresh = {one for check in checks for one in check.fresh}
         others = dict[Path, list[Diagnostic]]()
         for check in checks:
             for other, found in check.others.items():
@@ -154,9 +164,6 @@ class Languages:
             lines.append(f"There are new errors in other files since this change{more}:")
             lines += [report(self.name(other), found) for other, found in shown]
         lines += [check.problem for check in checks if check.problem]
-        if self.gate and (fresh or others):
-            count = len(fresh) + sum(map(len, others.values()))
-            lines.insert(0, f"{GATE}{count} new error{'' if count == 1 else 's'}.")
         return "\n".join(lines) or None
 
     # Reading ahead
@@ -257,10 +264,6 @@ class Languages:
             task.cancel()
         await asyncio.gather(*self._warming.values(), return_exceptions=True)
         await self.pool.close()
-
-
-GATE = "The change is made, but it brings "
-"""How the report of a change begins that made things worse, where the user wants that told first."""
 
 
 def _installable(server: Server) -> bool:
