@@ -57,11 +57,7 @@ class Formatters:
             _restore(path, before, mode)
             return f"The formatter {name} failed, so the file is as written: it removed the file ({error.strerror})."
         _restore(path, kept(before, after), mode)
-        return (
-            f"Formatted with {name}; read the file again before you build on its exact text."
-            if (kept(before, after) != before)
-            else None
-        )
+        return f"Formatted with {name}." if (kept(before, after) != before) else None
 
     async def _run(self, wanted: Wanted, path: Path) -> str:
         """Why it failed; empty if it did not."""

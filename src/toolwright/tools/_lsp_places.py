@@ -14,35 +14,12 @@ from toolwright.tool import ToolContext
 MOST = 100
 """Places shown of one answer."""
 _WIDTH = 200
-_KINDS = [
-    "symbol",
-    "file",
-    "module",
-    "namespace",
-    "package",
-    "class",
-    "method",
-    "property",
-    "field",
-    "constructor",
-    "enum",
-    "interface",
-    "function",
-    "variable",
-    "constant",
-    "string",
-    "number",
-    "boolean",
-    "array",
-    "object",
-    "key",
-    "null",
-    "enum-member",
-    "struct",
-    "event",
-    "operator",
-    "type-parameter",
-]
+_KINDS = (
+    *("symbol", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor"),
+    *("enum", "interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object"),
+    *("key", "null", "enum-member", "struct", "event", "operator", "type-parameter"),
+)
+"""What the protocol numbers the kinds of symbols by."""
 
 
 class Shower:
