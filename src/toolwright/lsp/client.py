@@ -13,6 +13,7 @@ from toolwright.lsp.diagnostics import Board
 from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import Running
 from toolwright.lsp.servers import Found, language_id
+from toolwright.lsp.tsserver import COMMAND, file_errors
 from toolwright.rpc import LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,13 @@ class Client:
 
     @property
     def pulls(self) -> bool:
-        return self.can("diagnosticProvider", "textDocument/diagnostic")
+        """Whether it answers when it is asked for errors; the others tell of them by themselves."""
+        return self._is_tsserver or self.can("diagnosticProvider", "textDocument/diagnostic")
+
+    @property
+    def _is_tsserver(self) -> bool:
+        told = self._capabilities.get("executeCommandProvider")
+        return isinstance(told, dict) and COMMAND in (told.get("commands") or ())
 
     @property
     def pulls_all(self) -> bool:
@@ -116,6 +123,9 @@ class Client:
             known.stamp = stamp
             self.documents[path] = known
             return
+        if self.pulls:
+            # What it once said by itself was about another text.
+            self.board.pushed.pop(path, None)
         uri, since = uri_of(path), self.board.serial
         version = known.version + 1 if known else 1
         self.documents[path] = Document(version=version, text=text, since=since, stamp=stamp)
@@ -138,9 +148,10 @@ class Client:
             params["text"] = self.documents[path].text
         await self._peer.notify("textDocument/didSave", params)
 
-    async def touched(self, path: Path, kind: int) -> None:
-        """Tell the server that a file was created, changed or deleted on disk."""
-        await self._peer.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri_of(path), "type": kind}]})
+    async def touched(self, kinds: Mapping[Path, int]) -> None:
+        """Tell the server which files were created, changed or deleted on disk."""
+        changes = [{"uri": uri_of(path), "type": kind} for path, kind in kinds.items()]
+        await self._peer.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
     async def close_document(self, path: Path) -> None:
         if self.documents.pop(path, None) is not None:
@@ -169,6 +180,9 @@ class Client:
         document = self.documents[path]
         if not self.pulls:
             await self.board.wait(path, version=document.version, since=document.since)
+            return
+        if self._is_tsserver:
+            self.board.pull(path, await file_errors(self.request, path))
             return
         answer = await self.request("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}})
         self._take_report(path, answer)
@@ -230,7 +244,7 @@ class Client:
     def _notified(self, method: str, params: Any) -> None:
         if not isinstance(params, dict):
             return
-        if method == "textDocument/publishDiagnostics":
+        if method == "textDocument/publishDiagnostics" and not self._is_tsserver:
             path = path_of(str(params.get("uri")))
             if path is not None:
                 self.board.publish(path, params.get("version"), params.get("diagnostics"))

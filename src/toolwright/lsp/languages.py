@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.errors import ToolError
-from toolwright.files.store import Commit
+from toolwright.files.store import Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
@@ -44,6 +44,18 @@ class Checked:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A change of one file that servers are told of."""
+
+    path: Path
+    now: Snapshot | None
+    """What is on disk."""
+    before: str | None
+    kinds: Mapping[Path, int]
+    """What happened to it and to the files that were changed with it."""
+
+
 class Languages:
     """One for each workspace, for all its sessions and agents."""
 
@@ -66,9 +78,13 @@ class Languages:
         if not found:
             return None
         now = await asyncio.to_thread(snapshot, path, self._legacy)
-        before = text_of(commit.before, self._legacy)
-        kind = DELETED if commit.after is None else CREATED if commit.before is None else CHANGED
-        checks = await asyncio.gather(*(self._checked(one, path, now, before, kind) for one in found))
+        event = Event(
+            path=path,
+            now=now,
+            before=text_of(commit.before, self._legacy),
+            kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
+        )
+        checks = await asyncio.gather(*(self._checked(one, event) for one in found))
         if self.gate:
             self._warn(commit.call_id, checks)
         return self._told(path, checks)
@@ -79,15 +95,15 @@ class Languages:
             them = "1 new error" if new == 1 else f"{new} new errors"
             self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
 
-    async def _checked(self, found: Found, path: Path, now: Snapshot | None, before: str | None, kind: int) -> Checked:
+    async def _checked(self, found: Found, event: Event) -> Checked:
         slot = self.pool.slot(found)
         try:
             client = await self._ready(slot)
             async with asyncio.timeout(slot.patience):
-                earlier = await self._told_of(client, path, now, before, kind)
-                await self._look(client, path if now is not None else None)
+                earlier = await self._told_of(client, event)
+                await self._look(client, event.path if event.now is not None else None)
         except TimeoutError:
-            return self._unanswered(slot, path)
+            return self._unanswered(slot, event.path)
         except (RpcError, RpcClosed) as error:
             return Checked(others={}, problem=f"{found.server.id} failed: {error}")
         except ToolError as error:
@@ -95,9 +111,9 @@ class Languages:
         slot.answered()
         later = client.board.all()
         fresh = new_errors(earlier, later)
-        own = tuple(errors(later.get(path, ())))
-        others = {other: new for other, new in fresh.items() if other != path and self._ours(other)}
-        return Checked(own=own, fresh=tuple(fresh.get(path, ())), others=others)
+        own = tuple(errors(later.get(event.path, ())))
+        others = {other: new for other, new in fresh.items() if other not in event.kinds and self._ours(other)}
+        return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
 
     async def _ready(self, slot: Slot) -> Client:
         """A server that runs; one that let us wait before is waited for less."""
@@ -111,14 +127,13 @@ class Languages:
                 "timeout",
             ) from None
 
-    async def _told_of(
-        self, client: Client, path: Path, now: Snapshot | None, before: str | None, kind: int
-    ) -> dict[Path, list[Diagnostic]]:
+    async def _told_of(self, client: Client, event: Event) -> dict[Path, list[Diagnostic]]:
         """Tell a server of a change; what it found before that."""
+        path, now = event.path, event.now
         if path not in client.documents and client.pulls_all and not client.board.pulled:
             # Without what was wrong before, every old error of the project would pass for a new one.
-            if before is not None:
-                await client.sync(path, before)
+            if event.before is not None:
+                await client.sync(path, event.before)
             await client.diagnose_all()
         earlier = client.board.all()
         await self._refresh(client)
@@ -126,7 +141,7 @@ class Languages:
             await client.close_document(path)
         else:
             await client.sync(path, now.text, now.stamp)
-        await client.touched(path, kind)
+        await client.touched(event.kinds)
         await client.saved(path)
         return earlier
 
@@ -241,10 +256,10 @@ class Languages:
             now = await asyncio.to_thread(snapshot, path, self._legacy)
             if now is None:
                 await client.close_document(path)
-                await client.touched(path, DELETED)
+                await client.touched({path: DELETED})
             else:
                 await client.sync(path, now.text, now.stamp)
-                await client.touched(path, CHANGED)
+                await client.touched({path: CHANGED})
 
     def _none_for(self, path: Path) -> str:
         fitting = [server for server in known_servers() if server.fits(path)]
@@ -264,6 +279,12 @@ class Languages:
             task.cancel()
         await asyncio.gather(*self._warming.values(), return_exceptions=True)
         await self.pool.close()
+
+
+def _kind(change: Commit | Change) -> int:
+    if change.after is None:
+        return DELETED
+    return CREATED if change.before is None else CHANGED
 
 
 def _installable(server: Server) -> bool:

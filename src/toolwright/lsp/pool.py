@@ -20,8 +20,8 @@ LARGEST = 4 * 1024**3
 """Bytes of memory from which on a server is ended."""
 LOOK = 15.0
 """Seconds between two looks at the servers."""
-PATIENCE, LEAST = 3.0, 0.3
-"""Seconds a server is waited for after a change, and once it has let us wait in vain again and again."""
+FIRST_ANSWER, PATIENCE, LEAST = 8.0, 3.0, 0.3
+"""Seconds a server is waited for after its first change, after others, and once it has let us wait in vain often."""
 FIRST, LONGEST = 1.0, 300.0
 """Seconds until a server that failed is started again: doubled with each failure in a row."""
 PROVEN = 60.0
@@ -44,7 +44,7 @@ class Slot:
     reason: str = ""
     """Why it does not run."""
     used: float = 0.0
-    patience: float = PATIENCE
+    patience: float = FIRST_ANSWER
 
     def kept_waiting(self) -> None:
         """It is waited for less the next time."""
