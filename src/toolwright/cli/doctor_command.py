@@ -50,6 +50,18 @@ def _examine(workspace: Workspace) -> Iterator[Finding]:
     yield _data_folder(workspace.folders.data)
     yield _project(workspace)
     yield from _configuration(workspace)
+    yield _language_servers(workspace)
+
+
+def _language_servers(workspace: Workspace) -> Finding:
+    if workspace.settings.lsp is False:
+        return Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
+    finder = workspace.languages.finder
+    samples = {server.id: finder.directory / f"any{next(iter(server.extensions), '')}" for server in finder.servers}
+    here = [server.id for server in finder.servers if finder.locate(server, samples[server.id]) is not None]
+    if not here:
+        return Finding("note", "lsp", "no language server is here; tw lsp tells how to get one")
+    return Finding("ok", "lsp", f"{', '.join(here)}; tw lsp tells more")
 
 
 def _git() -> Finding:
