@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,13 +179,25 @@ class Client:
         """Return when the board holds what the server finds in the document as it is now."""
         document = self.documents[path]
         if not self.pulls:
-            await self.board.wait(path, version=document.version, since=document.since)
+            await self._while_it_runs(self.board.wait(path, version=document.version, since=document.since))
             return
         if self._is_tsserver:
             self.board.pull(path, await file_errors(self.request, path))
             return
         answer = await self.request("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}})
         self._take_report(path, answer)
+
+    async def _while_it_runs(self, waiting: Coroutine[Any, Any, None]) -> None:
+        """Wait for what only a server that runs can bring about."""
+        tasks = [asyncio.create_task(waiting), asyncio.create_task(self._peer.ended.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not tasks[0].done():
+                raise RpcClosed("it ended by itself")
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def diagnose_all(self) -> None:
         """The same for all files of the project, where the server can be asked that.

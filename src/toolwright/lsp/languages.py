@@ -192,6 +192,11 @@ class Languages:
         if len(self._warming) < RELATED:
             self._warming[path] = asyncio.create_task(self._warm(path))
 
+    @property
+    def warming(self) -> list[asyncio.Task[None]]:
+        """What is being opened ahead."""
+        return list(self._warming.values())
+
     async def _warm(self, path: Path) -> None:
         await asyncio.sleep(LATER)
         try:
@@ -219,6 +224,8 @@ class Languages:
                     await self._refresh(client)
                     await self._open(client, path)
                     await client.settle(LOADING)
+                if path not in client.documents:
+                    raise ToolError(f"{path} cannot be read as text, so nothing is known about it.", "missing")
                 ready.append(client)
             except TimeoutError:
                 problems.append(f"{one.server.id} is not ready: it did not come up within {ASKED:.0f} s.")

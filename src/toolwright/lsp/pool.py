@@ -91,6 +91,11 @@ class Pool:
             slot.starting.add_done_callback(_looked_at)
         return await asyncio.shield(slot.starting)
 
+    async def settled(self) -> None:
+        """Return when no server is on its way down."""
+        leaving = [slot.watching for slot in self.slots.values() if slot.watching and slot.client is None]
+        await asyncio.gather(*leaving, return_exceptions=True)
+
     async def close(self) -> None:
         """End every server, and wait until nothing of them is left."""
         tasks = [self._housekeeping, *(slot.starting for slot in self.slots.values())]

@@ -36,9 +36,10 @@ class Running:
 
     @property
     def complaint(self) -> str:
-        """The last line it wrote to its standard error."""
+        """The last line it wrote to its standard error, or the last that speaks of an error."""
         lines = b"".join(self._complaints).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1][:300] if lines else ""
+        telling = [line for line in lines if "error" in line.lower()] or lines
+        return telling[-1].strip()[:300] if telling else ""
 
     def memory(self) -> int | None:
         """Bytes that it and all it started have in memory; None where the system does not tell."""
