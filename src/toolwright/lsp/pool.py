@@ -71,7 +71,7 @@ class Pool:
         self.slots: dict[tuple[str, str], Slot] = {}
         self._scopes = scopes
         self._environment = environment
-        self._idle, self._largest = idle, largest
+        self.idle, self.largest = idle, largest
         self._housekeeping: asyncio.Task[None] | None = None
 
     def slot(self, found: Found) -> Slot:
@@ -160,9 +160,9 @@ class Pool:
             if slot.client is None:
                 continue
             memory = slot.client.running.memory() or 0
-            if now - slot.used > self._idle:
-                await self._end(slot, f"It was not asked for {self._idle / 60:.0f} minutes.")
-            elif memory > self._largest:
+            if now - slot.used > self.idle:
+                await self._end(slot, f"It was not asked for {self.idle / 60:.0f} minutes.")
+            elif memory > self.largest:
                 await self._end(slot, "")
                 self._failed(slot, f"It was ended because it took {memory / 1024**2:,.0f} MB of memory.")
 

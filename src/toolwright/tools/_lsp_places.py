@@ -101,10 +101,15 @@ class Shower:
         if path is None:
             return None
         if path not in self._texts:
-            place = self._files.tree.place(str(path))
-            found = snapshot(path) if self._ctx.decide("read", str(place.path)) == "allow" else None
+            found = snapshot(path, self._files.encoding) if self._may_read(path) else None
             self._texts[path] = Positions(found.text) if found else None
         return self._texts[path]
+
+    def _may_read(self, path: Path) -> bool:
+        place = self._files.tree.place(str(path))
+        asked = [("read", place.absolute_pattern)]
+        asked += [(request.permission, pattern) for request in place.external() for pattern in request.patterns]
+        return all(self._ctx.decide(permission, pattern) == "allow" for permission, pattern in asked)
 
     def _name(self, path: Path | None) -> str:
         if path is None:
