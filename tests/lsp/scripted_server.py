@@ -10,8 +10,10 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 MODE, NOTES = sys.argv[1], Path(sys.argv[2])
+Json = dict[str, Any]
 documents: dict[str, tuple[int, str]] = {}
 
 
@@ -21,11 +23,12 @@ def send(**message: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def receive() -> dict | None:
+def receive() -> Json | None:
     length = 0
     while line := sys.stdin.buffer.readline():
         if not line.strip():
-            return json.loads(sys.stdin.buffer.read(length))
+            message: Json = json.loads(sys.stdin.buffer.read(length))
+            return message
         name, _, value = line.partition(b":")
         length = int(value) if name.lower() == b"content-length" else length
     return None
@@ -36,17 +39,17 @@ def note(text: str) -> None:
         file.write(f"{text}\n")
 
 
-def error(line: int, text: str) -> dict:
+def error(line: int, text: str) -> Json:
     place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
     return {"range": place, "severity": 1, "message": text}
 
 
-def errors(text: str) -> list:
+def errors(text: str) -> list[Any]:
     found = [error(number, f"bad: {line}") for number, line in enumerate(text.splitlines()) if "BAD" in line]
     return [*found, {**error(0, "only a warning"), "severity": 2}]
 
 
-def publish(uri: str, version: object, found: list) -> None:
+def publish(uri: str, version: object, found: list[Any]) -> None:
     params = {"uri": uri, "diagnostics": found} | ({} if version is None else {"version": version})
     send(method="textDocument/publishDiagnostics", params=params)
 
@@ -71,7 +74,7 @@ def changed(uri: str, version: int, text: str) -> None:
     publish(uri, told, errors(text))
 
 
-def occurrences(name: str) -> list:
+def occurrences(name: str) -> list[Any]:
     found = []
     for uri in documents:
         folder = Path(uri.removeprefix("file://")).parent
@@ -85,14 +88,14 @@ def occurrences(name: str) -> list:
     return list({json.dumps(one[:2]): one for one in found}.values())
 
 
-def word_at(params: dict) -> str:
+def word_at(params: Json) -> str:
     line = documents[params["textDocument"]["uri"]][1].splitlines()[params["position"]["line"]]
     units = params["position"]["character"]
     index = len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le"))
     return next((m[0] for m in re.finditer(r"\w+", line) if m.start() <= index <= m.end()), "")
 
 
-def answer(method: str, params: dict) -> object:
+def answer(method: str, params: Json) -> object:
     if method == "textDocument/diagnostic":
         return {"kind": "full", "items": errors(documents[params["textDocument"]["uri"]][1])}
     if method == "textDocument/definition":
@@ -108,7 +111,7 @@ def answer(method: str, params: dict) -> object:
             {"name": n, "kind": 12, "range": whole, "selectionRange": whole} for n in re.findall(r"def (\w+)", text)
         ]
     if method == "textDocument/rename":
-        changes: dict = {}
+        changes: Json = {}
         for uri, place, _ in occurrences(word_at(params)):
             changes.setdefault(uri, []).append({"range": place, "newText": params["newName"]})
         return {
@@ -128,11 +131,11 @@ def main() -> None:
     provider = {"interFileDependencies": False, "workspaceDiagnostics": False} if MODE == "pulls" else None
     offers = ["definition", "references", "hover", "documentSymbol", "rename", "codeAction"]
     while message := receive():
-        method, params = message.get("method"), message.get("params") or {}
+        method, params = message.get("method", ""), message.get("params") or {}
         if method == "initialize":
             if MODE == "mute":
                 continue
-            capabilities = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
+            capabilities: Json = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
             capabilities |= {"diagnosticProvider": provider} if provider else {}
             send(id=message["id"], result={"capabilities": capabilities})
         elif method == "textDocument/didOpen":

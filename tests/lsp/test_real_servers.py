@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.lsp.stage import warmed
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 
@@ -29,7 +30,6 @@ class Case:
     """Where the second file uses what the first defines."""
     breaks: tuple[str, ...]
     marks: Mapping[str, str] = field(default_factory=dict[str, str])
-    renames: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -60,13 +60,13 @@ CASES = [
     Case(
         server="clangd",
         files={
-            "a.h": "static int doubled(int x) { return x; }\n",
-            "b.c": '#include "a.h"\nint main(void) {\n  return doubled(1);\n}\n',
+            "a.c": "int doubled(int x) {\n  return x;\n}\n",
+            "b.c": "int doubled(int x);\nint main(void) {\n  return doubled(1);\n}\n",
         },
         old="return x",
         new="return y",
         at=(3, 10),
-        breaks=("a.h",),
+        breaks=("a.c",),
     ),
     Case(
         server="bash",
@@ -103,6 +103,7 @@ async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(proj
     async with opened(project, case) as workspace, workspace.session() as session:
         await session.call("read", filePath=first)
         await session.call("read", filePath=second)
+        await warmed(workspace)
         definition = await session.call("lsp", operation="goToDefinition", **where)
         assert definition.output.startswith(f"{first}:"), definition.output
         references = await session.call("lsp", operation="findReferences", **where)

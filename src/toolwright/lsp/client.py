@@ -22,6 +22,10 @@ INITIALIZE = 45.0
 """Seconds a server has to come up."""
 OPEN = 100
 """Documents that are open in a server at a time."""
+PROJECT = 2.0
+"""Seconds a server has to look at all files of a project."""
+YOUNG = 5.0
+"""Seconds after its start in which an empty answer of a server may be a hasty one."""
 FAREWELL = 0.5
 """Seconds a server has to end by itself."""
 RETRIES = 5
@@ -56,6 +60,9 @@ class Client:
         self.running = running
         self._registered = dict[str, Any]()
         self._capabilities: Mapping[str, Any] = {}
+        self._slow = False
+        """Whether it takes too long over all files of the project."""
+        self._begun = 0.0
         self._settled = asyncio.Event()
         self._settled.set()
         self._peer = Peer(running.reader, running.writer, LSP, answer=self._answer, notified=self._notified)
@@ -82,6 +89,7 @@ class Client:
             async with asyncio.timeout(INITIALIZE):
                 answer = await self._peer.request("initialize", hello)
                 self._capabilities = answer.get("capabilities", {}) if isinstance(answer, dict) else {}
+                self._begun = asyncio.get_running_loop().time()
                 await self._peer.notify("initialized", {})
                 if settings := {**self.found.init, **self.found.settings}:
                     await self._peer.notify("workspace/didChangeConfiguration", {"settings": settings})
@@ -89,6 +97,11 @@ class Client:
             raise ToolError(f"{self.name} did not come up within {INITIALIZE:.0f} seconds.", "timeout") from error
         except (RpcError, RpcClosed) as error:
             raise ToolError(f"{self.name} did not come up: {self.running.complaint or error}") from error
+
+    @property
+    def is_young(self) -> bool:
+        """Whether it may still be reading the project, although it does not say so."""
+        return asyncio.get_running_loop().time() - self._begun < YOUNG
 
     @property
     def name(self) -> str:
@@ -112,7 +125,7 @@ class Client:
     def pulls_all(self) -> bool:
         """Whether it can be asked about all files of the project at once."""
         told = self._capabilities.get("diagnosticProvider") or self._registered.get("textDocument/diagnostic")
-        return isinstance(told, dict) and bool(told.get("workspaceDiagnostics"))
+        return not self._slow and isinstance(told, dict) and bool(told.get("workspaceDiagnostics"))
 
     # Documents
 
@@ -203,7 +216,15 @@ class Client:
         """The same for all files of the project, where the server can be asked that.
 
         A server may answer no sooner than there is something to report; so it is told of results that it never gave.
+        One that takes too long all the same is not asked again.
         """
+        try:
+            async with asyncio.timeout(PROJECT):
+                await self._diagnose_all()
+        except TimeoutError:
+            self._slow = True
+
+    async def _diagnose_all(self) -> None:
         previous = [{"uri": uri_of(path), "value": ""} for path in self.documents]
         answer = await self.request("workspace/diagnostic", {"previousResultIds": previous})
         items = answer.get("items") if isinstance(answer, dict) else None

@@ -132,8 +132,7 @@ class Languages:
         path, now = event.path, event.now
         if path not in client.documents and client.pulls_all and not client.board.pulled:
             # Without what was wrong before, every old error of the project would pass for a new one.
-            if event.before is not None:
-                await client.sync(path, event.before)
+            await client.sync(path, event.before or "")
             await client.diagnose_all()
         earlier = client.board.all()
         await self._refresh(client)

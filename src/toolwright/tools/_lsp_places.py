@@ -107,7 +107,7 @@ class Shower:
 
     def _may_read(self, path: Path) -> bool:
         place = self._files.tree.place(str(path))
-        asked = [("read", place.absolute_pattern)]
+        asked: list[tuple[str, str]] = [("read", place.absolute_pattern)]
         asked += [(request.permission, pattern) for request in place.external() for pattern in request.patterns]
         return all(self._ctx.decide(permission, pattern) == "allow" for permission, pattern in asked)
 

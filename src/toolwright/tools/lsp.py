@@ -19,6 +19,9 @@ from toolwright.tools._lsp_places import MOST, Shower
 
 __all__ = ["MOST", "lsp"]
 
+AGAIN, TRIES = 0.5, 2
+"""Seconds before a server that has just started is asked again for what it did not find, and how often it is."""
+
 Operation = Literal[
     "goToDefinition",
     "findReferences",
@@ -115,7 +118,7 @@ class Question:
         for client in clients:
             try:
                 async with asyncio.timeout(ASKED):
-                    answers += [(client, one) for one in _listed(await self._answer(client))]
+                    answers += [(client, one) for one in await self._patient_answer(client)]
             except TimeoutError:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
@@ -124,6 +127,16 @@ class Question:
                 busy = next(iter(client.loading.values()))
                 problems.append(f"({client.name} is still loading: {busy}. Results may be missing.)")
         return answers, problems
+
+    async def _patient_answer(self, client: Client) -> list[Any]:
+        """What a server finds; one that has just started may not know the project yet."""
+        found = _listed(await self._answer(client))
+        for _ in range(TRIES):
+            if found or not client.is_young:
+                break
+            await asyncio.sleep(AGAIN)
+            found = _listed(await self._answer(client))
+        return found
 
     async def _answer(self, client: Client) -> Any:
         if self.operation == "codeAction":
