@@ -225,19 +225,19 @@ class Client:
             self._slow = True
 
     async def _diagnose_all(self) -> None:
-        previous = [{"uri": uri_of(path), "value": ""} for path in self.documents]
+        known = {**self.board.results, **dict.fromkeys(self.documents, "")}
+        previous = [{"uri": uri_of(path), "value": result} for path, result in known.items()]
         answer = await self.request("workspace/diagnostic", {"previousResultIds": previous})
         items = answer.get("items") if isinstance(answer, dict) else None
-        told = dict[Path, Any]()
+        told = set[Path]()
         for item in items if isinstance(items, list) else ():
             path = path_of(str(item.get("uri"))) if isinstance(item, dict) else None
-            if path is not None and item.get("kind") != "unchanged":
-                told[path] = item.get("items")
-        for path in [*self.board.pulled]:
-            if path not in told:
-                self.board.pull(path, [])
-        for path, found in told.items():
-            self.board.pull(path, found)
+            if path is not None:
+                told.add(path)
+                if item.get("kind") != "unchanged":
+                    self.board.pull(path, item.get("items"), item.get("resultId"))
+        for path in self.board.pulled.keys() - told - known.keys():
+            self.board.pull(path, [])
 
     def _take_report(self, path: Path, answer: Any) -> None:
         if not isinstance(answer, dict) or answer.get("kind") == "unchanged":

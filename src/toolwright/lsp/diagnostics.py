@@ -52,6 +52,8 @@ class Board:
 
     def __init__(self) -> None:
         self.serial = 0
+        self.results: dict[Path, str] = {}
+        """What the server calls its last answer about a file, so that it need not give the same again."""
         self.pulled: dict[Path, tuple[Diagnostic, ...]] = {}
         self.pushed: dict[Path, Publication] = {}
         self._news = asyncio.Event()
@@ -65,23 +67,30 @@ class Board:
             self.pushed.pop(next(iter(self.pushed)))
         self._news.set()
 
-    def pull(self, path: Path, items: object) -> None:
+    def pull(self, path: Path, items: object, result: object = None) -> None:
         self.pulled[path] = read_items(items)
+        if isinstance(result, str) and result:
+            self.results[path] = result
+        else:
+            self.results.pop(path, None)
 
-    def found(self, path: Path) -> list[Diagnostic]:
-        """All that is known of a file, each finding once."""
-        pushed = self.pushed.get(path)
-        return sorted({*self.pulled.get(path, ()), *(pushed.found if pushed else ())})
+    def found(self, path: Path) -> tuple[Diagnostic, ...]:
+        """All that is known of a file, each finding once, in order."""
+        pulled, pushed = self.pulled.get(path, ()), self.pushed.get(path)
+        if pushed is None or not pushed.found:
+            return pulled
+        return tuple(sorted({*pulled, *pushed.found})) if pulled else pushed.found
 
     def raw(self, path: Path, line: int) -> list[Any]:
         """What was found on a line, counted from 0, as the server sent it."""
         return [one.raw for one in self.found(path) if one.line == line + 1]
 
-    def all(self) -> dict[Path, list[Diagnostic]]:
+    def all(self) -> dict[Path, tuple[Diagnostic, ...]]:
         return {path: self.found(path) for path in {**self.pulled, **self.pushed}}
 
     def forget(self, path: Path) -> None:
         self.pulled.pop(path, None)
+        self.results.pop(path, None)
         self.pushed.pop(path, None)
 
     async def wait(self, path: Path, *, version: int, since: int) -> None:
@@ -115,7 +124,7 @@ class Board:
 
 
 def read_items(items: object) -> tuple[Diagnostic, ...]:
-    """The findings in what a server sent; what is not one is passed over."""
+    """The findings in what a server sent, each once and in order; what is not one is passed over."""
     found = list[Diagnostic]()
     for item in items[:KEPT] if isinstance(items, list) else ():
         try:
@@ -126,7 +135,11 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
-    return tuple(found)
+    return tuple(sorted(set(found), key=_place))
+
+
+def _place(one: Diagnostic) -> tuple[int, int, str]:
+    return one.line, one.character, one.message
 
 
 def _message(item: Any) -> str:
@@ -135,13 +148,15 @@ def _message(item: Any) -> str:
 
 
 def errors(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    return sorted({one for one in found if one.severity == ERROR})
+    return [one for one in found if one.severity == ERROR]
 
 
 def new_errors(before: Findings, after: Findings) -> dict[Path, list[Diagnostic]]:
     """The errors of each file that were not there before, wherever in the file they stood."""
     fresh = dict[Path, list[Diagnostic]]()
     for path, found in after.items():
+        if found is before.get(path):
+            continue
         known = {one.message for one in before.get(path, ())}
         if new := [one for one in errors(found) if one.message not in known]:
             fresh[path] = new

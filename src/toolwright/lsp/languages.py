@@ -127,7 +127,7 @@ class Languages:
                 "timeout",
             ) from None
 
-    async def _told_of(self, client: Client, event: Event) -> dict[Path, list[Diagnostic]]:
+    async def _told_of(self, client: Client, event: Event) -> dict[Path, tuple[Diagnostic, ...]]:
         """Tell a server of a change; what it found before that."""
         path, now = event.path, event.now
         if path not in client.documents and client.pulls_all and not client.board.pulled:
