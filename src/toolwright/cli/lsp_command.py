@@ -60,7 +60,7 @@ async def _list(options: argparse.Namespace) -> int:
 
 async def _row(languages: Languages, server: Server, *, start: bool) -> dict[str, Any]:
     finder = languages.finder
-    sample = finder.directory / f"any{next(iter(server.extensions), '')}"
+    sample = finder.sample(server)
     found = finder.locate(server, sample)
     row: dict[str, Any] = {"id": server.id, "extensions": [*server.extensions, *server.names], "root": None}
     if found is None:

@@ -151,6 +151,15 @@ class Finder:
                 found += [made] if made is not None else []
         return found
 
+    def here(self) -> list[Found]:
+        """The servers that could be started for some file of the project's own folder."""
+        located = (self.locate(server, self.sample(server)) for server in self.servers)
+        return [found for found in located if found is not None]
+
+    def sample(self, server: Server) -> Path:
+        """A file that a server would be for, whether there is one or not."""
+        return self.directory / f"any{next(iter(server.extensions), '')}"
+
     def locate(self, server: Server, path: Path) -> Found | None:
         """How to start a server for a file; None if it is not there, or not for this project."""
         root = self.root(server, path)
