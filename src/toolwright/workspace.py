@@ -23,6 +23,7 @@ from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
+from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.settings import Settings
@@ -145,6 +146,7 @@ class Workspace(Services):
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
         )
         self.directory = self.config.directory
+        self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
         self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
@@ -381,7 +383,7 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         attended=attended,
         web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
         code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )

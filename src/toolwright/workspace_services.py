@@ -25,6 +25,8 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.files.store import Files
+    from toolwright.format.formatting import Formatters
+    from toolwright.lsp.languages import Languages
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
     from toolwright.process.jobs import Jobs
@@ -58,6 +60,7 @@ class Services:
     registry: Registry
     truncator: Truncator
     inbox: Inbox
+    trusted: bool
     keep: bool
     given_store: Store | None
     model: "str | Model"
@@ -165,6 +168,19 @@ class Services:
                 new_file=self.truncator.new_file,
             )
         )
+
+    @cached_property
+    def languages(self) -> "Languages":
+        """Language servers, started when they are first wanted."""
+        from toolwright.programs import make_languages
+
+        return self.closing(make_languages(self))
+
+    @cached_property
+    def formatters(self) -> "Formatters":
+        from toolwright.programs import make_formatters
+
+        return make_formatters(self)
 
     @cached_property
     def skills(self) -> "Skills":
@@ -307,6 +323,7 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,
     "Jobs": lambda services: services.jobs,
+    "Languages": lambda services: services.languages,
     "Modes": lambda services: services.modes,
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,
