@@ -168,6 +168,8 @@ class Workspace(Services):
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
+        if self.settings.mcp:
+            self._add_servers()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -267,6 +269,14 @@ class Workspace(Services):
             self.hooks.append(hook)
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
+
+    def _add_servers(self) -> None:
+        """Join the MCP servers; none of them is started before it is needed."""
+        added = self.mcp.extensions()
+        self.extensions += added
+        for extension in added:
+            if extension.start is None:
+                self._join(extension)
 
     # What sessions need.
 
