@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
     from toolwright.session.result import TurnResult
+    from toolwright.session.store import Store
     from toolwright.session.turns import Turns, TurnSettings
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ async def open_workspace(
     budget: "Budget | Mapping[str, Any] | None" = None,
     hooks: "Sequence[Hook | Callable[..., Any]]" = (),
     keep: bool = False,
+    store: "Store | None" = None,
     trust: bool = False,
     client: Client = "api",
     environment: Mapping[str, str] | None = None,
@@ -70,7 +72,8 @@ async def open_workspace(
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
-    sessions on disk. `environment` stands in for the variables of the process.
+    sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
+    variables of the process.
     """
     workspace = Workspace(
         Path(path),
@@ -84,6 +87,7 @@ async def open_workspace(
         budget=budget,
         hooks=hooks,
         keep=keep,
+        store=store,
         trust=trust,
         client=client,
         environment=environment,
@@ -120,6 +124,7 @@ class Workspace(Services):
         budget: "Budget | Mapping[str, Any] | None" = None,
         hooks: "Sequence[Hook | Callable[..., Any]]" = (),
         keep: bool = False,
+        store: "Store | None" = None,
         trust: bool = False,
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
@@ -150,7 +155,8 @@ class Workspace(Services):
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
         self.hooks: list[Hook] = []
         self.caller = Caller(registry=self.registry, truncator=self.truncator, hooks=[])
-        self.keep = keep
+        self.keep = keep or store is not None
+        self.given_store = store
         self.model = model
         self.budget = budget
         self.problems: list[ExtensionProblem] = []
@@ -162,6 +168,8 @@ class Workspace(Services):
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
+        if self.settings.mcp:
+            self._add_servers()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -262,6 +270,14 @@ class Workspace(Services):
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
 
+    def _add_servers(self) -> None:
+        """Join the MCP servers; none of them is started before it is needed."""
+        added = self.mcp.extensions()
+        self.extensions += added
+        for extension in added:
+            if extension.start is None:
+                self._join(extension)
+
     # What sessions need.
 
     def turns_of(self, session: Session, conversation: "Conversation | None" = None) -> "Turns":
@@ -316,7 +332,11 @@ class Workspace(Services):
 
     async def load_session(self, session: Session) -> None:
         """Read an earlier session from the store. UsageError if there is none of that id."""
-        self.sessions.load(session)
+        try:
+            await self.sessions.load(session)
+        except BaseException:
+            self.sessions_open.pop(session.id, None)
+            raise
 
     async def end_session(self, session_id: str) -> None:
         """Let go of everything that is kept for a session: its jobs, what it has read, its approvals, its list."""

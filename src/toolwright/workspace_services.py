@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
 from toolwright.folders import Folders
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from toolwright.files.store import Files
     from toolwright.format.formatting import Formatters
     from toolwright.lsp.languages import Languages
+    from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
     from toolwright.process.jobs import Jobs
@@ -62,6 +63,7 @@ class Services:
     inbox: Inbox
     trusted: bool
     keep: bool
+    given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
 
@@ -87,7 +89,9 @@ class Services:
 
     @cached_property
     def store(self) -> Store:
-        """Where sessions are kept: on disk, or in memory as long as the workspace is open."""
+        """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
+        if self.given_store is not None:
+            return self.given_store
         if not self.keep:
             from toolwright.session.memory import MemoryStore
 
@@ -213,6 +217,13 @@ class Services:
         return Searcher(settings=settings, environment=self.environment)
 
     @cached_property
+    def mcp(self) -> "Servers":
+        """The MCP servers of the settings; none is started by asking for them."""
+        from toolwright.mcp.client.servers import Servers
+
+        return Servers(self)
+
+    @cached_property
     def batch_limits(self) -> "BatchLimits":
         from toolwright.tools.batch import BatchLimits
 
@@ -260,6 +271,15 @@ class Services:
         lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
         return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
+    def context_of(self, provider: str, model: str) -> int:
+        """How many tokens a model can take in; 0 if nobody knows."""
+        if not model:
+            return 0
+        try:
+            return self.connections.open(f"{provider}/{model}").info.limits.context
+        except ToolwrightError:
+            return 0
+
     @cached_property
     def titles(self) -> "Titles":
         from toolwright.session.models import small_model
@@ -269,10 +289,10 @@ class Services:
 
     @cached_property
     def sessions(self) -> "Sessions":
-        """The sessions of this project, after what dead processes left open has been closed."""
+        """The sessions of this project."""
         from toolwright.session.sessions import Sessions
 
-        sessions = Sessions(
+        return Sessions(
             home=cast("SessionHome", self),
             store=self.store,
             bus=self.bus,
@@ -281,8 +301,6 @@ class Services:
             directory=str(self.directory),
             owner=self.owner,
         )
-        sessions.repair_abandoned()
-        return sessions
 
     @cached_property
     def owner(self) -> "Owner":
@@ -327,6 +345,7 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,
     "Scopes": lambda services: services.scopes,
+    "Servers": lambda services: services.mcp,
     "Searcher": lambda services: services.searcher,
     "Skills": lambda services: services.skills,
     "Subagents": lambda services: services.subagents,

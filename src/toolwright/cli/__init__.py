@@ -15,6 +15,7 @@ COMMANDS = {
     "models": "the models that are known",
     "auth": "store the keys of model providers",
     "gc": "remove what is old, and tell how much room is taken",
+    "mcp": "MCP servers: list, add and log in to them; offer our tools as one",
     "trust": "let this project's own rules and code take effect",
     "completion": "print a script with which your shell completes commands and options",
     "doctor": "check this machine: programs, folders, sandbox, settings",

@@ -133,7 +133,7 @@ class ExperimentalSection(Section):
     primary_tools: Annotated[Names, user_only("tools that subagents are not offered", joined)] = ()
     lsp_tool: Annotated[bool, user_only("offer the `lsp` tool")] = False
     web_search: Annotated[bool, user_only("offer the `websearch` and `codesearch` tools")] = False
-    mcp_timeout: Annotated[int | None, user_only("milliseconds for MCP requests", schema=COUNT, effect=False)] = None
+    mcp_timeout: Annotated[int | None, user_only("milliseconds for calls of MCP servers", schema=COUNT)] = None
     chat_max_retries: Annotated[
         int | None,
         user_only("retries of a model request", schema={"minimum": 0}, key="chatMaxRetries", effect=False),
@@ -266,7 +266,9 @@ class Settings(Section):
     command: Annotated[
         Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
     ] = NONE
-    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = NONE
+    mcp: Annotated[
+        Mapping[str, McpSettings], user_only("MCP servers by name, see [mcp.md](mcp.md)", default="none")
+    ] = NONE
     formatter: Annotated[
         bool | Mapping[str, ProgramSettings],
         user_only("programs that format; see [lsp.md](lsp.md#formatters)", default="none"),
