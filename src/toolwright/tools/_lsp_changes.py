@@ -16,7 +16,7 @@ from toolwright.tool import Result, ToolContext
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 if TYPE_CHECKING:
-    from toolwright.tools.lsp import Question
+    from toolwright.tools._lsp_question import Question
 
 _LISTED = 50
 

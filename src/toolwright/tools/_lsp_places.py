@@ -11,8 +11,6 @@ from toolwright.lsp.positions import Positions, path_of
 from toolwright.lsp.snapshot import snapshot
 from toolwright.tool import ToolContext
 
-MOST = 100
-"""Places shown of one answer."""
 _WIDTH = 200
 _KINDS = (
     *("symbol", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor"),
@@ -25,9 +23,10 @@ _KINDS = (
 class Shower:
     """Shows answers; the text of a file only to who may read it."""
 
-    def __init__(self, ctx: ToolContext, files: Files) -> None:
+    def __init__(self, ctx: ToolContext, files: Files, most: int) -> None:
         self._ctx = ctx
         self._files = files
+        self._most = most
         self._texts = dict[Path, Positions | None]()
 
     def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]]) -> str:
@@ -45,7 +44,7 @@ class Shower:
                 lines = [line for one in found for line in self._named(one)]
             case _:
                 lines = [line for one in found for line in self._location(one)]
-        return _limited(list(dict.fromkeys(lines)))
+        return _limited(list(dict.fromkeys(lines)), self._most)
 
     def _location(self, one: Any) -> Iterator[str]:
         uri, where = one.get("uri", one.get("targetUri")), one.get("range", one.get("targetSelectionRange"))
@@ -65,7 +64,7 @@ class Shower:
         yield from self._named(item)
         holder = path_of(item["uri"]) if key == "from" else asked
         text = self._text(holder) if holder else None
-        for where in call.get("fromRanges", ())[:MOST] if holder and text else ():
+        for where in call.get("fromRanges", ())[: self._most] if holder and text else ():
             assert text is not None
             line, character = text.shown(where["start"])
             yield f"  called at {self._name(holder)}:{line}:{character}"
@@ -131,7 +130,7 @@ def _kind(one: Any) -> str:
     return _KINDS[kind] if isinstance(kind, int) and 0 < kind < len(_KINDS) else "symbol"
 
 
-def _limited(lines: list[str]) -> str:
-    if len(lines) <= MOST:
+def _limited(lines: list[str], most: int) -> str:
+    if len(lines) <= most:
         return "\n".join(lines)
-    return "\n".join((*lines[:MOST], f"... and {len(lines) - MOST} more. Ask for something narrower, or use grep."))
+    return "\n".join((*lines[:most], f"... and {len(lines) - most} more. Ask for something narrower, or use grep."))
