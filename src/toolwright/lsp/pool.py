@@ -111,6 +111,8 @@ class Pool:
             raise
         finally:
             slot.starting = None
+        if slot.patience >= PATIENCE:
+            slot.patience = FIRST_ANSWER
         slot.client, slot.begun, slot.reason, slot.used = client, loop.time(), "", loop.time()
         slot.watching = asyncio.create_task(self._watch(slot, client))
         if self._housekeeping is None:

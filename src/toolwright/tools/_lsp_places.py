@@ -29,14 +29,14 @@ class Shower:
         self._most = most
         self._texts = dict[Path, Positions | None]()
 
-    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]]) -> str:
-        """All answers, each place once; empty if there are none."""
+    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]], query: str = "") -> str:
+        """All answers, each place once; of the symbols of a file those whose name fits. Empty if there are none."""
         found = [one for _, one in answers if isinstance(one, dict)]
         match operation:
             case "hover":
                 return "\n\n".join(text for one in found if (text := _hover(one.get("contents"))))
             case "documentSymbol":
-                lines = [line for one in found for line in self._symbol(place.path, one, 0)]
+                lines = [line for one in found for line in self._symbol(place.path, one, 0, query.lower())]
             case "incomingCalls" | "outgoingCalls":
                 key = "from" if operation == "incomingCalls" else "to"
                 lines = [line for one in found for line in self._call(one.get(key), one, key, place.path)]
@@ -69,7 +69,7 @@ class Shower:
             line, character = text.shown(where["start"])
             yield f"  called at {self._name(holder)}:{line}:{character}"
 
-    def _symbol(self, path: Path, one: Any, depth: int) -> Iterator[str]:
+    def _symbol(self, path: Path, one: Any, depth: int, query: str) -> Iterator[str]:
         """A symbol with the lines it takes, and those within it."""
         if not isinstance(one, dict) or depth > 50:
             return
@@ -81,9 +81,10 @@ class Shower:
         line, character = text.shown(one.get("selectionRange", whole)["start"])
         first, last = whole["start"]["line"] + 1, whole["end"]["line"] + 1
         shown = f"lines {first}-{last}" if last > first else f"line {first}"
-        yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
+        if query in str(one.get("name")).lower():
+            yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
         for child in one.get("children") or ():
-            yield from self._symbol(path, child, depth + 1)
+            yield from self._symbol(path, child, depth + 1, query)
 
     def _line(self, uri: str, where: Any) -> str:
         path = path_of(uri)

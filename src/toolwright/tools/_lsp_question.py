@@ -13,7 +13,7 @@ from toolwright.lsp.pool import PATIENCE
 from toolwright.lsp.positions import Positions, uri_of
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.rpc import RpcClosed, RpcError
+from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.tool import Result, ToolContext
 from toolwright.tools._lsp_places import Shower
 
@@ -65,7 +65,7 @@ async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
         from toolwright.tools._lsp_changes import change
 
         return await change(ctx, question, answers, problems)
-    shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers)
+    shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers, asked.query)
     if not shown and problems:
         raise ToolError(" ".join(problems))
     where = f"{operation} at {place.relative}:{asked.line}:{asked.character}"
@@ -77,13 +77,9 @@ async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
 
 
 async def _clients(ctx: ToolContext, operation: str, place: Place) -> list[Client]:
-    """The servers that can answer, of those there are for the file."""
+    """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
     clients = await ctx.use(Languages).clients(place.path)
-    able = [client for client in clients if client.can(*METHODS[operation])]
-    if not able:
-        names = ", ".join(client.name for client in clients)
-        raise ToolError(f"{names} cannot answer {operation}. Use grep and read instead.", "missing")
-    return able
+    return [client for client in clients if client.can(*METHODS[operation])] or clients
 
 
 class Question:
@@ -107,11 +103,16 @@ class Question:
             except TimeoutError:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
-                problems.append(f"{client.name} failed: {error}")
+                problems.append(self._problem(client, error))
             if client.loading:
                 busy = next(iter(client.loading.values()))
                 problems.append(f"({client.name} is still loading: {busy}. Results may be missing.)")
         return answers, problems
+
+    def _problem(self, client: Client, error: RpcError | RpcClosed) -> str:
+        if isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND:
+            return f"{client.name} cannot answer {self.operation}. Use grep and read instead."
+        return f"{client.name} failed: {error}"
 
     async def _patient_answer(self, client: Client) -> list[Any]:
         """What a server finds; one that has just started may not know the project yet."""
