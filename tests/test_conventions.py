@@ -37,6 +37,7 @@ EXAMPLES: dict[str, Any] = {
     "websearch": {"query": "news"},
     "codesearch": {"query": "news"},
     "skill": {"name": "deed"},
+    "lsp": {"operation": "hover", "filePath": "a.txt", "line": 1, "character": 1},
     "batch": {"tool_calls": [{"tool": "write", "parameters": {"filePath": "deed", "content": "done"}}]},
     "plan_exit": {},
     "plan_enter": {},

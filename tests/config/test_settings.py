@@ -72,6 +72,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "environment.allow": (["MINE"], ["*"], ["MINE"], ["*"], ["OTHER"], []),
     "environment.deny": (["MINE"], ["THEIRS"], ["MINE", "THEIRS"], ["THEIRS"], ["AWS_*"], ["AWS_*", "MINE"]),
     "edit.drift": ("refuse", "replace", "refuse", "replace", "merge", "refuse"),
+    "edit.gate": (False, True, False, True, True, True),
     "encoding": ("cp1252", "utf-7", "cp1252", "utf-7", "latin-1", "latin-1"),
     "search.url": (
         "https://a.example",

@@ -149,6 +149,8 @@ def main() -> None:
             return
         elif MODE == "fails" and method.startswith("textDocument/") and "id" in message:
             send(id=message["id"], error={"code": -32603, "message": "I do not feel well"})
+        elif method.startswith("callHierarchy/") or method == "textDocument/prepareCallHierarchy":
+            send(id=message["id"], error={"code": -32601, "message": "no such method"})
         elif "id" in message and "method" in message:
             send(id=message["id"], result=answer(method, params))
     if MODE == "lingers":

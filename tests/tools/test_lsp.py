@@ -40,6 +40,13 @@ async def test_symbols_come_with_the_lines_they_take(sources: Path) -> None:
     assert result.output == "a.scr:1:1 function name (lines 1-3)"
 
 
+async def test_the_symbols_of_a_file_are_narrowed_by_name(sources: Path) -> None:
+    (sources / "c.scr").write_text("def one\ndef two\n")
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="documentSymbol", filePath="c.scr", query="TW")
+    assert result.output == "c.scr:1:1 function two (lines 1-3)"
+
+
 async def test_nothing_found_is_said(sources: Path) -> None:
     async with stage(sources) as workspace:
         result = await workspace.call("lsp", operation="goToDefinition", filePath="b.scr", line=1, character=1)

@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from toolwright.record import record
 
 TIMEOUT = 10_000
 """Milliseconds a formatter may take, unless the settings say otherwise."""
@@ -15,7 +17,7 @@ _LONGEST = 1024 * 1024
 """Bytes of a project's file that are looked at to see what it mentions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Formatter:
     """A program that formats a file in place."""
 
@@ -43,7 +45,7 @@ class Formatter:
         return (program, *(word.replace("$FILE", str(path), 1) for word in self.command[1:]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Choice:
     """The user's word on one formatter."""
 
@@ -83,7 +85,7 @@ def _changed(formatter: Formatter, choice: Choice | None) -> Formatter | None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A formatter, and the program it is here."""
 
@@ -91,7 +93,7 @@ class Wanted:
     program: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Chooser:
     """Tells which formatters a file of one project gets."""
 

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import Running
 from toolwright.lsp.servers import Found, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
+from toolwright.record import record
 from toolwright.rpc import LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ SERVER_CANCELLED, CONTENT_MODIFIED = -32802, -32801
 CREATED, CHANGED, DELETED = 1, 2, 3
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Document:
     """A file as a server was last told of it."""
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -14,6 +13,7 @@ from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, new_er
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found, Server, known_servers
 from toolwright.lsp.snapshot import Snapshot, snapshot, stamp_of, text_of
+from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ RELATED = 20
 """Open documents that are looked at again after a change of another."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What one server finds after a change, or why it does not tell."""
 
@@ -44,7 +44,7 @@ class Checked:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Event:
     """A change of one file that servers are told of."""
 

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from toolwright.errors import ToolError
@@ -11,6 +10,7 @@ from toolwright.lsp.client import Client
 from toolwright.lsp.program import Running
 from toolwright.lsp.servers import Found
 from toolwright.process.scope import Program, Scopes
+from toolwright.record import record
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ PROVEN = 60.0
 State = Literal["running", "starting", "waiting", "ended"]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Slot:
     """One server at one root, whether it runs or not."""
 
@@ -111,6 +111,8 @@ class Pool:
             raise
         finally:
             slot.starting = None
+        if slot.patience >= PATIENCE:
+            slot.patience = FIRST_ANSWER
         slot.client, slot.begun, slot.reason, slot.used = client, loop.time(), "", loop.time()
         slot.watching = asyncio.create_task(self._watch(slot, client))
         if self._housekeeping is None:

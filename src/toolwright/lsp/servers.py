@@ -4,17 +4,19 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from toolwright.record import record
+
 _LONGEST = 1024 * 1024
 """Bytes of a project's file that are looked at to recognise it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Server:
     """A language server as the data or the settings describe it."""
 
@@ -54,7 +56,7 @@ class Server:
         return path.name in self.names or any(path.name.endswith(ending) for ending in self.extensions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Choice:
     """The user's word on one server."""
 
@@ -65,7 +67,7 @@ class Choice:
     initialization: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Found:
     """A server, the root of its project, and how to start it there."""
 
@@ -127,7 +129,7 @@ def _changed(server: Server, choice: Choice) -> Server | None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Finder:
     """Finds the servers for a file in one project."""
 

@@ -1,16 +1,16 @@
 """The text of a file as it is on disk at one moment."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.files.text import decode
+from toolwright.record import record
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file that servers are told of; a larger one is hardly written by hand."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Snapshot:
     text: str
     stamp: tuple[int, int]

@@ -1,7 +1,6 @@
 """What a server wants changed, in one file or many, as changes of files that are made all together or not at all."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,13 @@ from toolwright.files.replace import Change
 from toolwright.files.store import Files
 from toolwright.files.text import Text
 from toolwright.lsp.positions import edited, path_of
+from toolwright.record import record
 
 MOST = 1000
 """Files that one answer may change."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Revised:
     """One file before and after."""
 
@@ -26,7 +26,7 @@ class Revised:
     change: Change
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Draft:
     """A file on its way: what is on disk, and what it is to become. None is no file."""
 

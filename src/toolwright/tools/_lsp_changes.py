@@ -16,7 +16,7 @@ from toolwright.tool import Result, ToolContext
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 if TYPE_CHECKING:
-    from toolwright.tools.lsp import Question
+    from toolwright.tools._lsp_question import Question
 
 _LISTED = 50
 
@@ -30,7 +30,7 @@ async def change(
             raise ToolError(" ".join(problems))
         return Result(f"No results for {question.operation} there.", title=question.operation)
     if question.operation == "rename":
-        return await _apply(ctx, [answers[0][1]], "Renamed")
+        return await _apply(ctx, answers[0][0], [answers[0][1]], "Renamed")
     actions = [(client, one) for client, one in answers if isinstance(one, dict) and one.get("title")]
     if not question.query:
         titles = [f"- {one['title']}{_why_not(one)}" for _, one in actions[:_LISTED]]
@@ -39,7 +39,7 @@ async def change(
     client, action = _chosen(question.query, actions)
     try:
         async with asyncio.timeout(ASKED):
-            return await _apply(ctx, await _edits(client, action), f"Applied {action['title']!r}")
+            return await _apply(ctx, client, await _edits(client, action), f"Applied {action['title']!r}")
     except TimeoutError as error:
         raise ToolError(f"{client.name} did not answer within {ASKED:.0f} s.", "timeout") from error
     except (RpcError, RpcClosed) as error:
@@ -82,9 +82,13 @@ async def _edits(client: Client, action: Any) -> list[Any]:
     return edits
 
 
-async def _apply(ctx: ToolContext, edits: Sequence[Any], done: str) -> Result:
+async def _apply(ctx: ToolContext, client: Client, edits: Sequence[Any], done: str) -> Result:
     files = ctx.use(Files)
     changed = [one for edit in edits for one in await revised(files, edit)]
+    for one in changed:
+        known = client.documents.get(one.place.path)
+        if known is not None and known.text != one.before:
+            raise ToolError(f"{one.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
     if not changed:
         return Result("Nothing would change.", title="no change")
     diffs = [compare(one.before, one.after) for one in changed]

@@ -11,8 +11,6 @@ from toolwright.lsp.positions import Positions, path_of
 from toolwright.lsp.snapshot import snapshot
 from toolwright.tool import ToolContext
 
-MOST = 100
-"""Places shown of one answer."""
 _WIDTH = 200
 _KINDS = (
     *("symbol", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor"),
@@ -25,19 +23,20 @@ _KINDS = (
 class Shower:
     """Shows answers; the text of a file only to who may read it."""
 
-    def __init__(self, ctx: ToolContext, files: Files) -> None:
+    def __init__(self, ctx: ToolContext, files: Files, most: int) -> None:
         self._ctx = ctx
         self._files = files
+        self._most = most
         self._texts = dict[Path, Positions | None]()
 
-    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]]) -> str:
-        """All answers, each place once; empty if there are none."""
+    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]], query: str = "") -> str:
+        """All answers, each place once; of the symbols of a file those whose name fits. Empty if there are none."""
         found = [one for _, one in answers if isinstance(one, dict)]
         match operation:
             case "hover":
                 return "\n\n".join(text for one in found if (text := _hover(one.get("contents"))))
             case "documentSymbol":
-                lines = [line for one in found for line in self._symbol(place.path, one, 0)]
+                lines = [line for one in found for line in self._symbol(place.path, one, 0, query.lower())]
             case "incomingCalls" | "outgoingCalls":
                 key = "from" if operation == "incomingCalls" else "to"
                 lines = [line for one in found for line in self._call(one.get(key), one, key, place.path)]
@@ -45,7 +44,7 @@ class Shower:
                 lines = [line for one in found for line in self._named(one)]
             case _:
                 lines = [line for one in found for line in self._location(one)]
-        return _limited(list(dict.fromkeys(lines)))
+        return _limited(list(dict.fromkeys(lines)), self._most)
 
     def _location(self, one: Any) -> Iterator[str]:
         uri, where = one.get("uri", one.get("targetUri")), one.get("range", one.get("targetSelectionRange"))
@@ -65,12 +64,12 @@ class Shower:
         yield from self._named(item)
         holder = path_of(item["uri"]) if key == "from" else asked
         text = self._text(holder) if holder else None
-        for where in call.get("fromRanges", ())[:MOST] if holder and text else ():
+        for where in call.get("fromRanges", ())[: self._most] if holder and text else ():
             assert text is not None
             line, character = text.shown(where["start"])
             yield f"  called at {self._name(holder)}:{line}:{character}"
 
-    def _symbol(self, path: Path, one: Any, depth: int) -> Iterator[str]:
+    def _symbol(self, path: Path, one: Any, depth: int, query: str) -> Iterator[str]:
         """A symbol with the lines it takes, and those within it."""
         if not isinstance(one, dict) or depth > 50:
             return
@@ -82,9 +81,10 @@ class Shower:
         line, character = text.shown(one.get("selectionRange", whole)["start"])
         first, last = whole["start"]["line"] + 1, whole["end"]["line"] + 1
         shown = f"lines {first}-{last}" if last > first else f"line {first}"
-        yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
+        if query in str(one.get("name")).lower():
+            yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
         for child in one.get("children") or ():
-            yield from self._symbol(path, child, depth + 1)
+            yield from self._symbol(path, child, depth + 1, query)
 
     def _line(self, uri: str, where: Any) -> str:
         path = path_of(uri)
@@ -131,7 +131,7 @@ def _kind(one: Any) -> str:
     return _KINDS[kind] if isinstance(kind, int) and 0 < kind < len(_KINDS) else "symbol"
 
 
-def _limited(lines: list[str]) -> str:
-    if len(lines) <= MOST:
+def _limited(lines: list[str], most: int) -> str:
+    if len(lines) <= most:
         return "\n".join(lines)
-    return "\n".join((*lines[:MOST], f"... and {len(lines) - MOST} more. Ask for something narrower, or use grep."))
+    return "\n".join((*lines[:most], f"... and {len(lines) - most} more. Ask for something narrower, or use grep."))
