@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
@@ -54,6 +54,8 @@ class Registry:
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
+    finders: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
+    """Each may add a tool that is called and not known, such as one of a server that has not been started."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
@@ -80,6 +82,12 @@ class Registry:
             self._sources.pop(tool_id, None)
             self._loaded.pop(tool_id, None)
         self._changed()
+
+    async def find(self, tool_id: str) -> None:
+        """Have a tool looked for that is not known. ToolError if it is clear whose it is, and it cannot be had."""
+        for finder in self.finders:
+            if not self._like(tool_id):
+                await finder(tool_id)
 
     def _changed(self) -> None:
         self._by_model.clear()

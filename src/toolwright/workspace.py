@@ -23,6 +23,7 @@ from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
+from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.settings import Settings
@@ -145,6 +146,7 @@ class Workspace(Services):
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
         )
         self.directory = self.config.directory
+        self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
         self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
@@ -166,6 +168,8 @@ class Workspace(Services):
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
+        if self.settings.mcp:
+            self._add_servers()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -265,6 +269,14 @@ class Workspace(Services):
             self.hooks.append(hook)
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
+
+    def _add_servers(self) -> None:
+        """Join the MCP servers; none of them is started before it is needed."""
+        added = self.mcp.extensions()
+        self.extensions += added
+        for extension in added:
+            if extension.start is None:
+                self._join(extension)
 
     # What sessions need.
 
@@ -381,7 +393,7 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         attended=attended,
         web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
         code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
 from toolwright.folders import Folders
@@ -25,6 +25,9 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.files.store import Files
+    from toolwright.format.formatting import Formatters
+    from toolwright.lsp.languages import Languages
+    from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
     from toolwright.process.jobs import Jobs
@@ -58,6 +61,7 @@ class Services:
     registry: Registry
     truncator: Truncator
     inbox: Inbox
+    trusted: bool
     keep: bool
     given_store: Store | None
     model: "str | Model"
@@ -167,6 +171,19 @@ class Services:
         )
 
     @cached_property
+    def languages(self) -> "Languages":
+        """Language servers, started when they are first wanted."""
+        from toolwright.programs import make_languages
+
+        return self.closing(make_languages(self))
+
+    @cached_property
+    def formatters(self) -> "Formatters":
+        from toolwright.programs import make_formatters
+
+        return make_formatters(self)
+
+    @cached_property
     def skills(self) -> "Skills":
         from toolwright.skills import Skills, skill_folders
 
@@ -198,6 +215,13 @@ class Services:
             backend="mcp" if url else said.backend,
         )
         return Searcher(settings=settings, environment=self.environment)
+
+    @cached_property
+    def mcp(self) -> "Servers":
+        """The MCP servers of the settings; none is started by asking for them."""
+        from toolwright.mcp.client.servers import Servers
+
+        return Servers(self)
 
     @cached_property
     def batch_limits(self) -> "BatchLimits":
@@ -246,6 +270,15 @@ class Services:
 
         lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
         return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
+
+    def context_of(self, provider: str, model: str) -> int:
+        """How many tokens a model can take in; 0 if nobody knows."""
+        if not model:
+            return 0
+        try:
+            return self.connections.open(f"{provider}/{model}").info.limits.context
+        except ToolwrightError:
+            return 0
 
     @cached_property
     def titles(self) -> "Titles":
@@ -307,10 +340,12 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,
     "Jobs": lambda services: services.jobs,
+    "Languages": lambda services: services.languages,
     "Modes": lambda services: services.modes,
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,
     "Scopes": lambda services: services.scopes,
+    "Servers": lambda services: services.mcp,
     "Searcher": lambda services: services.searcher,
     "Skills": lambda services: services.skills,
     "Subagents": lambda services: services.subagents,
