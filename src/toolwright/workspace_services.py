@@ -25,6 +25,8 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.files.store import Files
+    from toolwright.format.formatting import Formatters
+    from toolwright.lsp.languages import Languages
     from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
@@ -59,7 +61,9 @@ class Services:
     registry: Registry
     truncator: Truncator
     inbox: Inbox
+    trusted: bool
     keep: bool
+    given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
 
@@ -85,7 +89,9 @@ class Services:
 
     @cached_property
     def store(self) -> Store:
-        """Where sessions are kept: on disk, or in memory as long as the workspace is open."""
+        """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
+        if self.given_store is not None:
+            return self.given_store
         if not self.keep:
             from toolwright.session.memory import MemoryStore
 
@@ -163,6 +169,19 @@ class Services:
                 new_file=self.truncator.new_file,
             )
         )
+
+    @cached_property
+    def languages(self) -> "Languages":
+        """Language servers, started when they are first wanted."""
+        from toolwright.programs import make_languages
+
+        return self.closing(make_languages(self))
+
+    @cached_property
+    def formatters(self) -> "Formatters":
+        from toolwright.programs import make_formatters
+
+        return make_formatters(self)
 
     @cached_property
     def skills(self) -> "Skills":
@@ -270,10 +289,10 @@ class Services:
 
     @cached_property
     def sessions(self) -> "Sessions":
-        """The sessions of this project, after what dead processes left open has been closed."""
+        """The sessions of this project."""
         from toolwright.session.sessions import Sessions
 
-        sessions = Sessions(
+        return Sessions(
             home=cast("SessionHome", self),
             store=self.store,
             bus=self.bus,
@@ -282,8 +301,6 @@ class Services:
             directory=str(self.directory),
             owner=self.owner,
         )
-        sessions.repair_abandoned()
-        return sessions
 
     @cached_property
     def owner(self) -> "Owner":
@@ -323,6 +340,7 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,
     "Jobs": lambda services: services.jobs,
+    "Languages": lambda services: services.languages,
     "Modes": lambda services: services.modes,
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,

@@ -11,6 +11,7 @@ COMMANDS = {
     "agent": "list the agents, show what one may do, or write a new one",
     "permission": "explain a decision, test your rules, list and revoke approvals",
     "config": "show the settings that hold here and where each comes from",
+    "lsp": "the language servers here, the errors they find, and how to get one",
     "models": "the models that are known",
     "auth": "store the keys of model providers",
     "gc": "remove what is old, and tell how much room is taken",

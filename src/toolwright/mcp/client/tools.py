@@ -39,13 +39,16 @@ def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
     async def run(ctx: ToolContext, arguments: Json) -> Result:
         return await execute(ctx, name, arguments)
 
-    return Tool(
-        id=tool_id(server, name),
-        description=_described(definition),
-        parameters=_completed(schema),
-        run=run,
-        alone=ALONE,
-    )
+    try:
+        return Tool(
+            id=tool_id(server, name),
+            description=_described(definition),
+            parameters=_completed(schema),
+            run=run,
+            alone=ALONE,
+        )
+    except (TypeError, ValueError) as error:
+        return BadTool(name=name, reason=f"its schema cannot be used: {error}")
 
 
 def tool_id(server: str, tool: str) -> str:

@@ -33,7 +33,7 @@ def undo_tools(workspace: Workspace) -> list[Tool]:
         A file that somebody else has changed since is left alone, and then nothing is undone.
         """
         session = workspace.sessions_open[ctx.session_id]
-        undo = Undo(workspace.files, session.conversation)
+        undo = await Undo.of(workspace.files, session.conversation)
         selection = Selection(file=file_path)
         try:
             plans = undo.plan(selection)
