@@ -10,6 +10,7 @@ from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import _accepted, _choice
 from toolwright.mcp.client.servers import prompt_text
 from toolwright.mcp.client.tools import BadTool, tool_id, tool_of
+from toolwright.models.schemas import gemini_schema, plain_schema
 from toolwright.session.answering import _shown
 from toolwright.tool import Result, Tool, ToolContext, is_tool_name
 
@@ -73,7 +74,7 @@ def test_a_definition_is_a_tool_or_a_reason(name: str, schema: Any, arguments: A
         assert made.reason
         return
     assert isinstance(made, Tool)
-    _shown(made.parameters)
+    gemini_schema(plain_schema(_shown(made.parameters)))
     try:
         made.parse(arguments)
     except InvalidArguments as error:
