@@ -55,6 +55,13 @@ def test_listing_the_tools_waits_for_no_server(tw: Tw, configure: Any) -> None:
     assert tw("tool", "list", "--trust").code == 0
 
 
+def test_the_doctor_names_servers_and_tools_that_are_left_out(tw: Tw, configure: Any) -> None:
+    configure(liar=scripted("lies"))
+    tw("mcp", "list", "--trust")
+    outcome = tw("doctor", "--trust")
+    assert "liar has a tool that is left out, bad: its schema has 'required' that is not a list of names" in outcome.out
+
+
 def test_a_server_is_added_for_the_project_or_for_the_user(tw: Tw, project: Path, home: Path) -> None:
     assert tw("mcp", "add", "time", "--env", "ZONE=UTC", "--", "time-server", "--verbose").code == 0
     assert tw("mcp", "add", "docs", "--user", "--url", "https://example.com/mcp", "--header", "X-Team: blue").code == 0
