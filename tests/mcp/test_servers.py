@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,33 @@ async def test_no_process_is_left_after_the_workspace_is_closed(served: Served) 
         pid = _pid(workspace)
         assert _is_alive(pid)
     assert not _is_alive(pid)
+
+
+KILLED = """
+import asyncio, json, os, signal, sys
+from pathlib import Path
+from toolwright.workspace import Workspace
+
+async def main():
+    config = {"mcp": {"s": json.loads(sys.argv[2])}}
+    async with Workspace(Path(sys.argv[1]), config=config, trust=True) as workspace:
+        await workspace.mcp.settled()
+        [scope] = workspace.scopes._open
+        print(scope.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_no_process_is_left_after_we_are_killed(project: Path, tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+    words = [sys.executable, "-c", KILLED, str(project), json.dumps(scripted())]
+    done = await asyncio.to_thread(subprocess.run, words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    async with asyncio.timeout(20):
+        while _is_alive(int(done.stdout)):  # noqa: ASYNC110 - what another process does is seen by looking
+            await asyncio.sleep(0.01)
 
 
 async def test_arguments_are_checked_before_the_server_sees_them(served: Served) -> None:
