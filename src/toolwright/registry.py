@@ -67,8 +67,9 @@ class Registry:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
                 clash = Clash(id=source.id, origin=source.origin, kept=kept.origin)
-                self.clashes.append(clash)
-                log.warning("%s", clash)
+                if clash not in self.clashes:
+                    self.clashes.append(clash)
+                    log.warning("%s", clash)
 
     def register(self, tool: Tool) -> None:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""

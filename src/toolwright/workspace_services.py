@@ -221,7 +221,7 @@ class Services:
         """The MCP servers of the settings; none is started by asking for them."""
         from toolwright.mcp.client.servers import Servers
 
-        return Servers(self)
+        return self.closing(Servers(self))
 
     @cached_property
     def batch_limits(self) -> "BatchLimits":

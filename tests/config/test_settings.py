@@ -10,6 +10,7 @@ import pytest
 from toolwright.agents import native_agents
 from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS
 from toolwright.config.load import Config, load_config
+from toolwright.config.merge import merged
 from toolwright.config.schema import config_schema
 from toolwright.folders import Folders
 from toolwright.models.catalog import Catalog
@@ -219,3 +220,11 @@ def test_the_names_that_stand_in_for_other_modules_are_right(tmp_path: Path) -> 
     assert {provider.id for provider in Catalog({}).providers()} | {"scripted"} == SHIPPED_PROVIDERS
     limits = Settings().truncate
     assert (limits.max_lines, limits.max_bytes) == (Limits().max_lines, Limits().max_bytes)
+
+
+def test_lists_are_joined_at_the_top_alone() -> None:
+    lower = {"instructions": ["a"], "provider": {"x": {"options": {"instructions": ["a"]}}}}
+    higher = {"instructions": ["b"], "provider": {"x": {"options": {"instructions": ["b"]}}}}
+    found = merged([lower, higher])
+    assert found["instructions"] == ["a", "b"]
+    assert found["provider"]["x"]["options"]["instructions"] == ["b"]

@@ -111,7 +111,7 @@ def answer(request: dict[str, Any]) -> None:
         send({"id": request["id"], "error": {"code": -32601, "message": "no handshake"}})
     elif method == "initialize":
         version = {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "s", "version": "1"}}
-        send({"id": request["id"], "result": version | {"capabilities": capabilities}})
+        send({"id": request["id"], "result": version | {"capabilities": capabilities, "instructions": "Be brief."}})
     elif method == "server/discover" and "stateless" in HABITS:
         assert params["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
         found = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "resultType": "complete"}

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.mcp.conftest import Served, scripted
 from toolwright.events import Event, PartUpdated
@@ -265,6 +268,33 @@ async def test_a_resource_that_a_prompt_mentions_goes_along(served: Served) -> N
     assert "Remember the milk." in sent
 
 
+async def test_the_model_is_told_what_a_server_says_of_itself(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Go.")
+    assert "Of the MCP server s:\\nBe brief." in str(model.requests[0].messages[0])
+
+
+async def test_a_server_that_ends_by_itself_is_started_again(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.mcp.client.server.PAUSES", (0.0,))
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        first = _pid(workspace)
+        os.kill(first, signal.SIGKILL)
+        async with asyncio.timeout(20):
+            while not _others(workspace, first):  # noqa: ASYNC110 - a server tells nobody
+                await asyncio.sleep(0.01)
+            await workspace.mcp.settled()
+        assert [one.status for one in workspace.mcp.states()] == ["connected"]
+
+
+async def test_two_servers_of_one_name_for_a_tool_are_told_apart_by_the_first(project: Path) -> None:
+    servers = {"mcp": {"s": scripted(), "S": scripted()}}
+    async with make_workspace(project, config=servers) as workspace:
+        await workspace.mcp.settled()
+        assert {"s_echo", "S_echo"} <= set(workspace.registry.ids())
+
+
 async def test_too_many_tools_stand_behind_a_search_and_what_it_finds_is_offered_next(served: Served) -> None:
     model = ScriptedModel(
         {"tools": [{"name": "mcp_search", "args": {"query": "count 17"}}]},
@@ -293,6 +323,10 @@ async def test_few_tools_need_no_search(served: Served) -> None:
 def _pid(workspace: Workspace) -> int:
     [scope] = workspace.scopes._open
     return scope.pid
+
+
+def _others(workspace: Workspace, first: int) -> list[int]:
+    return [scope.pid for scope in workspace.scopes._open if scope.pid not in (0, first)]
 
 
 def _is_alive(pid: int) -> bool:

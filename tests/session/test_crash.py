@@ -129,11 +129,10 @@ async def test_killed_at_any_moment(project: Path, number: int) -> None:
 
 
 async def _nothing_is_lost(shown: list[Json], workspace: Workspace) -> None:
-    if not shown:
-        return
     stored = {
         part.id: to_json(part)
-        for message in await workspace.sessions.messages(shown[0]["sessionID"])
+        for session_id in {line["sessionID"] for line in shown}
+        for message in await workspace.sessions.messages(session_id)
         for part in message.parts.values()
         if isinstance(part, TextPart | ToolPart)
     }

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from toolwright.call import call_from_text
+from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.messages import Moment, SessionInfo
 from toolwright.parts import Completed, Pending, Span, ToolPart
@@ -227,6 +228,17 @@ async def test_broken_unicode_in_arguments_does_not_stop_the_session(project: Pa
     result = await asyncio.wait_for(workspace.session().run_call(call), timeout=10)
     assert result.output == "half \ud83d pair"
     await workspace.close()
+
+
+async def test_calls_without_a_conversation_are_found_when_they_are_old(project: Path) -> None:
+    async with make_workspace(project, tools=[odd], keep=True) as workspace:
+        session = workspace.session()
+        await session.call("odd")
+        assert await workspace.store.unused_since(now() - 60_000) == []
+        assert await workspace.store.unused_since(now() + 60_000) == [session.id]
+        await session.close()
+        await workspace.sessions.collect(now() + 60_000)
+        assert rows(workspace.folders.database) == []
 
 
 async def test_calls_are_recorded_only_where_they_are_kept(project: Path) -> None:

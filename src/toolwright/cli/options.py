@@ -8,14 +8,16 @@ import textwrap
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.messages import SessionInfo
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.messages import SessionInfo
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,7 +88,7 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     return workspace
 
 
-async def named_session(workspace: Workspace, name: str) -> SessionInfo:
+async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
     """A session of this project: by its id, the beginning of it, its two words, or `last`."""
     from toolwright.ids import is_id
 

@@ -238,7 +238,10 @@ class Storage:
         # A moment that cannot be read is no reason to delete anything.
         used = [name for name, _, updated in rows if not isinstance(updated, int) or updated >= milliseconds]
         kept = {roots.get(name, name) for name in (*used, *busy)}
-        return [name for name, _, _ in rows if roots[name] not in kept]
+        # Calls without a conversation; their ids begin with the time they were made.
+        query = "SELECT session_id FROM part GROUP BY session_id HAVING max(id) < ? AND session_id NOT IN"
+        lone = await self._rows(f"{query} (SELECT id FROM session)", f"prt_{milliseconds:012x}")
+        return [name for name, _, _ in rows if roots[name] not in kept] + [name for (name,) in lone]
 
     def shrink(self) -> None:
         self.database.shrink()

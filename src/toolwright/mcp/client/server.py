@@ -250,10 +250,15 @@ class Server:
         said = client.link.last_words()
         self.status, self.error = "failed", f"it ended by itself{f': {said}' if said else ''}"
         await self.drop()
-        self._tries = 0 if loop.time() - since > STEADY else self._tries + 1
-        if self._tries < len(PAUSES):
+        self._tries = 0 if loop.time() - since > STEADY else self._tries
+        await self._revive()
+
+    async def _revive(self) -> None:
+        """Try to start it again, after longer and longer pauses; whoever calls one of its tools need not wait."""
+        while self._tries < len(PAUSES) and self.status == "failed" and not self._closed:
             await asyncio.sleep(PAUSES[self._tries])
-            self.begin()
+            self._tries += 1
+            await self.settled()
 
     def _changed(self, kind: str) -> None:
         """A list is out of date: it is asked for again, once for many such words at a time."""

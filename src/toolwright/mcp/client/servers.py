@@ -1,7 +1,7 @@
 """All servers of a workspace: the extensions they join as, and the tools, prompts and resources they bring."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,12 +14,17 @@ from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.models.hooked import ModelRequest, Stream
+from toolwright.models.model import Event as ModelEvent
+from toolwright.models.model import SystemMessage
 from toolwright.process.environment import SECRETS, Withholding
 from toolwright.registry import Registry, ready
 from toolwright.session.prompt import Prompt as PromptRecord
 from toolwright.session.session import Session
 from toolwright.settings import Settings
 
+INSTRUCTIONS = 2000
+"""Characters of what a server says of itself that a model is told."""
 PATIENCE = 10.0
 """Seconds that the first prompt waits for servers whose tools nobody knows yet."""
 
@@ -97,7 +102,8 @@ class Servers:
     def extensions(self) -> tuple[Extension, ...]:
         """One for each server, and one that starts them before the first prompt."""
         each = (Extension(name=_origin(server), start=server.opened) for server in self.by_name.values())
-        return (*each, Extension(name="mcp", hooks=[Hook(prompt=self._before_prompt)]))
+        around = Hook(prompt=self._before_prompt, request=self._with_instructions)
+        return (*each, Extension(name="mcp", hooks=[around]))
 
     def __getitem__(self, name: str) -> Server:
         if name not in self.by_name:
@@ -126,6 +132,10 @@ class Servers:
     async def settled(self) -> None:
         """Return once every server is connected or has failed."""
         await asyncio.gather(*(server.settled() for server in self.by_name.values()))
+
+    async def close(self) -> None:
+        """End them all."""
+        await asyncio.gather(*(server.close() for server in self.by_name.values()))
 
     def prompts(self) -> list[Prompt]:
         """The prompts of all servers that are known so far."""
@@ -164,6 +174,20 @@ class Servers:
             found = await mentioned_resources(self, session, prompt.text)
             prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
         return await proceed(prompt)
+
+    async def _with_instructions(self, proceed: Stream, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Tell the model what the connected servers say of themselves."""
+        said = [
+            f"Of the MCP server {server.name}:\n{server.instructions[:INSTRUCTIONS]}"
+            for server in self.by_name.values()
+            if server.status == "connected" and server.instructions
+        ]
+        first = request.messages[0] if request.messages else None
+        if said and isinstance(first, SystemMessage):
+            told = replace(first, text="\n\n".join([first.text, *said]))
+            request = replace(request, messages=[told, *request.messages[1:]])
+        async for event in proceed(request):
+            yield event
 
 
 def _origin(server: Server) -> str:
