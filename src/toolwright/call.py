@@ -48,9 +48,13 @@ class Caller:
         log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
             try:
-                await order.wait_for_earlier(place)
+                if order.is_shared:
+                    await order.wait_for_earlier(place)
                 journal.running(call)
-                result = await self._hooked(tool, call, ctx)
+                if self.hooks:
+                    result = await self._hooked(tool, call, ctx)
+                else:
+                    result = await self._outcome(tool, ctx, self._run(tool, call, ctx))
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
                 result = Result.failed(stopped)
@@ -78,9 +82,6 @@ class Caller:
         return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
     async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
-        if not self.hooks:
-            return await self._outcome(tool, ctx, self._run(tool, call, ctx))
-
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 
