@@ -42,6 +42,9 @@ class Caller:
 
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
+        registry = self.registry
+        if registry.refresh is not None and call.tool not in registry.fixed:
+            await registry.refresh()
         tool, call = self.found(call)
         with order.place(tool, call, ctx.parent) as place:
             try:

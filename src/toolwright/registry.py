@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
@@ -54,6 +54,10 @@ class Registry:
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
+    fixed: frozenset[str] = frozenset()
+    """The ids that stay what they are: a call of one needs no look at what may have changed."""
+    refresh: Callable[[], Awaitable[None]] | None = None
+    """Looks for tools that have come, changed or gone; awaited before a list is made and a tool is looked up."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
@@ -144,6 +148,8 @@ class Registry:
 
     async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
+        if self.refresh is not None:
+            await self.refresh()
         offered = [self[tool_id] for tool_id in self.offered(provider, model, agent)]
         return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
 

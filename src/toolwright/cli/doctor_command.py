@@ -29,7 +29,7 @@ class Finding:
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     workspace = open_from(options)
-    findings = [*_examine(workspace), *asyncio.run(_sandbox(workspace)), *_models()]
+    findings = [*_examine(workspace), *asyncio.run(_alive(workspace)), *_models()]
     if options.json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -67,6 +67,18 @@ def _ripgrep() -> Finding:
     return Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
 
 
+async def _alive(workspace: Workspace) -> list[Finding]:
+    """What only an open workspace can tell: its extensions, and the sandbox."""
+    async with workspace:
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        left_out = [
+            Finding("note", "extension", f"{problem.name} is left out: {problem.reason}")
+            for problem in workspace.left_out()
+        ]
+        return [*left_out, *await _sandbox(workspace)]
+
+
 async def _sandbox(workspace: Workspace) -> list[Finding]:
     """Which rung of the ladder is in use, tried out on this machine."""
 
@@ -76,8 +88,6 @@ async def _sandbox(workspace: Workspace) -> list[Finding]:
         return [Finding(state, "sandbox", line) for line in await sandbox.describe()]
     except ToolError as error:
         return [Finding("bad", "sandbox", str(error))]
-    finally:
-        await workspace.close()
 
 
 def _models() -> list[Finding]:

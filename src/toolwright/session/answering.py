@@ -168,6 +168,9 @@ class Answering:
 
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
+        refresh = self.session.home.caller.registry.refresh
+        if refresh is not None:
+            await refresh()
         specs = await self.toolbox.specs(self.session, self.turn)
         if not self.tools_size:
             self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4

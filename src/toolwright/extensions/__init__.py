@@ -1,0 +1,86 @@
+"""What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolwright.config.load import Config
+from toolwright.extension import Extension, ExtensionProblem
+
+if TYPE_CHECKING:
+    from toolwright.extensions.hosts import Hosts
+    from toolwright.extensions.tool_files import ToolFiles
+    from toolwright.workspace import Workspace
+
+TOOL_FOLDERS = ("tool", "tools")
+
+
+def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool = False) -> list[Extension]:
+    """The extensions that the settings and the folders beside them ask for.
+
+    What a project brings counts only if it is trusted; `pure` leaves plugins out.
+    """
+    return [Extension(name="tool files", start=partial(_with_tool_files, active_folders(config)))]
+
+
+def active_folders(config: Config) -> list[Path]:
+    """The config folders whose code counts, weakest first."""
+    return [folder.path for folder in config.folders if config.trusted or folder.level != "project"]
+
+
+@asynccontextmanager
+async def _with_tool_files(folders: Sequence[Path], workspace: "Workspace") -> AsyncIterator[None]:
+    files: ToolFiles | None = None
+
+    async def refresh() -> None:
+        nonlocal files
+        if files is None:
+            if not any((folder / kind).is_dir() for folder in folders for kind in TOOL_FOLDERS):
+                return
+            files = _tool_files(folders, workspace)
+        await files.refresh()
+
+    workspace.registry.refresh = refresh
+    yield
+    workspace.registry.refresh = None
+
+
+def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
+    from toolwright.config.trust import is_trusted
+    from toolwright.extensions.tool_files import Place, ToolFiles
+
+    project = {folder.path for folder in workspace.config.folders if folder.level == "project"}
+    files = ToolFiles(
+        # The project's own come before the user's, as its settings come after and win.
+        places=[Place(path=folder, is_project=folder in project) for folder in reversed(folders)],
+        registry=workspace.registry,
+        hosts=hosts_of(workspace),
+        cache=workspace.folders.cache / "tools",
+        still_trusted=lambda: workspace.trusted_for_once or is_trusted(workspace.directory, workspace.folders),
+    )
+    workspace.reports.append(
+        lambda: [ExtensionProblem(name=file, reason=reason) for file, reason in files.problems.items()]
+    )
+    return files
+
+
+def hosts_of(workspace: "Workspace") -> "Hosts":
+    """The hosts in which other people's files run here; made once, closed with the workspace."""
+    made: Hosts | None = workspace.__dict__.get("_hosts")
+    if made is None:
+        from toolwright.extensions.hosts import Hosts
+
+        made = Hosts(
+            scopes=lambda: workspace.scopes,
+            folders=workspace.folders,
+            environment=workspace.environment,
+            directory=workspace.directory,
+            worktree=workspace.config.root,
+            config_folders=active_folders(workspace.config),
+        )
+        workspace.__dict__["_hosts"] = workspace.closing(made)
+    return made
+
+
