@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test demo bench lock clean
+.PHONY: check format lint types layers fast test attack demo bench lock clean
 
 check: format lint types layers fast
 
@@ -28,6 +28,10 @@ fast: $(READY)
 
 test: lint types layers
 	$(BIN)/pytest -n 2
+
+# The attacks of tests/attacks in their long form.
+attack: $(READY)
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
 
 demo: $(READY)
 	$(BIN)/tw demo

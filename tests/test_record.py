@@ -83,6 +83,14 @@ def test_the_functions_of_dataclasses_take_them() -> None:
     assert dataclasses.asdict(Point(x=1)) == {"x": 1, "y": 0, "tags": [], "note": ""}
 
 
+def test_a_dataclass_may_derive_from_one() -> None:
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Below(Point):
+        z: int = 3
+
+    assert repr(Below(x=1)).endswith("Below(x=1, y=0, tags=[], z=3)")
+
+
 def test_they_can_be_copied_pickled_and_matched() -> None:
     point = Point(x=1, tags=["t"])
     assert copy.deepcopy(point) == point

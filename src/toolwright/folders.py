@@ -67,6 +67,11 @@ class Folders:
         return self.data / "auth.json"
 
     @property
+    def models(self) -> Path:
+        """The list of models that the user has fetched."""
+        return self.cache / "models.json"
+
+    @property
     def database(self) -> Path:
         return self.data / "toolwright.db"
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 else:
     from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field
     from operator import attrgetter
+    from types import SimpleNamespace
 
     _NO_DEFAULT = object()
 
@@ -29,6 +30,7 @@ else:
             if slots:
                 cls = _with_slots(cls, own, weakref_slot)
             cls.__dataclass_fields__ = fields
+            cls.__dataclass_params__ = SimpleNamespace(frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
             cls.__match_args__ = tuple(name for name, one in fields.items() if one.init and not one.kw_only)
             if init and "__init__" not in cls.__dict__:
                 cls.__init__ = _first_init(cls, frozen)

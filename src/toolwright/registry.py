@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from time import perf_counter
@@ -129,8 +130,9 @@ class Registry:
         return tool_id in self._sources and self[tool_id].pinned
 
     def _like(self, tool_id: str) -> list[str]:
-        """The ids that differ from this one in nothing but case."""
-        return [known for known in self._sources if known.lower() == tool_id.lower()]
+        """The ids that differ from this one in nothing but case, and in letters that no id has."""
+        wanted = plain_name(tool_id[: MAX_NAME + 1]).lower()
+        return [known for known in self._sources if known.lower() == wanted]
 
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
@@ -161,6 +163,11 @@ class Registry:
         near = get_close_matches(shown.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
         return f"There is no tool {shown!r}. {hint}"
+
+
+def plain_name(name: str) -> str:
+    """A name as every provider takes it: what is no letter, digit, _ or - is _, and a letter is first."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-0123456789")
 
 
 def shown_name(tool_id: str) -> str:

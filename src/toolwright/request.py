@@ -12,16 +12,23 @@ class PathPattern(str):
     """A path as a permission pattern: one text to show, several spellings that a rule may use for it.
 
     A rule matches when it matches any spelling; a rule that restricts also matches other cases of the
-    letters, so that `.ENV` is protected like `.env`.
+    letters, so that `.ENV` is protected like `.env`, and the names by which links lead to the path.
     """
 
-    __slots__ = ("spellings",)
+    __slots__ = ("aliases", "spellings")
     spellings: tuple[str, ...]
+    aliases: tuple[str, ...]
 
-    def __new__(cls, shown: str, also: Iterable[str] = ()) -> Self:
+    def __new__(cls, shown: str, also: Iterable[str] = (), aliases: Iterable[str] = ()) -> Self:
         self = super().__new__(cls, shown)
         self.spellings = tuple(dict.fromkeys((shown, *also)))
+        self.aliases = tuple(dict.fromkeys(aliases))
         return self
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Everything a rule may be matched against: with the shown text, all that tells two patterns apart."""
+        return self.spellings, self.aliases
 
 
 class HostPattern(PathPattern):

@@ -306,7 +306,8 @@ class Workspace(Services):
         said, given = self.settings, self.budget
         budget = said.budget if given is None else given
         if not isinstance(budget, Mapping | Budget):
-            budget = Budget(steps=budget.steps, tokens=budget.tokens, cost=budget.cost, seconds=budget.seconds)
+            steps = Budget().steps if budget.steps is None else budget.steps
+            budget = Budget(steps=steps, tokens=budget.tokens, cost=budget.cost, seconds=budget.seconds)
         compaction, bounds = said.compaction, self.config.managed.budget
         return TurnSettings(
             default_model=self.default_model,
@@ -323,11 +324,6 @@ class Workspace(Services):
     def dry_gate(self) -> DryGate:
         """A gate that only judges, for who wants to know what would be asked."""
         return DryGate(self.inbox, self.gate.approvals)
-
-    @property
-    def default_model(self) -> str:
-        given = self.model
-        return (given if isinstance(given, str) else given.info.full_name) or self.settings.model
 
     async def load_session(self, session: Session) -> None:
         """Read an earlier session from the store. UsageError if there is none of that id."""
@@ -347,6 +343,7 @@ class Workspace(Services):
     def forget_changes(self, session_id: str) -> None:
         """Remove what would undo the changes of a session that was deleted."""
         self.files.journal.forget(session_id)
+        self.truncator.forget(session_id)
 
     async def _end_jobs(self, session_id: str) -> None:
         if "jobs" in self.__dict__:

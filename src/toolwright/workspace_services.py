@@ -66,6 +66,12 @@ class Services:
         self.stack = AsyncExitStack()
 
     @property
+    def default_model(self) -> str:
+        """`provider/model` for prompts that name none."""
+        given = self.model
+        return (given if isinstance(given, str) else given.info.full_name) or self.settings.model
+
+    @property
     def settings(self) -> Settings:
         return self.config.settings
 
@@ -233,7 +239,8 @@ class Services:
         """The models there are, and the user's keys for them."""
         from toolwright.session.models import open_connections
 
-        return self.closing(open_connections(self.config, self.folders, self.environment, self.model))
+        lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
+        return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
     @cached_property
     def titles(self) -> "Titles":

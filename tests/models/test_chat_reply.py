@@ -92,7 +92,7 @@ async def test_a_stream_that_is_done_without_a_finish_reason_is_judged_by_its_co
 async def test_reasoning_under_either_name(server: Server) -> None:
     events = await read(server, delta(reasoning_content="one "), delta(reasoning="two"), delta(content="x"))
     assert thoughts_of(events) == "one two"
-    assert seals_of(events) == [{}]
+    assert seals_of(events) == [{"field": "reasoning"}]
 
 
 async def test_thinking_as_a_list_of_content(server: Server) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from toolwright.models.call_ids import new_call_id, nine_id, plain_id
 from toolwright.models.encode import Once, dump, join_body, merge, place
-from toolwright.models.model import UserMessage
+from toolwright.models.model import ToolSpec, UserMessage
+from toolwright.models.short_tools import short_spec
 from toolwright.tool import Attachment
 
 
@@ -87,3 +88,12 @@ def test_good_ids_stay_as_they_are_and_new_ones_differ() -> None:
 def test_messages_are_values() -> None:
     image = Attachment(mime="image/png", url="data:,")
     assert UserMessage(content=("a", image)) == UserMessage(content=("a", image))
+
+
+def test_a_tool_in_few_words_keeps_its_first_sentences_and_its_lists() -> None:
+    names = "- general: Carries out. More.\n- explore: Looks."
+    text = f"Does one thing. And {'x' * 150}.\n\nMore of it. Agents:\n{names}\n- Be quick."
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": f"One. {'y' * 90}"}}}
+    short = short_spec(ToolSpec(name="t", description=text, schema=schema))
+    assert short.description == "Does one thing.\n- general: Carries out. More.\n- explore: Looks."
+    assert short.schema["properties"]["a"] == {"type": "string", "description": "One."}

@@ -85,7 +85,11 @@ async def test_a_turn_with_everything(fake: Fake, form: Format) -> None:
         "gemini": Usage(input=70, output=20, reasoning=5, cache_read=30),
     }
     assert usage_of(events) == expected.get(form.api, Usage(input=70, output=15, reasoning=5, cache_read=30))
-    seals = {"anthropic": {"signature": "sig"}, "openai-responses": {"encrypted_content": "ENC"}}
+    seals = {
+        "anthropic": {"signature": "sig"},
+        "openai-responses": {"id": "rs_fake", "encrypted_content": "ENC"},
+        "openai-chat": {"field": "reasoning_content"},
+    }
     assert seals_of(events) == [seals.get(form.api, {})]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.models.conftest import (
+    ANTHROPIC,
     FORMATS,
     HELLO,
     Format,
@@ -22,7 +23,8 @@ from tests.models.replies import Reply
 from tests.models.server import Answer, Server
 from tests.models.test_requests import IMAGE, READ, turn
 from toolwright.models.connect import connect
-from toolwright.models.model import Event, Model, ModelError, UserMessage
+from toolwright.models.info import ModelInfo
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, SystemMessage, UserMessage
 from toolwright.models.pydantic_ai import PydanticAIModel
 
 pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed; it comes with the extra `providers`")
@@ -106,3 +108,19 @@ async def test_a_provider_it_does_not_know_is_an_error() -> None:
     model: Model = connect("nowhere", "m", {"api": "pydantic-ai"})
     with pytest.raises(ModelError, match="nowhere cannot be asked"):
         await events_of(model, HELLO)
+
+
+async def test_claude_gets_marks_for_the_cache(server: Server) -> None:
+    """As it does by our own way."""
+    anthropic = pytest.importorskip("pydantic_ai.models.anthropic")
+    provider = pytest.importorskip("pydantic_ai.providers.anthropic")
+    server.stream(*ANTHROPIC.write(Reply(text="x")))
+    inner = anthropic.AnthropicModel(
+        "claude-opus-5-5", provider=provider.AnthropicProvider(api_key="x", base_url=server.url.removesuffix("/v1"))
+    )
+    info = ModelInfo(provider="anthropic", id="claude-opus-5-5", api="pydantic-ai", reasoning=True)
+    messages: list[ModelMessage] = [SystemMessage(text="Be terse."), *HELLO]
+    await events_of(PydanticAIModel(info, inner), messages, (), Settings(temperature=0.5))
+    body = server.seen[-1].body
+    assert json.dumps(body).count("cache_control") >= 2
+    assert "temperature" not in body

@@ -31,7 +31,7 @@ READ = ToolSpec(
 )
 SEALS: dict[str, dict[str, Any]] = {
     "openai-chat": {},
-    "openai-responses": {"encrypted_content": "SEAL"},
+    "openai-responses": {"id": "rs_1", "encrypted_content": "SEAL"},
     "anthropic": {"signature": "SEAL"},
     "gemini": {},
 }
@@ -91,7 +91,7 @@ async def test_a_turn_in_chat_completions(server: Server) -> None:
                 "content": "hm",
                 "tool_calls": [
                     {
-                        "id": "call_weird_id_1",
+                        "id": "call|weird.id:1",
                         "type": "function",
                         "function": {"name": "read", "arguments": '{"filePath":"ä.txt"}'},
                     },
@@ -102,7 +102,7 @@ async def test_a_turn_in_chat_completions(server: Server) -> None:
                     },
                 ],
             },
-            {"role": "tool", "tool_call_id": "call_weird_id_1", "content": "hello"},
+            {"role": "tool", "tool_call_id": "call|weird.id:1", "content": "hello"},
             {"role": "tool", "tool_call_id": "c2", "content": "no such file"},
         ],
         "tools": [
@@ -131,15 +131,16 @@ async def test_a_turn_in_responses(server: Server) -> None:
                 "role": "user",
                 "content": [
                     {"type": "input_text", "text": "look"},
-                    {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"},
+                    {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", "detail": "auto"},
                 ],
             },
             {
                 "type": "reasoning",
+                "id": "rs_1",
                 "encrypted_content": "SEAL",
                 "summary": [{"type": "summary_text", "text": "think"}],
             },
-            {"role": "assistant", "content": [{"type": "output_text", "text": "hm"}]},
+            {"role": "assistant", "content": "hm"},
             {
                 "type": "function_call",
                 "call_id": "call_weird_id_1",
@@ -228,17 +229,17 @@ async def test_a_turn_in_gemini(server: Server) -> None:
                 "parts": [
                     {"text": "hm"},
                     {
-                        "functionCall": {"name": "read", "args": {"filePath": "ä.txt"}},
+                        "functionCall": {"id": "call|weird.id:1", "name": "read", "args": {"filePath": "ä.txt"}},
                         "thoughtSignature": "SEAL",
                     },
-                    {"functionCall": {"name": "read", "args": {"filePath": "b.png"}}},
+                    {"functionCall": {"id": "c2", "name": "read", "args": {"filePath": "b.png"}}},
                 ],
             },
             {
                 "role": "user",
                 "parts": [
-                    {"functionResponse": {"name": "read", "response": {"output": "hello"}}},
-                    {"functionResponse": {"name": "read", "response": {"error": "no such file"}}},
+                    {"functionResponse": {"id": "call|weird.id:1", "name": "read", "response": {"output": "hello"}}},
+                    {"functionResponse": {"id": "c2", "name": "read", "response": {"error": "no such file"}}},
                 ],
             },
         ],
@@ -357,7 +358,7 @@ async def test_settings_reach_the_wire(server: Server, form: Format) -> None:
 
 
 async def test_the_reply_is_limited_by_what_the_model_can(server: Server, form: Format) -> None:
-    record = {"limit": {"context": 1000, "output": 300}}
+    record = {"limit": {"context": 100_000, "output": 300}}
     body = await sent(server, form, turn(form), settings=Settings(max_output=500), record=record)
     fields = body["generationConfig"] if form is GEMINI else body
     assert 300 in fields.values()

@@ -253,7 +253,7 @@ async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path)
         raise RuntimeError("no terminal")
 
     house = House(tmp_path, broken)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(ToolError, match="could not be put, so nothing was done: RuntimeError: no terminal"):
         await house.ask(house.asker(ASK), bash("ls"))
     assert house.inbox.pending == []
 

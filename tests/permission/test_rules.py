@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolwright.folders import Folders
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
-from toolwright.request import PathPattern
+from toolwright.request import HostPattern, PathPattern
 from toolwright.testing import make_workspace
 from toolwright.tool import Action
 from toolwright.wildcard import matches
@@ -208,3 +208,12 @@ def test_a_child_may_do_no_more_than_every_agent_above_it(chain: list[Layer], qu
     strictness = ["allow", "ask", "deny"]
     alone = [decide(*question, layer.rules) for layer in chain]
     assert policy.decide(*question).action == max(alone, key=strictness.index)
+
+
+def test_what_is_remembered_of_a_text_is_not_said_of_an_address_of_the_same_text() -> None:
+    policy = Policy("build", (Layer("defaults", (Rule("*", "*", "allow"),)),))
+    address = "http://127.0.0.1/"
+    assert policy.decide("webfetch", address).action == "allow"
+    assert policy.decide("webfetch", PathPattern(address)).action == "allow"
+    assert policy.decide("webfetch", HostPattern(address, hosts=("127.0.0.1",))).action == "ask"
+    assert policy.decide("webfetch", PathPattern(address, also=("other",))).action == "allow"

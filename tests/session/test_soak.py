@@ -13,6 +13,7 @@ from tests.session.stage import calls, info_of, nothing_open, read, says
 from toolwright.events import Event
 from toolwright.models.info import Limits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
+from toolwright.session.budget import Budget
 from toolwright.session.events import MessageUpdated
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
@@ -48,14 +49,14 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
             held.append(_memory())
 
     workspace.bus.subscribe(watch)
-    session = workspace.sessions.create(title="Long")
-    message = (await session.turns.answer(Prompt(text="Go on and on."))).message
+    turns = workspace.sessions.create(title="Long")
+    message = (await turns.turns.answer(Prompt(text="Go on and on.", budget=Budget(steps=None)))).message
     assert message.text == "Done."
-    stored = workspace.sessions.messages(session.id)
+    stored = workspace.sessions.messages(turns.id)
     assert sum(len(one.calls) for one in stored) == STEPS * CALLS
     assert nothing_open(*stored)
     assert sum(bool(info_of(one).summary) for one in stored if one.info.role == "assistant") > 5
-    assert len(session.conversation.messages) < 200
+    assert len(turns.conversation.messages) < 200
     assert held[-1] - held[WARM] < 12, f"{held[WARM]:.0f} MB, then {held[-1]:.0f} MB"
     steps = [later - earlier for earlier, later in pairwise(ends)]
     quarter = len(steps) // 4

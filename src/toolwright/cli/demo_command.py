@@ -69,8 +69,7 @@ def _print_diff(undo: Undo, folder: Path) -> None:
 
     print("\nWhat has changed\n")
     for plan in undo.plan(Selection(turn=undo.conversation.messages[0].info.id)):
-        before = (plan.restored or b"").decode()
-        after = (plan.present or b"").decode()
+        after, before = plan.texts()
         print(unified(str(Path(plan.path).relative_to(folder)), before, after))
 
 
@@ -80,6 +79,6 @@ def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> No
         f"  tw session show {session_id} --directory {folder}\n"
         f"  tw session revert {session_id} --directory {folder}     takes the change back\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
-        "  tw run 'what does this project do?' --model anthropic/claude-sonnet-4-5\n"
+        "  tw run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
         "tw models lists what is known; a local server works by its address, see docs/models.md."
     )

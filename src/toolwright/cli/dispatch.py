@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from toolwright.cli import COMMANDS
+from toolwright.display import visible
 from toolwright.errors import ConfigError, ToolwrightError, UsageError
 
 DONE, FAILED, USAGE, REFUSED, STOPPED, LIMIT = range(6)
@@ -40,9 +41,15 @@ def _quiet_log() -> None:
     import logging
     import os
 
+    class Visible(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return visible(super().format(record))
+
     level = os.environ.get("TOOLWRIGHT_LOG", "").upper()
     log = logging.getLogger("toolwright")
-    log.addHandler(logging.StreamHandler() if level else logging.NullHandler())
+    handler = logging.StreamHandler() if level else logging.NullHandler()
+    handler.setFormatter(Visible())
+    log.addHandler(handler)
     if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
         log.setLevel(level)
 
@@ -74,7 +81,7 @@ def _unknown(word: str) -> str:
 
 
 def _complain(error: ToolwrightError, code: int) -> int:
-    print(f"tw: {error}", file=sys.stderr)
+    print(visible(f"tw: {error}"), file=sys.stderr)
     return code
 
 

@@ -92,12 +92,20 @@ async def _sandbox(workspace: Workspace) -> list[Finding]:
 
 def _models() -> list[Finding]:
     """Model servers on this machine, and how to use them."""
-    from toolwright.cli.local_servers import find_local_servers
+    from toolwright.models.local_servers import find_local_servers
 
-    return [
-        Finding("ok", "models", f"{server.name} answers at {server.url} with {', '.join(server.models[:5]) or 'none'}")
-        for server in find_local_servers()
-    ]
+    findings: list[Finding] = []
+    for server in find_local_servers():
+        named = [f"--model {server.provider}/{model.id}{_context(model.context)}" for model in server.models[:5]]
+        told = f"{server.name} answers at {server.url}: {', '.join(named) or 'no model is loaded'}"
+        findings.append(Finding("ok", "models", told))
+        if server.warning:
+            findings.append(Finding("note", "models", server.warning))
+    return findings
+
+
+def _context(tokens: int) -> str:
+    return f" ({tokens // 1024}k context)" if tokens else ""
 
 
 def _version(*command: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
@@ -96,15 +97,16 @@ def exit_code(error: ToolError | None, kind: str | None = None) -> int:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(visible_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Columns as wide as they must be, the last as it comes."""
+    rows = [tuple(visible(cell, lines=False) for cell in row) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
     for row in rows:
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
 
 
 def note(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)

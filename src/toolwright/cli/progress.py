@@ -6,6 +6,7 @@ import time
 from dataclasses import field
 from typing import Any, TextIO
 
+from toolwright.display import visible, visible_json
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import ReasoningPart, StepFinishPart, StepStartPart, TextPart
 from toolwright.parts import Completed, Failed, Running, ToolPart
@@ -38,7 +39,8 @@ class JsonLines:
 
     def _write(self, kind: str, more: Json) -> None:
         line = {"type": kind, "timestamp": time.time_ns() // 1_000_000, "sessionID": self.session_id, **more}
-        print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), file=self.out, flush=True)
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        print(visible_json(text), file=self.out, flush=True)
 
 
 def _line_type(part: Any) -> str | None:
@@ -82,13 +84,15 @@ class Live:
                 self._call(part)
             case PartUpdated(part=ToolPart(session_id=self.session_id, state=Running(title=title)) as part) if title:
                 self._kinds.setdefault(part.id, "shown")
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
+                self._note(f"… {doing}", "33")
             case SessionStatus(session_id=self.session_id, status={"type": "retry", **rest}):
-                self._note(f"! {rest.get('message')} (attempt {rest.get('attempt')} failed; trying again)", "33")
+                self._note(f"! {rest.get('message')} ({rest.get('wait', 'trying again')})", "33")
             case _:
                 pass
 
     def _words(self, text: str) -> None:
-        self.out.write(text)
+        self.out.write(visible(text))
         self.out.flush()
         self._line_open = not text.endswith("\n")
 
@@ -109,6 +113,7 @@ class Live:
             self._note(f"{indent}• {part.tool}  {title.splitlines()[0][:160] if title else ''}{ended}", "2")
 
     def _note(self, text: str, code: str) -> None:
+        text = visible(text, lines=False)
         print(f"\x1b[{code}m{text}\x1b[0m" if self.colour else text.rstrip(), file=self.notes, flush=True)
 
 
@@ -126,8 +131,11 @@ class Quiet:
     def __call__(self, event: Event) -> None:
         match event:
             case PartUpdated(part=ToolPart(state=Failed(error=error)) as part):
-                print(f"{part.tool} failed: {error.strip().splitlines()[0] if error.strip() else ''}", file=self.notes)
-            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message}):
-                print(f"trying again: {message}", file=self.notes)
+                first = error.strip().splitlines()[0] if error.strip() else ""
+                print(visible(f"{part.tool} failed: {first}", lines=False), file=self.notes)
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
+                print(visible(str(doing), lines=False), file=self.notes)
+            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message, **rest}):
+                print(visible(f"trying again: {message} ({rest.get('wait', '')})", lines=False), file=self.notes)
             case _:
                 pass

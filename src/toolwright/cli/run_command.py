@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -10,6 +11,7 @@ from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
 from toolwright.cli.options import note, open_from, parser
 from toolwright.cli.progress import JsonLines, Live, Quiet
 from toolwright.cli.questions import answerer
+from toolwright.cli.terminal import read_line
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.session.budget import Budget
 from toolwright.session.result import TurnResult
@@ -27,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         "Give an agent one prompt and watch it work. The answer goes to stdout, everything else to stderr.",
         examples=(
-            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-4-5\n"
+            "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
             "  tw run 'play it' --model scripted/turns.json"
@@ -36,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("prompt", nargs="*", help="what you want; read from stdin if it is piped in")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
+    made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
     made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
     made.add_argument("--title", default="", help="name a new session")
@@ -53,10 +56,26 @@ def _parser() -> argparse.ArgumentParser:
 async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
     async with open_from(options, answer=user, keep=True) as workspace:
+        options.model = options.model or await _offered_model(workspace, options)
         session = _session(workspace, options)
         result = await _answered(workspace, session, options)
         await workspace.titles.settled()
         return _told(result, options)
+
+
+async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
+    """A model that runs on this machine, if none is chosen anywhere and the person at the terminal wants it."""
+    agent = workspace.agents.by_name.get(options.agent) if options.agent else workspace.agents.default()
+    chosen = workspace.default_model or (agent.model if agent else "")
+    if chosen or options.go_on or options.session or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return ""
+    from toolwright.models.local_servers import find_local_servers
+
+    names = [f"{server.provider}/{model.id}" for server in find_local_servers() for model in server.models]
+    if not names:
+        return ""
+    note(f"No model is chosen, but {names[0]} runs on this machine. Use it? y yes, n no")
+    return names[0] if (await read_line()).strip().lower() in ("y", "yes") else ""
 
 
 def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
@@ -91,7 +110,7 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
     if options.format == "json":
         workspace.bus.subscribe(JsonLines(session.id))
     elif sys.stdout.isatty():
-        workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
+        workspace.bus.subscribe(Live(session.id, colour=_wants_colour()))
     else:
         workspace.bus.subscribe(Quiet(session.id))
     asking = session.prompt(
@@ -99,6 +118,7 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
         files=options.file,
         agent=options.agent,
         model=options.model,
+        variant=options.variant,
         budget=_budget(workspace.turn_settings.budget, options),
     )
     task = asyncio.create_task(asking)
@@ -110,6 +130,10 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
         if not session.conversation.messages:
             await workspace.sessions.delete(session.id)
         raise
+
+
+def _wants_colour() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _stop_on_interrupt(session: Session) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
@@ -113,9 +114,10 @@ def _show(workspace: Workspace, options: argparse.Namespace) -> None:
         shown = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
         print_json({"info": to_json(info), "messages": shown})
         return
-    print(f"{info.title}\n{info.id}  {_when(info)}  {info.directory}")
+    print(visible(info.title, lines=False))
+    print(visible(f"{info.id}  {_when(info)}  {info.directory}", lines=False))
     for message in messages:
-        print("\n".join(_message_lines(message)))
+        print(visible("\n".join(_message_lines(message))))
 
 
 def _message_lines(message: Message) -> list[str]:
@@ -135,9 +137,10 @@ def _message_lines(message: Message) -> list[str]:
 def _call_line(part: ToolPart) -> str:
     match part.state:
         case Completed(title=title):
-            return f"  • {part.tool}  {title}  {part.call_id}"
+            return visible(f"  • {part.tool}  {title}  {part.call_id}", lines=False)
         case Failed(error=error):
-            return f"  ✗ {part.tool}  {error.splitlines()[0] if error else ''}  {part.call_id}"
+            first = error.splitlines()[0] if error else ""
+            return visible(f"  ✗ {part.tool}  {first}  {part.call_id}", lines=False)
         case _:
             return f"  … {part.tool}  {part.call_id}"
 

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -15,7 +14,7 @@ from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.manifests import manifest_tool
 from toolwright.private import make_folder
 from toolwright.record import record
-from toolwright.registry import Registry, ready
+from toolwright.registry import Registry, plain_name, ready
 from toolwright.tool import MAX_NAME, Json, Result, Tool, ToolContext
 
 KINDS = ("tool", "tools")
@@ -202,7 +201,7 @@ def tool_id(path: Path, name: str) -> str:
     """`default` and the name of the file are the file's; any other is added to it. What no provider takes is `_`."""
     base = path.stem
     full = base if name in ("default", base) else f"{base}_{name}"
-    plain = re.sub(r"[^A-Za-z0-9_-]", "_", full).lstrip("_-0123456789")
+    plain = plain_name(full)
     if not plain:
         raise ToolError(f"{full!r} is no name for a tool: it needs a letter.")
     return plain[:MAX_NAME]

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolwright.models.anthropic_reply import AnthropicReader
 from toolwright.models.call_ids import plain_id
-from toolwright.models.encode import Once, dump, join_body, merge, place
+from toolwright.models.encode import Once, dump, join_body, merge, place, without
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
@@ -20,8 +20,9 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
+from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import NOOP, Outgoing, has_calls, most_output
+from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
 from toolwright.tool import Attachment
 
 MAX_OUTPUT = 8192
@@ -44,8 +45,12 @@ class AnthropicWire:
     finds all but its newest part there.
     """
 
+    whole_replies = False
+
     def __init__(self, info: ModelInfo, betas: Sequence[str] = ()) -> None:
         self._info = info
+        self._profile = profile_of(info)
+        self._room = Room(info, self._profile.output)
         self._betas = tuple(betas)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
@@ -67,21 +72,22 @@ class AnthropicWire:
         if system:
             lists["system"] = [*system[:-1], _marked(system[-1])]
         lists["messages"] = self._messages(messages)
-        fields = merge(self._fields(settings, thinks), {"tool_choice": _choice(choice, thinks)} if tools else {})
+        fields = self._fields(settings, thinks)
+        fields["max_tokens"] = self._max_tokens(messages, tools, settings, thinks)
+        fields = merge(fields, {"tool_choice": _choice(choice, thinks)} if tools else {})
         options = {name: value for name, value in settings.options.items() if name != "thinking"}
-        body = join_body(merge(fields, place(options, _NAMES)), **lists)
+        body = join_body(without(merge(fields, place(options, _NAMES)), settings.omit), **lists)
         return Outgoing(path="messages", body=body, headers=self._headers(thinks))
 
     def _headers(self, thinks: Json) -> Mapping[str, str]:
-        betas = [*self._betas, INTERLEAVED] if thinks else self._betas
+        betas = [*self._betas, INTERLEAVED] if thinks.get("type") == "enabled" else self._betas
         chosen = {"anthropic-beta": ",".join(dict.fromkeys(betas))} if betas else {}
         return {"anthropic-version": VERSION, **chosen}
 
     def _fields(self, settings: Settings, thinks: Json) -> Json:
-        free = self._info.temperature and not thinks
+        free = self._profile.sampling and not thinks
         fields: Json = {
             "model": self._info.api_id,
-            "max_tokens": self._max_tokens(settings, thinks),
             "temperature": settings.temperature if free else None,
             "top_p": settings.top_p if free else None,
             "top_k": settings.top_k if free else None,
@@ -91,9 +97,12 @@ class AnthropicWire:
         }
         return {name: value for name, value in fields.items() if value is not None}
 
-    def _max_tokens(self, settings: Settings, thinks: Json) -> int:
+    def _max_tokens(
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings, thinks: Json
+    ) -> int:
         """The reply and, on top of it, the thinking, within what the model can."""
-        wanted = (most_output(settings, self._info) or MAX_OUTPUT) + int(thinks.get("budget_tokens") or 0)
+        reply = self._room.for_reply(messages, tools, settings, MAX_OUTPUT) or MAX_OUTPUT
+        wanted = reply + int(thinks.get("budget_tokens") or 0)
         return min(wanted, self._info.limits.output or wanted)
 
     def _may_think(self, messages: Sequence[ModelMessage]) -> bool:

@@ -30,6 +30,8 @@ _REASONS: Mapping[str, FinishReason] = {
 class AnthropicReader:
     """Reads the events of one reply, block by block."""
 
+    continuation = ""
+
     def __init__(self, provider: str) -> None:
         self.finished = False
         self.done = False

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.models.encode import merge
-from toolwright.models.info import Limits, ModelInfo, Prices
+from toolwright.models.info import LONG, Limits, ModelInfo, Prices
 from toolwright.record import record
 
 Json = Mapping[str, Any]
@@ -42,19 +42,21 @@ class Catalog:
         configured: Json | None = None,
         snapshot: Json | None = None,
         *,
+        fetched: Path | None = None,
         disabled: Iterable[str] = (),
         enabled: Iterable[str] = (),
     ) -> None:
         """`configured` is the `provider` section of the configuration; it wins, key by key.
 
-        Providers that are `disabled`, or not among those `enabled` if any are, do not exist.
+        `fetched` is the file that `tw models --refresh` writes; it takes the place of the list that ships. Providers
+        that are `disabled`, or not among those `enabled` if any are, do not exist.
         """
-        shipped = _shipped() if snapshot is None else snapshot
+        shipped = snapshot or _refreshed(fetched) or shipped_snapshot()["providers"]
         self._shipped = frozenset(shipped)
         wanted, unwanted = frozenset(enabled), frozenset(disabled)
         records = merge(shipped, configured or {})
         self._records: Json = {
-            name: record for name, record in records.items() if name not in unwanted and (not wanted or name in wanted)
+            name: entry for name, entry in records.items() if name not in unwanted and (not wanted or name in wanted)
         }
 
     def providers(self) -> Iterator[ProviderInfo]:
@@ -96,11 +98,12 @@ class Catalog:
         models = {info.id: info for info in self.models(provider_id)}
         if model_id in models:
             return models[model_id]
-        sibling = next((info for info in models.values() if _words(info.id) == _words(model_id)), None)
+        alike = (info for info in models.values() if _words(info.id) == _words(model_id))
+        sibling = max(alike, key=lambda info: version_of(info.id), default=None)
         if sibling is not None:
-            return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False)
+            return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False, guessed_from=sibling.id)
         if provider.any_model:
-            return ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False)
+            return ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False, priced=False)
         raise UsageError(
             f"{provider.name} has no model {model_id!r} that is known here.{_nearest(model_id, models)} "
             f"To use it all the same, add it to the configuration under provider.{provider_id}.models."
@@ -138,19 +141,35 @@ def model_info(provider_id: str, model_id: str, record: Json, *, api: str = DEFA
         options=record.get("options") or {},
         headers=record.get("headers") or {},
         variants=record.get("variants") or {},
+        profile=record.get("profile") or {},
+        priced=record.get("cost") is not None,
+        until=record.get("until") or "",
     )
 
 
-def _shipped() -> Json:
-    snapshot: Json = json.loads(SNAPSHOT.read_text("utf-8"))
-    providers: Json = snapshot["providers"]
-    return providers
+def shipped_snapshot() -> dict[str, Any]:
+    snapshot: dict[str, Any] = json.loads(SNAPSHOT.read_text("utf-8"))
+    return snapshot
+
+
+def _refreshed(file: Path | None) -> Json | None:
+    """The providers of a list that the user has fetched; None where there is none, or it is damaged."""
+    try:
+        found = json.loads(file.read_text("utf-8")) if file is not None else None
+    except (OSError, ValueError):
+        return None
+    return found["providers"] if isinstance(found, dict) and isinstance(found.get("providers"), dict) else None
 
 
 def _prices(cost: Json) -> Prices:
-    long = cost.get("context_over_200k")
-    numbers = {name: float(cost.get(name) or 0) for name in ("input", "output", "cache_read", "cache_write")}
-    return Prices(**numbers, long=_prices(long) if isinstance(long, Mapping) else None)
+    long = cost.get("long") or cost.get("context_over_200k")
+    numbers: dict[str, Any] = {
+        name: float(cost.get(name) or 0) for name in ("input", "output", "cache_read", "cache_write")
+    }
+    prices = Prices(**numbers)
+    if not isinstance(long, Mapping):
+        return prices
+    return replace(prices, long=_prices(long), long_from=int(long.get("over") or LONG))
 
 
 _NPM: Mapping[str, str] = {
@@ -190,6 +209,11 @@ def _words(model_id: str) -> list[str]:
     """What is left of a name without versions and dates."""
     words = re.findall(r"[a-z]+", model_id.lower().rpartition("/")[2])
     return [word for word in words if word not in {"latest", "preview"}]
+
+
+def version_of(model_id: str) -> list[int]:
+    """The numbers in a name, for finding the newest; years and dates say less than versions do."""
+    return [int(number) for number in re.findall(r"\d+", model_id) if len(number) < 4]
 
 
 def _nearest(wanted: str, names: Iterable[str]) -> str:

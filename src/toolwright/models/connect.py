@@ -1,14 +1,15 @@
-"""From a name such as `anthropic/claude-sonnet-4-5` to a model that answers."""
+"""From a name such as `anthropic/claude-sonnet-5-5` to a model that answers."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.models.catalog import Catalog, ProviderInfo
-from toolwright.models.http import SILENCE, Address, Endpoint
+from toolwright.models.fallback import FallbackModel
+from toolwright.models.http import SILENCE, Address, Endpoint, is_local
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelError
 from toolwright.models.wire import HttpModel, Wire
@@ -39,27 +40,41 @@ def connect(
 class Connections:
     """The models of one workspace: each opened once, those of one provider over the same connections."""
 
-    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json) -> None:
-        """`auth` holds the records of the auth file by provider."""
+    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json, lists: Iterable[str] = ()) -> None:
+        """`auth` holds the records of the auth file by provider; `lists` are models to fall back on, see `open`."""
         self.catalog = catalog
         self._env = env
         self._auth = auth
+        self._lists = {name.partition(",")[0].strip(): name for name in lists if "," in name}
         self._models: dict[str, Model] = {}
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
 
     def open(self, name: str) -> Model:
-        """The model called `provider/model`; `scripted/FILE` plays a script."""
+        """The model called `provider/model`; `scripted/FILE` plays a script.
+
+        Several names with commas are one model: the first of them that works. It goes by the first one's name too,
+        as a session remembers it.
+        """
+        name = self._lists.get(name, name)
         if name not in self._models:
-            provider_id, _, rest = name.partition("/")
-            self._models[name] = _scripted(rest) if provider_id == "scripted" else self._connect(name)
+            first, *others = [one.strip() for one in name.split(",") if one.strip()] or [""]
+            if others:
+                self._models[name] = FallbackModel([self._plain(one) for one in (first, *others)])
+                self._models[first] = self._models[name]
+            else:
+                self._models[name] = self._plain(first)
         return self._models[name]
+
+    def _plain(self, name: str) -> Model:
+        provider_id, _, rest = name.partition("/")
+        return _scripted(rest) if provider_id == "scripted" else self._connect(name)
 
     def add(self, name: str, model: Model) -> None:
         """Offer a model that was made elsewhere under a name of its own."""
         self._models[name] = model
 
     async def close(self) -> None:
-        for model in self._models.values():
+        for model in {id(model): model for model in self._models.values()}.values():
             await model.close()
 
     def _connect(self, name: str) -> Model:
@@ -70,6 +85,7 @@ class Connections:
 
             return PydanticAIModel(info)
         key = find_key(provider, self._env, self._auth.get(provider.id))
+        info = _as_served(replace(info, local=is_local(provider.base_url)), provider)
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
@@ -120,16 +136,29 @@ def _key_of(provider: ProviderInfo, record: Json) -> Key:
             return Key(value=str(record.get("key") or ""))
 
 
+def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
+    """With the context that a usual server on this machine has given the model, unless the user says one."""
+    from toolwright.models.local_servers import USUAL, served_context
+
+    if not info.local or info.limits.context or provider.id not in USUAL:
+        return info
+    context = served_context(provider.id, provider.base_url, info.api_id)
+    return replace(info, limits=replace(info.limits, context=context))
+
+
 def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
     match info.api:
         case "openai-chat":
-            from toolwright.models.openai_chat import ChatWire, dialect_of
+            from toolwright.models.openai_chat import ChatWire
+            from toolwright.models.profiles import profile_of
 
-            return ChatWire(info, dialect_of(info, cache_key=bool(provider.options.get("setCacheKey"))))
+            profile = profile_of(info)
+            wanted = provider.options.get("setCacheKey", profile.cache_key)
+            return ChatWire(info, replace(profile, cache_key=bool(wanted)))
         case "openai-responses":
             from toolwright.models.openai_responses import ResponsesWire
 
-            return ResponsesWire(info)
+            return ResponsesWire(info, cache_key=bool(provider.options.get("setCacheKey", True)))
         case "anthropic":
             from toolwright.models.anthropic import AnthropicWire
 

@@ -69,6 +69,18 @@ def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def without(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The fields that do not have one of these names, inside other fields either; nothing empty is left behind."""
+    if not names:
+        return dict(fields)
+    kept: dict[str, Any] = {}
+    for key, value in fields.items():
+        inner = without(value, names) if isinstance(value, Mapping) else value
+        if key not in names and not (inner == {} and value):
+            kept[key] = inner
+    return kept
+
+
 def place(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Options under the names the wire has for them: `{"reasoningEffort": "reasoning.effort"}` nests the value."""
     placed: dict[str, Any] = {}

@@ -1,96 +1,113 @@
-"""How models of a family are best asked: sampling, options, and the degrees of reasoning a user may choose from."""
+"""How a model is asked: its usual settings, and the degrees of reasoning a user may choose from."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from toolwright.errors import UsageError
+from toolwright.models.encode import merge
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Settings
+from toolwright.models.profiles import Profile, profile_of
 
 Options = Mapping[str, Any]
 
-_SAMPLING: tuple[tuple[str, Mapping[str, float]], ...] = (
-    ("qwen", {"temperature": 0.55, "top_p": 1.0}),
-    ("gemini", {"temperature": 1.0, "top_p": 0.95, "top_k": 64}),
-    ("glm-4.6", {"temperature": 1.0}),
-    ("glm-4.7", {"temperature": 1.0}),
-    ("minimax-m2.1", {"temperature": 1.0, "top_p": 0.95, "top_k": 40}),
-    ("minimax-m2", {"temperature": 1.0, "top_p": 0.95, "top_k": 20}),
-    ("kimi-k2-thinking", {"temperature": 1.0}),
-    ("kimi-k2", {"temperature": 0.6}),
-)
-_EFFORTS = ("low", "medium", "high")
+DEGREES = ("low", "medium", "high", "max")
+"""The names that work for every model that can be told how much to think."""
+
+_ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_BUDGETS: Mapping[str, int] = {"none": 0, "low": 4_000, "medium": 8_000, "high": 16_000, "max": 31_999}
+_GEMINI_BUDGETS: Mapping[str, int] = {**_BUDGETS, "max": 24_576}
 
 
 def family_settings(info: ModelInfo) -> Settings:
     """What to ask with where neither user nor agent has said otherwise. The model's own options come in here too."""
-    name = info.api_id.lower()
-    sampling = next((values for family, values in _SAMPLING if family in name), {}) if info.temperature else {}
-    top_k = sampling.get("top_k")
+    profile = profile_of(info)
     return Settings(
-        temperature=sampling.get("temperature"),
-        top_p=sampling.get("top_p"),
-        top_k=None if top_k is None else int(top_k),
-        options={**_options(info, name), **info.options},
+        temperature=profile.temperature if profile.sampling else None,
+        top_p=profile.top_p if profile.sampling else None,
+        top_k=profile.top_k if profile.sampling else None,
+        options=merge(_usual_options(info, profile), info.options),
     )
 
 
 def small_options(info: ModelInfo) -> Options:
     """For titles and the like, where long reasoning is money for nothing."""
-    name = info.api_id.lower()
-    if not info.reasoning:
+    profile = profile_of(info)
+    if not info.reasoning or not profile.efforts:
         return {}
-    if info.api == "gemini":
-        return {"thinkingConfig": {"thinkingBudget": 0} if "gemini-2" in name else {"thinkingLevel": "minimal"}}
-    if "gpt-5" in name:
-        return {"reasoningEffort": "low" if "gpt-5." in name else "minimal"}
-    return {"reasoningEffort": "low"} if info.api == "openai-responses" else {}
+    weakest = min(profile.efforts, key=_ORDER.index)
+    if profile.thinking == "budget" and weakest != "none":
+        return {}
+    return _options(info, profile, weakest)
 
 
 def variants(info: ModelInfo) -> Mapping[str, Options]:
     """Degrees of reasoning by name, as options; those of the configuration win."""
-    return {**_variants(info), **info.variants}
+    return {**_degrees(info), **info.variants}
 
 
-def _options(info: ModelInfo, name: str) -> Options:
+def chosen_variant(info: ModelInfo, *, asked: str, usual: str) -> Options:
+    """The options of the variant that the user has asked for, or else of the agent's usual one.
+
+    A variant that was asked for and is not there is an error; an agent's may be meant for another model.
+    """
+    known = variants(info)
+    if asked and asked not in known:
+        there = f"There are: {', '.join(known)}." if known else "It has none."
+        raise UsageError(f"{info.full_name} has no variant {asked!r}. {there}")
+    return known.get(asked or usual, {})
+
+
+def require_price(info: ModelInfo) -> None:
+    """Raise where a limit on costs could never be kept, because nobody knows what the model costs."""
+    if not info.priced and not info.local:
+        raise UsageError(
+            f"A limit on costs needs a price, and none is known for {info.full_name}. "
+            f"Set provider.{info.provider}.models.{info.id}.cost in the configuration, or limit tokens instead."
+        )
+
+
+def _usual_options(info: ModelInfo, profile: Profile) -> Options:
     if not info.reasoning:
         return {}
-    if info.api == "gemini":
-        level = {"thinkingLevel": "high"} if "gemini-3" in name else {}
-        return {"thinkingConfig": {"includeThoughts": True, **level}}
-    if info.api == "openai-responses" and "gpt-5" in name and "chat" not in name:
-        effort = {} if "pro" in name else {"reasoningEffort": "medium"}
-        terse = {"textVerbosity": "low"} if "gpt-5." in name and "codex" not in name else {}
-        return {"reasoningSummary": "auto", **effort, **terse}
-    return {}
+    options: Options = profile.options
+    if info.api == "openai-responses":
+        options = {"reasoningSummary": "auto", **options}
+    if info.api == "gemini" and profile.thinking in ("level", "budget"):
+        options = {"thinkingConfig": {"includeThoughts": True}, **options}
+    if profile.usual_effort and info.api != "openai-chat":
+        options = merge(_options(info, profile, profile.usual_effort), options)
+    return options
 
 
-def _variants(info: ModelInfo) -> Mapping[str, Options]:
-    name = info.api_id.lower()
-    if not info.reasoning:
+def _degrees(info: ModelInfo) -> Mapping[str, Options]:
+    profile = profile_of(info)
+    if not info.reasoning or not profile.efforts:
         return {}
-    match info.api:
-        case "anthropic":
-            return {
-                "high": {"thinking": {"type": "enabled", "budgetTokens": 16_000}},
-                "max": {"thinking": {"type": "enabled", "budgetTokens": 31_999}},
-            }
-        case "gemini" if "gemini-2.5" in name:
-            return {
-                "high": {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 16_000}},
-                "max": {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 24_576}},
-            }
-        case "gemini":
-            return {
-                level: {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": level}}
-                for level in ("low", "high")
-            }
-        case "openai-responses" if "gpt-5" in name:
-            return {effort: {"reasoningEffort": effort} for effort in ("minimal", *_EFFORTS)}
-        case "openai-responses":
-            return {effort: {"reasoningEffort": effort} for effort in _EFFORTS}
-    if (
-        any(family in name for family in ("deepseek", "minimax", "glm", "mistral", "grok"))
-        and "grok-3-mini" not in name
-    ):
-        return {}
-    return {effort: {"reasoningEffort": effort} for effort in _EFFORTS}
+    names = [name for name in _ORDER if name in DEGREES or name in profile.efforts]
+    return {name: _options(info, profile, _nearest(name, profile.efforts)) for name in names}
+
+
+def _nearest(wanted: str, efforts: tuple[str, ...]) -> str:
+    """The degree that comes closest, the stronger one where two do; `none` only for who asks for it or for low."""
+    place = _ORDER.index(wanted)
+    return min(efforts, key=lambda one: (abs(_ORDER.index(one) - place), -_ORDER.index(one)))
+
+
+def _options(info: ModelInfo, profile: Profile, effort: str) -> Options:
+    """The options that say this degree to the provider."""
+    match profile.thinking:
+        case "adaptive" if info.api == "anthropic":
+            return {"thinking": {"type": "adaptive"}, "effort": effort}
+        case "budget" if info.api == "gemini":
+            return {"thinkingConfig": {"includeThoughts": effort != "none", "thinkingBudget": _GEMINI_BUDGETS[effort]}}
+        case "budget" if info.api == "anthropic":
+            return {"thinking": {"type": "enabled", "budgetTokens": _BUDGETS[effort]}}
+        case "level":
+            return {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": effort}}
+        case "switch":
+            return {"thinking": {"type": "disabled" if effort == "none" else "enabled"}}
+        case "template":
+            return {"chat_template_kwargs": {"enable_thinking": effort != "none"}}
+        case _:
+            return {profile.effort_option: effort}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from toolwright.models.encode import Once, dump, join_body, merge
+from toolwright.models.encode import Once, dump, join_body, merge, without
 from toolwright.models.gemini_reply import GeminiReader
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
@@ -19,8 +19,9 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
+from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import gemini_schema
-from toolwright.models.wire import Outgoing, most_output
+from toolwright.models.wire import Outgoing, Room
 from toolwright.tool import Attachment
 
 UNSIGNED = "skip_thought_signature_validator"
@@ -33,8 +34,12 @@ _CHOICES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 class GeminiWire:
     """Requests and replies of one model in this format."""
 
+    whole_replies = False
+
     def __init__(self, info: ModelInfo) -> None:
         self._info = info
+        self._profile = profile_of(info)
+        self._room = Room(info, self._profile.output)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
@@ -47,7 +52,7 @@ class GeminiWire:
         return GeminiReader(provider)
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
-        fields: Json = {"generationConfig": self._config(settings)}
+        fields: Json = {"generationConfig": self._config(messages, tools, settings)}
         system = [{"text": message.text} for message in messages if isinstance(message, SystemMessage)]
         if system:
             fields["systemInstruction"] = {"parts": system}
@@ -56,14 +61,15 @@ class GeminiWire:
             fields["toolConfig"] = {"functionCallingConfig": {"mode": _CHOICES[settings.tool_choice]}}
             lists["tools"] = (b'{"functionDeclarations":[%s]}' % b",".join(map(self._tool, tools)),)
         top = {name: value for name, value in settings.options.items() if name in _AT_TOP}
-        return Outgoing(path=self._path, body=join_body(merge(fields, top), **lists))
+        return Outgoing(path=self._path, body=join_body(without(merge(fields, top), settings.omit), **lists))
 
-    def _config(self, settings: Settings) -> Json:
+    def _config(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+        free = self._profile.sampling
         fields: Json = {
-            "maxOutputTokens": most_output(settings, self._info),
-            "temperature": settings.temperature,
-            "topP": settings.top_p,
-            "topK": settings.top_k,
+            "maxOutputTokens": self._room.for_reply(messages, tools, settings),
+            "temperature": settings.temperature if free else None,
+            "topP": settings.top_p if free else None,
+            "topK": settings.top_k if free else None,
             "stopSequences": list(settings.stop) or None,
         }
         inner = {name: value for name, value in settings.options.items() if name not in _AT_TOP}
@@ -117,22 +123,18 @@ class GeminiWire:
                     yield {"text": part}
 
     def _call(self, call: ModelCall, *, own: bool, first: bool) -> Json:
-        function: Json = {"name": call.name, "args": call.arguments}
-        if own and call.signature.get("id"):
-            function["id"] = call.signature["id"]
+        """A call and its result carry the same id: newer models refuse parallel results without it."""
+        function: Json = {"id": call.id, "name": call.name, "args": call.arguments}
         signature = call.signature.get("thoughtSignature") if own else None
-        if signature is None and first and self._demands_signatures:
+        if signature is None and first and not self._profile.unsigned_calls:
             signature = UNSIGNED
         return {"functionCall": function, **({"thoughtSignature": signature} if signature else {})}
-
-    @property
-    def _demands_signatures(self) -> bool:
-        return "gemini-" in self._info.api_id and not any(f"gemini-{old}" in self._info.api_id for old in ("1", "2"))
 
 
 def _result(message: ToolMessage) -> Json:
     return {
         "functionResponse": {
+            "id": message.call_id,
             "name": message.name,
             "response": {"error" if message.failed else "output": message.output},
         }

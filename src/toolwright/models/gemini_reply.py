@@ -28,11 +28,25 @@ _REASONS: Mapping[str, FinishReason] = {
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
     "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "LANGUAGE": "content_filter",
+    "CONTINUATION": "length",
 }
+
+
+_BROKEN: Mapping[str, str] = {
+    "MALFORMED_FUNCTION_CALL": "the model wrote a call that cannot be read",
+    "MALFORMED_RESPONSE": "the model wrote something that cannot be read",
+    "UNEXPECTED_TOOL_CALL": "the model called a tool that it was not offered",
+    "TOO_MANY_TOOL_CALLS": "the model called too many tools in a row",
+}
+"""Ends that leave nothing to use, and may come out better when asked again."""
 
 
 class GeminiReader:
     """Reads the chunks of one reply. Calls come whole, and mostly without an id."""
+
+    continuation = ""
 
     def __init__(self, provider: str) -> None:
         self.finished = False
@@ -41,6 +55,8 @@ class GeminiReader:
         self._thinking = False
         self._called = False
         self._usage: Usage | None = None
+        self._before: Usage | None = None
+        """The tokens of earlier pieces of the same reply."""
         self._reason = ""
 
     def read(self, data: Json) -> Iterator[Event]:
@@ -57,14 +73,24 @@ class GeminiReader:
             for part in (candidate.get("content") or {}).get("parts") or ():
                 yield from self._part(part)
             if candidate.get("finishReason"):
-                self._reason = candidate["finishReason"]
-                self.finished = True
+                self._end_of(candidate)
 
     def end(self) -> Iterator[Event]:
         yield from self._rest()
         if self._usage is not None:
-            yield self._usage
+            yield _sum(self._before, self._usage)
         yield Finish(finish_reason(_REASONS, self._reason or "STOP", called=self._called), self._reason)
+
+    def _end_of(self, candidate: Json) -> None:
+        """Why it stopped. A reply that is only a piece has a token with which the rest is asked for."""
+        self._reason = candidate["finishReason"]
+        if self._reason in _BROKEN and not self._called:
+            words = candidate.get("finishMessage") or _BROKEN[self._reason]
+            raise ModelError(f"{self._provider} gave up on its reply ({self._reason}): {words}", "cut")
+        self.finished = True
+        if self._reason == "CONTINUATION" and candidate.get("continuationToken"):
+            self.continuation = candidate["continuationToken"]
+            self._before, self._usage = _sum(self._before, self._usage), None
 
     def _part(self, part: Json) -> Iterator[Event]:
         signature = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
@@ -91,12 +117,7 @@ class GeminiReader:
 
     def _call(self, function: Json, signature: Json) -> Iterator[Event]:
         self._called = True
-        given = function.get("id")
-        call = OpenCall(
-            id=given or new_call_id(),
-            name=function["name"],
-            signature={**signature, **({"id": given} if given else {})},
-        )
+        call = OpenCall(id=function.get("id") or new_call_id(), name=function["name"], signature=signature)
         yield call.start()
         yield from call.add(dump(function.get("args") or {}).decode())
         yield call.end()
@@ -111,4 +132,16 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
         output=count(usage.get("candidatesTokenCount")),
         reasoning=count(usage.get("thoughtsTokenCount")),
         cache_read=cached,
+    )
+
+
+def _sum(before: Usage | None, now: Usage | None) -> Usage:
+    """The tokens of all pieces of a reply; what was sent counts once."""
+    before, now = before or Usage(), now or Usage()
+    first = before if before.total else now
+    return Usage(
+        input=first.input,
+        cache_read=first.cache_read,
+        output=before.output + now.output,
+        reasoning=before.reasoning + now.reasoning,
     )

@@ -11,6 +11,8 @@ from toolwright.models.model import ModelError
 from toolwright.record import record
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 SILENCE = 300.0
@@ -39,15 +41,17 @@ class Endpoint:
         self.address = address
         self._client: httpx2.AsyncClient | None = None
 
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer as they come."""
+    async def post(
+        self, path: str, body: bytes, headers: Mapping[str, str], *, whole: bool = False
+    ) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer as they come. `whole` takes one JSON document as well as a stream of events."""
         import httpx2
 
         started = time.monotonic()
         begun = False
         try:
             async with self._connections().stream("POST", self._url(path), content=body, headers=headers) as response:
-                await self._check(response)
+                await self._check(response, whole=whole)
                 begun = True
                 async for chunk in response.aiter_bytes():
                     yield chunk
@@ -67,23 +71,23 @@ class Endpoint:
 
         if self._client is None:
             # Reading the certificates of all authorities takes longer than a whole answer of a local server.
-            secure = self.address.base_url.startswith("https:")
+            secure, local = self.address.base_url.startswith("https:"), is_local(self.address.base_url)
             self._client = httpx2.AsyncClient(
                 headers={"user-agent": "toolwright", "accept-encoding": "identity", **self.address.headers},
                 timeout=httpx2.Timeout(self.address.silence, connect=min(30.0, self.address.silence)),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-                verify=secure,
-                trust_env=not _is_local(self.address.base_url),
+                verify=_certificates(local=local) if secure else False,
+                trust_env=not local,
             )
         return self._client
 
     def _url(self, path: str) -> str:
         return f"{self.address.base_url.rstrip('/')}/{path}"
 
-    async def _check(self, response: "httpx2.Response") -> None:
+    async def _check(self, response: "httpx2.Response", *, whole: bool) -> None:
         """Let an event stream pass; anything else is an error, also one that calls itself a success."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if response.status_code < 300 and kind not in {"application/json", "text/html"}:
+        if response.status_code < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
             return
         body = await _beginning(response)
         if response.status_code >= 400 or (kind == "application/json" and '"error"' in body):
@@ -111,7 +115,11 @@ class Endpoint:
         provider, host = self.address.provider, urlsplit(self.address.base_url).netloc
         if isinstance(error, httpx2.ReadTimeout):
             return ModelError(f"{provider} has been silent for {self.address.silence:g} seconds.", "network")
-        if isinstance(error, httpx2.ConnectError) and _is_local(self.address.base_url):
+        if not begun and (insecure := _tls_trouble(error)) is not None:
+            return ModelError(
+                f"The connection to {provider} at {host} is not secure: {insecure}", "network", retryable=False
+            )
+        if isinstance(error, httpx2.ConnectError) and is_local(self.address.base_url):
             return ModelError(
                 f"Nothing answers at {host}, where {provider} should be. Start the server, or set `baseURL`.",
                 "network",
@@ -139,7 +147,34 @@ async def _beginning(response: "httpx2.Response") -> str:
     return body[:ERROR_BODY].decode("utf-8", "replace")
 
 
-def _is_local(url: str) -> bool:
+def _certificates(*, local: bool) -> "bool | ssl.SSLContext":
+    """A server on this machine is reached past all proxies, yet by the authorities that the environment names."""
+    import os
+    import ssl
+
+    named = os.environ.get("SSL_CERT_FILE")
+    return ssl.create_default_context(cafile=named) if local and named else True
+
+
+def _tls_trouble(error: BaseException) -> str | None:
+    """What to do about a certificate or a handshake that failed: trying again does not help."""
+    import ssl
+
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return None
+    reason = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or str(cause)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return (
+            f"its certificate is not trusted ({reason}). Set SSL_CERT_FILE to the file of the authority that signed it."
+        )
+    return f"TLS failed ({reason}). Check whether the provider's `baseURL` should begin with http:// or https://."
+
+
+def is_local(url: str) -> bool:
+    """Whether the address is on this machine."""
     try:
         return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
     except ValueError:  # no address at all, which the request will say

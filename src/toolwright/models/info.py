@@ -36,11 +36,12 @@ class Prices:
     cache_read: float = 0.0
     cache_write: float = 0.0
     long: "Prices | None" = None
-    """Instead of these when the input is longer than LONG."""
+    """Instead of these when the input is longer than `long_from`."""
+    long_from: int = LONG
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one reply. Reasoning is charged once, as output."""
-        if self.long is not None and usage.input + usage.cache_read + usage.cache_write > LONG:
+        if self.long is not None and usage.input + usage.cache_read + usage.cache_write > self.long_from:
             return self.long.cost(usage)
         total = (
             usage.input * self.input
@@ -90,8 +91,18 @@ class ModelInfo:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the user has configured of its profile (profiles.py)."""
+    priced: bool = True
+    """Whether its price is known, or at least assumed; False where costs cannot be told."""
+    until: str = ""
+    """The day on which the provider ends it, where that is known."""
+    local: bool = False
+    """Whether it runs on this machine, where often only one request is served at a time."""
     known: bool = True
     """False where the entry is an assumption from a related model, or from nothing."""
+    guessed_from: str = ""
+    """The related model whose limits and prices were assumed."""
 
     def __post_init__(self) -> None:
         if not self.api_id:

@@ -2,8 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Set
-from typing import Literal
+from collections.abc import Iterable, Set
+from typing import Literal, TypeGuard
 from urllib.parse import unquote_to_bytes
 
 from toolwright.record import record
@@ -50,6 +50,17 @@ def media_of(attachment: Attachment, accepts: Set[str]) -> Media | str:
     return Media(kind=kind, mime=mime, base64=content, filename=name)
 
 
+def left_out(attachments: Iterable[Attachment], accepts: Set[str]) -> list[str]:
+    """The files that the model will not see, each with the reason."""
+    given = (media_of(one, accepts) for one in attachments)
+    return [text.strip("[]").removesuffix(" Tell the user so if it matters.") for text in given if _is_excuse(text)]
+
+
+def _is_excuse(given: Media | str) -> TypeGuard[str]:
+    return isinstance(given, str) and given.startswith("[") and _EXCUSE in given
+
+
+_EXCUSE = " is not shown: "
 _PLURAL = {"image": "images", "pdf": "PDF files", "audio": "sound", "video": "videos"}
 
 
@@ -83,4 +94,4 @@ def _content(url: str) -> str | None:
 
 
 def _unreadable(name: str, mime: str, reason: str) -> str:
-    return f"[{name} ({mime or 'unknown type'}) is not shown: {reason}. Tell the user so if it matters.]"
+    return f"[{name} ({mime or 'unknown type'}){_EXCUSE}{reason}. Tell the user so if it matters.]"

@@ -122,6 +122,8 @@ class Settings:
     cache_key: str = ""
     """Requests with one key share a prompt cache where a provider can; the session's id."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    omit: frozenset[str] = frozenset()
+    """Fields of the wire that the provider has refused; `stream` among them asks for a whole reply."""
     purpose: Literal["main", "title", "compaction"] = "main"
     """Never sent. The scripted model answers a request by what it is for."""
 
@@ -214,8 +216,14 @@ class ModelError(ToolwrightError):
         status: int | None = None,
         retry_after: float | None = None,
         retryable: bool | None = None,
+        said: str = "",
+        param: str = "",
     ) -> None:
         super().__init__(message)
+        self.said = said
+        """The provider's own words and codes."""
+        self.param = param
+        """The field the provider complains of, where it names one."""
         self.kind: Trouble = kind
         self.status = status
         self.retry_after = retry_after

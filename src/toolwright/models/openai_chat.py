@@ -5,7 +5,7 @@ from typing import Any
 
 from toolwright.models.call_ids import nine_id, plain_id
 from toolwright.models.chat_reply import ChatReader
-from toolwright.models.encode import Once, dump, join_body, merge, place
+from toolwright.models.encode import Once, dump, join_body, merge, place, without
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
@@ -20,9 +20,9 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
+from toolwright.models.profiles import Profile
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import NOOP, Outgoing, has_calls, most_output
-from toolwright.record import record
+from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
 from toolwright.tool import Attachment
 
 _CACHED = {"type": "ephemeral"}
@@ -37,64 +37,45 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """Where servers of this format differ."""
-
-    max_tokens: str = "max_tokens"
-    """The field that limits the reply."""
-    cache_key: bool = False
-    cache_marks: bool = False
-    nine_ids: bool = False
-    """Call ids of nine letters and digits, and a word of the assistant between a result and the user."""
-    needs_tools: bool = False
-    """Refuses a history with calls when no tool is declared."""
-
-
-def dialect_of(info: ModelInfo, *, cache_key: bool = False) -> Dialect:
-    """The dialect, told by the names of provider and model."""
-    provider, model = info.provider.lower(), info.api_id.lower()
-    return Dialect(
-        max_tokens="max_completion_tokens" if provider in {"openai", "azure"} else "max_tokens",
-        cache_key=cache_key or provider == "openai",
-        cache_marks="claude" in model or "anthropic" in model,
-        nine_ids=provider.startswith("mistral") or any(name in model for name in ("mistral", "devstral", "codestral")),
-        needs_tools="litellm" in provider,
-    )
-
-
 class ChatWire:
     """Requests and replies of one model in this format."""
 
-    def __init__(self, info: ModelInfo, dialect: Dialect) -> None:
+    whole_replies = True
+
+    def __init__(self, info: ModelInfo, profile: Profile) -> None:
         self._info = info
-        self._dialect = dialect
+        self._profile = profile
+        self._room = Room(info, profile.output)
+        self._pairs = profile.call_ids == "nine"
+        """Whether a result and the user must be kept apart by a word of the assistant."""
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
     def reader(self, provider: str) -> ChatReader:
-        return ChatReader(provider, keeps_details=self._info.reasoning_field == "reasoning_details")
+        return ChatReader(provider, text_calls=self._profile.text_calls)
 
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
-        if not tools and self._dialect.needs_tools and has_calls(messages):
+        if not tools and self._profile.needs_tools and has_calls(messages):
             tools = (NOOP,)
         lists = {"messages": self._messages(messages)}
         if tools:
             lists["tools"] = map(self._tool, tools)
-        fields = merge(self._fields(settings, tools), place(settings.options, _NAMES))
-        return Outgoing(path="chat/completions", body=join_body(fields, **lists))
+        fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
+        return Outgoing(path="chat/completions", body=join_body(without(fields, settings.omit), **lists))
 
-    def _fields(self, settings: Settings, tools: Sequence[ToolSpec]) -> Json:
+    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+        profile = self._profile
+        counted = profile.stream_options and "stream" not in settings.omit
         fields: Json = {
             "model": self._info.api_id,
-            self._dialect.max_tokens: most_output(settings, self._info),
-            "temperature": settings.temperature if self._info.temperature else None,
-            "top_p": settings.top_p if self._info.temperature else None,
+            profile.max_tokens: self._room.for_reply(messages, tools, settings),
+            "temperature": settings.temperature if profile.sampling else None,
+            "top_p": settings.top_p if profile.sampling else None,
             "stop": list(settings.stop) or None,
             "tool_choice": settings.tool_choice if tools else None,
-            "prompt_cache_key": settings.cache_key if self._dialect.cache_key and settings.cache_key else None,
+            "prompt_cache_key": settings.cache_key if profile.cache_key and settings.cache_key else None,
             "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream_options": {"include_usage": True} if counted else None,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -104,14 +85,14 @@ class ChatWire:
         others = [message for message in messages if not isinstance(message, SystemMessage)]
         if any(systems):
             yield dump({"role": "system", "content": self._marked_text("\n\n".join(filter(None, systems)))})
-        marked = len(others) - 2 if self._dialect.cache_marks else len(others)
+        marked = len(others) - 2 if self._profile.cache_marks else len(others)
         late: list[Attachment] = []
         after_result = False
         for number, message in enumerate(others):
             if not isinstance(message, ToolMessage):
                 yield from self._files_of_results(late)
                 late = []
-                if self._dialect.nine_ids and after_result and isinstance(message, UserMessage):
+                if self._pairs and after_result and isinstance(message, UserMessage):
                     yield dump({"role": "assistant", "content": "Done."})
             encoded = self._message(message) if number < marked else self._encode(message, mark=True)
             if encoded:
@@ -124,7 +105,7 @@ class ChatWire:
     def _files_of_results(self, attachments: Sequence[Attachment]) -> Iterator[bytes]:
         if not attachments:
             return
-        if self._dialect.nine_ids:
+        if self._pairs:
             yield dump({"role": "assistant", "content": "Done."})
         yield dump(
             {
@@ -167,15 +148,17 @@ class ChatWire:
         return dump(fields)
 
     def _reasoning(self, message: AssistantMessage) -> Json:
-        """Earlier reasoning in the field the server wants it in; there even when empty, for some insist."""
+        """Earlier reasoning in the field it came in, or in the one that the profile names.
+
+        A named field is there even when it is empty, for some servers insist on it.
+        """
         stretches = [part for part in message.content if isinstance(part, Reasoning)]
-        match self._info.reasoning_field:
-            case "":
+        own = message.model in {"", self._info.full_name}
+        match self._profile.reasoning_field:
+            case "none":
                 return {}
-            case "reasoning_details":
-                own = message.model in {"", self._info.full_name}
-                details = [entry for part in stretches for entry in part.signature.get("reasoning_details", ()) if own]
-                return {"reasoning_details": details} if details else {}
+            case "auto" | "reasoning_details":
+                return _as_it_came(stretches) if own else {}
             case field:
                 return {field: "".join(part.text for part in stretches)}
 
@@ -185,16 +168,36 @@ class ChatWire:
         return {"id": self._call_id(call.id), "type": "function", "function": function}
 
     def _call_id(self, call_id: str) -> str:
-        return nine_id(call_id) if self._dialect.nine_ids else plain_id(call_id, longest=40)
+        match self._profile.call_ids:
+            case "nine":
+                return nine_id(call_id)
+            case "forty":
+                return plain_id(call_id, longest=40)
+            case _:
+                return call_id
 
     def _marked_text(self, text: str) -> str | list[Json]:
-        return [{"type": "text", "text": text, "cache_control": _CACHED}] if self._dialect.cache_marks else text
+        return [{"type": "text", "text": text, "cache_control": _CACHED}] if self._profile.cache_marks else text
 
     def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
         given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
         return [
             _media_part(part) if isinstance(part, Media) else {"type": "text", "text": part} for part in given if part
         ]
+
+
+def _as_it_came(stretches: Sequence[Reasoning]) -> Json:
+    """Reasoning under the names it had in the reply: sealed pieces as they were, plain text in its field."""
+    fields: Json = {}
+    for part in stretches:
+        for name in ("reasoning_details", "thinking_blocks"):
+            if part.signature.get(name):
+                fields[name] = [*fields.get(name, ()), *part.signature[name]]
+    for part in stretches:
+        field = part.signature.get("field")
+        if field and not (field == "reasoning" and "reasoning_details" in fields):
+            fields[field] = fields.get(field, "") + part.text
+    return fields
 
 
 def _media_part(media: Media) -> Json:

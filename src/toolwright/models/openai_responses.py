@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolwright.models.call_ids import plain_id
-from toolwright.models.encode import Once, dump, join_body, merge, place
+from toolwright.models.encode import Once, dump, join_body, merge, place, without
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
@@ -18,9 +18,10 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
+from toolwright.models.profiles import profile_of
 from toolwright.models.responses_reply import ResponsesReader
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import Outgoing, most_output
+from toolwright.models.wire import Outgoing, Room
 from toolwright.tool import Attachment
 
 _NAMES: Mapping[str, str] = {
@@ -39,8 +40,13 @@ _NAMES: Mapping[str, str] = {
 class ResponsesWire:
     """Requests and replies of one model in this format. Nothing is stored at the provider."""
 
-    def __init__(self, info: ModelInfo) -> None:
+    whole_replies = False
+
+    def __init__(self, info: ModelInfo, *, cache_key: bool = True) -> None:
         self._info = info
+        self._profile = profile_of(info)
+        self._cache_key = cache_key
+        self._room = Room(info, self._profile.output)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
 
@@ -51,17 +57,18 @@ class ResponsesWire:
         lists: dict[str, Iterable[bytes]] = {"input": filter(None, map(self._message, messages))}
         if tools:
             lists["tools"] = map(self._tool, tools)
-        fields = merge(self._fields(settings, tools), place(settings.options, _NAMES))
-        return Outgoing(path="responses", body=join_body(fields, **lists))
+        fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
+        return Outgoing(path="responses", body=join_body(without(fields, settings.omit), **lists))
 
-    def _fields(self, settings: Settings, tools: Sequence[ToolSpec]) -> Json:
+    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+        free = self._profile.sampling
         fields: Json = {
             "model": self._info.api_id,
-            "max_output_tokens": most_output(settings, self._info),
-            "temperature": settings.temperature if self._info.temperature else None,
-            "top_p": settings.top_p if self._info.temperature else None,
+            "max_output_tokens": self._room.for_reply(messages, tools, settings),
+            "temperature": settings.temperature if free else None,
+            "top_p": settings.top_p if free else None,
             "tool_choice": settings.tool_choice if tools else None,
-            "prompt_cache_key": settings.cache_key or None,
+            "prompt_cache_key": settings.cache_key or None if self._cache_key else None,
             "store": False,
             "include": ["reasoning.encrypted_content"] if self._info.reasoning else None,
             "stream": True,
@@ -112,7 +119,7 @@ class ResponsesWire:
                     "arguments": dump(part.arguments).decode(),
                 }
             else:
-                yield {"role": "assistant", "content": [{"type": "output_text", "text": part}]}
+                yield {"role": "assistant", "content": part}
 
     def _parts(self, content: Iterable[str | Attachment]) -> list[Json]:
         given = (part if isinstance(part, str) else media_of(part, self._info.accepts) for part in content)
@@ -121,7 +128,8 @@ class ResponsesWire:
 
 def _sealed(part: Reasoning) -> Json:
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
-    return {"type": "reasoning", "encrypted_content": part.signature["encrypted_content"], "summary": summary}
+    kept: Json = {name: part.signature[name] for name in ("id", "encrypted_content") if name in part.signature}
+    return {"type": "reasoning", **kept, "summary": summary}
 
 
 def _text(text: str) -> Json:
@@ -131,7 +139,7 @@ def _text(text: str) -> Json:
 def _media_part(media: Media) -> Json:
     match media.kind:
         case "image":
-            return {"type": "input_image", "image_url": media.address}
+            return {"type": "input_image", "image_url": media.address, "detail": "auto"}
         case "pdf" if media.url:
             return {"type": "input_file", "file_url": media.url}
         case "pdf":

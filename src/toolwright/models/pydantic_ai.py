@@ -35,8 +35,9 @@ from toolwright.models.model import (
     Trouble,
     UserMessage,
 )
+from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
-from toolwright.models.wire import finish_reason, most_output
+from toolwright.models.wire import Room, finish_reason
 from toolwright.tool import Attachment
 
 _REASONS: Mapping[str, FinishReason] = {
@@ -183,11 +184,19 @@ class _Library:
                 yield self.messages.ToolCallPart(part.name, part.arguments, part.id, **kept)
 
 
+_CACHED = {
+    f"{prefix}_cache_{what}": True for prefix in ("anthropic", "bedrock") for what in ("instructions", "messages")
+}
+"""Marks for the provider's cache, which the library sets only where it is asked to."""
+
+
 def _settings(settings: Settings, info: ModelInfo, tools: Sequence[ToolSpec]) -> Json:
+    profile = profile_of(info)
     fields: Json = {
-        "max_tokens": most_output(settings, info),
-        "temperature": settings.temperature if info.temperature else None,
-        "top_p": settings.top_p if info.temperature else None,
+        **(_CACHED if profile.cache_marks else {}),
+        "max_tokens": Room(info, profile.output).for_reply((), (), settings),
+        "temperature": settings.temperature if profile.sampling else None,
+        "top_p": settings.top_p if profile.sampling else None,
         "stop_sequences": list(settings.stop) or None,
         "tool_choice": settings.tool_choice if tools and settings.tool_choice != "auto" else None,
         "extra_headers": dict(settings.headers) or None,

@@ -27,6 +27,8 @@ _REASONS: Mapping[str, FinishReason] = {
 class ResponsesReader:
     """Reads the events of one reply. Items are told apart by their place in the output."""
 
+    continuation = ""
+
     def __init__(self, provider: str) -> None:
         self.finished = False
         self.done = False
@@ -79,8 +81,8 @@ class ResponsesReader:
 
     def _complete(self, place: int, item: Json) -> Iterator[Event]:
         if item["type"] == "reasoning":
-            sealed = item.get("encrypted_content")
-            yield ReasoningEnd({"encrypted_content": sealed} if sealed else {})
+            kept = {name: item[name] for name in ("id", "encrypted_content") if item.get(name)}
+            yield ReasoningEnd(kept if "encrypted_content" in kept else {})
         if item["type"] != "function_call":
             return
         if place not in self._open:
@@ -96,11 +98,13 @@ class ResponsesReader:
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """Tokens without overlap."""
-    cached = count((usage.get("input_tokens_details") or {}).get("cached_tokens"))
+    details = usage.get("input_tokens_details") or {}
+    cached, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
     reasoning = count((usage.get("output_tokens_details") or {}).get("reasoning_tokens"))
     return Usage(
-        input=max(0, count(usage.get("input_tokens")) - cached),
+        input=max(0, count(usage.get("input_tokens")) - cached - written),
         output=max(0, count(usage.get("output_tokens")) - reasoning),
         reasoning=reasoning,
         cache_read=cached,
+        cache_write=written,
     )

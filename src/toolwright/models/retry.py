@@ -42,6 +42,15 @@ class Retry:
     attempt: int
     wait: float
     error: ModelError
+    attempts: int = 0
+    """How many there are at most."""
+
+    @property
+    def told(self) -> str:
+        """How long the user has to wait, and for which attempt."""
+        asked = ", as the provider asks" if self.error.retry_after is not None else ""
+        when = f"waiting {_spoken(self.wait)}{asked}" if self.wait else "at once"
+        return f"{when}; attempt {self.attempt + 1} of {self.attempts}"
 
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -73,7 +82,28 @@ async def stream_with_retries(
         except ModelError as error:
             wait = policy.wait(attempt, error, random.random())  # noqa: S311 - spreads load, guards nothing
             if wait is None:
-                raise
+                raise _explained(error, policy) from error
             trouble = error
-        yield Retry(attempt, wait, trouble)
+        yield Retry(attempt, wait, trouble, policy.retries + 1)
         await sleep(wait)
+
+
+def _explained(error: ModelError, policy: RetryPolicy) -> ModelError:
+    """The same error, with a word on a wait that is too long to be made here."""
+    asked = error.retry_after
+    if asked is None or not error.retryable or asked <= policy.longest_retry_after:
+        return error
+    return ModelError(
+        f"{error} The provider asks to wait {_spoken(asked)}, longer than is waited here.",
+        error.kind,
+        status=error.status,
+        retry_after=asked,
+        retryable=error.retryable,
+        said=error.said,
+    )
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"

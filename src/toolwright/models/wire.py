@@ -4,9 +4,12 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.models.encode import Once, dump
+from toolwright.models.failures import refusal
+from toolwright.models.fixes import MOST, Fixes
 from toolwright.models.http import Endpoint
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import (
@@ -22,9 +25,13 @@ from toolwright.models.model import (
     ToolMessage,
     ToolSpec,
 )
+from toolwright.models.sizes import size_of, tools_size
+from toolwright.models.surrogates import Halves
 from toolwright.record import record
-from toolwright.sse import EventReader, ServerEvent
+from toolwright.sse import LARGEST, EventReader, ServerEvent
 
+LEAST_ROOM = 256
+"""Tokens to ask for even where our own count says that nothing is left: the provider's count decides."""
 TAIL = 0.25
 """Seconds to wait for the end of a body whose last event is known; a connection read to its end can be used again."""
 
@@ -36,6 +43,8 @@ class Reader(Protocol):
     """Whether the provider has said that the reply is complete."""
     done: bool
     """Whether nothing of interest can follow."""
+    continuation: str
+    """What to send to be given the rest of a reply that the provider has divided; empty where this is all."""
 
     def read(self, data: Json) -> Iterable[Event]: ...
     def end(self) -> Iterable[Event]:
@@ -56,6 +65,9 @@ class Outgoing:
 class Wire(Protocol):
     """A wire format for one model: requests as bytes, and a reader for the answers."""
 
+    whole_replies: bool
+    """Whether a reply may also come in one piece, from a server that does not stream."""
+
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing: ...
     def reader(self, provider: str) -> Reader:
         """`provider` is the name that errors speak of."""
@@ -69,18 +81,69 @@ class HttpModel:
         self.info = info
         self.wire = wire
         self.endpoint = endpoint
+        self.fixes = Fixes()
+        self._broken = 0
+        """Streams in a row that ended before anything had come."""
 
     async def stream(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
     ) -> AsyncGenerator[Event, None]:
-        provider = self.endpoint.address.provider
-        reader = self.wire.reader(provider)
-        request = self.wire.request(messages, tools, settings)
+        name = self.info.full_name
+        for _ in range(MOST + 1):
+            request = self.wire.request(*self.fixes.apply(messages, tools, settings))
+            begun = False
+            try:
+                async with aclosing(self._reply(request, settings)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+                return
+            except ModelError as error:
+                if begun or not self._fixed(name, error, request, messages):
+                    raise
+                trouble = error
+        raise trouble
+
+    async def close(self) -> None:
+        await self.endpoint.close()
+
+    def _fixed(self, name: str, error: ModelError, request: Outgoing, messages: Sequence[ModelMessage]) -> bool:
+        """Whether the request will be another one the next time."""
+        if error.kind == "cut" and self.wire.whole_replies:
+            self._broken += 1
+            return self._broken > 1 and self.fixes.no_stream(name)
+        refused = error.status is not None and 400 <= error.status < 500 and error.kind not in {"auth", "quota"}
+        affordable = error.status == 402 and "can only afford" in error.said
+        return (refused or affordable) and self.fixes.learn(name, error, request.body, messages)
+
+    async def _reply(self, request: Outgoing, settings: Settings) -> AsyncGenerator[Event, None]:
+        reader, halves = self.wire.reader(self.endpoint.address.provider), Halves()
+        while True:
+            async with aclosing(self._events(request, settings, reader)) as events:
+                async for event in events:
+                    yield halves.whole(event)
+            if not reader.continuation:
+                break
+            rest = b',"continuationToken":%s}' % dump(reader.continuation)
+            request = replace(
+                request, body=request.body.partition(b',"continuationToken"')[0].removesuffix(b"}") + rest
+            )
+            reader.finished, reader.continuation = False, ""
+        self._broken = 0
+        for event in reader.end():
+            yield halves.whole(event)
+
+    async def _events(self, request: Outgoing, settings: Settings, reader: Reader) -> AsyncGenerator[Event, None]:
         headers = {"content-type": "application/json", **self.info.headers, **request.headers, **settings.headers}
-        async with aclosing(self.endpoint.post(request.path, request.body, headers)) as chunks:
-            events = EventReader()
+        post = self.endpoint.post(request.path, request.body, headers, whole=self.wire.whole_replies)
+        async with aclosing(post) as chunks:
+            events, whole, fresh = EventReader(), bytearray(), self.wire.whole_replies
             try:
                 async for chunk in chunks:
+                    if whole or (fresh and chunk.lstrip()[:1] == b"{"):
+                        whole += _within(whole, chunk)
+                        continue
+                    fresh = fresh and not chunk.strip()
                     for event in self._read(events.feed(chunk), reader):
                         yield event
                     if reader.done:
@@ -89,22 +152,25 @@ class HttpModel:
             except ModelError as error:
                 if not reader.finished or error.kind not in {"network", "cut"}:
                     raise
-            for event in self._read(events.close(), reader):
+            for event in self._read(self._rest(events, bytes(whole)), reader):
                 yield event
         if not reader.finished:
-            raise ModelError(f"The answer of {provider} broke off before its end.", "cut")
-        for event in reader.end():
-            yield event
+            raise ModelError(f"The answer of {self.endpoint.address.provider} broke off before its end.", "cut")
 
-    async def close(self) -> None:
-        await self.endpoint.close()
+    def _rest(self, events: EventReader, whole: bytes) -> Iterator[ServerEvent]:
+        if not whole:
+            return events.close()
+        text = whole.decode("utf-8", "replace")
+        if '"error"' in text[:1000] and '"choices"' not in text:
+            raise refusal(self.endpoint.address.provider, 400, {}, text)
+        return iter((ServerEvent(text), ServerEvent("[DONE]")))
 
     def _read(self, events: Iterator[ServerEvent], reader: Reader) -> Iterator[Event]:
         try:
             for event in events:
                 if event.data == "[DONE]":
                     reader.finished = reader.done = True
-                elif not reader.done:
+                elif not reader.done and event.data.strip():
                     yield from reader.read(self._parsed(event.data))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(
@@ -116,6 +182,12 @@ class HttpModel:
         if not isinstance(value, dict):
             raise ValueError(f"expected an object, got {data[:80]!r}")
         return value
+
+
+def _within(held: bytearray, chunk: bytes) -> bytes:
+    if len(held) + len(chunk) > LARGEST:
+        raise ModelError(f"The reply is larger than {LARGEST} bytes.", "bad_request")
+    return chunk
 
 
 async def _finish(chunks: AsyncGenerator[bytes, None]) -> None:
@@ -156,9 +228,26 @@ def finish_reason(reasons: Mapping[str, FinishReason], raw: str, *, called: bool
     return "stop" if reason == "tool_calls" else reason
 
 
-def most_output(settings: Settings, info: ModelInfo) -> int | None:
-    """The tokens a reply may have: what was asked for, within what the model can."""
-    return min(filter(None, (settings.max_output, info.limits.output)), default=None)
+class Room:
+    """How many tokens a reply may have: what was asked for, within what the model can and its context leaves."""
+
+    def __init__(self, info: ModelInfo, cap: int) -> None:
+        self._info = info
+        self._cap = cap
+        self._size = Once(size_of)
+
+    def for_reply(
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings, usual: int | None = None
+    ) -> int | None:
+        """None where nobody has said; `usual` instead of that."""
+        limits = self._info.limits
+        most = min(filter(None, (settings.max_output or self._cap, limits.output)))
+        if not settings.max_output and not limits.output:
+            most = usual or 0
+        if not most or not limits.context:
+            return most or None
+        used = sum(map(self._size, messages)) + tools_size(tools)
+        return min(most, max(LEAST_ROOM, limits.context - used - used // 8))
 
 
 def count(value: Any) -> int:

@@ -51,12 +51,14 @@ class Rule:
         return f"{self.permission} {self.pattern}: {self.action}"
 
     def fits(self, pattern: str) -> bool:
-        """Whether the rule speaks of this thing. A restricting rule sees through the case of a path's letters."""
-        if isinstance(pattern, HostPattern) and self.action == "allow" and not pattern.is_spelled_by(self.pattern):
+        """Whether the rule speaks of this thing. A restricting rule sees through a path's letter case and links."""
+        if not isinstance(pattern, PathPattern):
+            return matches(pattern, self.pattern)
+        restricts = self.action != "allow"
+        if isinstance(pattern, HostPattern) and not restricts and not pattern.is_spelled_by(self.pattern):
             return False
-        spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
-        any_case = isinstance(pattern, PathPattern) and self.action != "allow"
-        return any(matches(spelling, self.pattern, any_case=any_case) for spelling in spellings)
+        spellings = (*pattern.spellings, *pattern.aliases) if restricts else pattern.spellings
+        return any(matches(spelling, self.pattern, any_case=restricts) for spelling in spellings)
 
 
 @record(frozen=True, slots=True)
@@ -97,23 +99,28 @@ class Policy:
     layers: tuple[Layer, ...]
     parent: "Policy | None" = None
     _by_permission: dict[str, tuple[Layer, ...]] = field(default_factory=dict, compare=False, repr=False)
-    _decided: "dict[tuple[str, str, tuple[str, ...] | None], Decision]" = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    _decided: "dict[tuple[str, str, object], Decision]" = field(default_factory=dict, compare=False, repr=False)
     _hidden: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, permission: str, pattern: str) -> Decision:
         """The last rule that fits, over all layers; but never more than the caller may do."""
-        key = (permission, pattern, pattern.spellings if isinstance(pattern, PathPattern) else None)
+        kind = type(pattern)
+        if kind is not str and kind is not PathPattern:
+            # Whatever else a pattern carries may decide as well: what is not known whole is not remembered.
+            return self._decide(permission, pattern)
+        key = (permission, pattern, pattern.names if isinstance(pattern, PathPattern) else None)
         decision = self._decided.get(key)
         if decision is None:
-            decision = self._winner(self.matching(permission, pattern))
-            if self.parent is not None:
-                decision = strictest([decision, self.parent.decide(permission, pattern)])
             if len(self._decided) >= _REMEMBERED:
                 self._decided.clear()
-            self._decided[key] = decision
+            decision = self._decided[key] = self._decide(permission, pattern)
         return decision
+
+    def _decide(self, permission: str, pattern: str) -> Decision:
+        own = self._winner(self.matching(permission, pattern))
+        if self.parent is None:
+            return own
+        return strictest([own, self.parent.decide(permission, pattern)])
 
     def matching(self, permission: str, pattern: str) -> Iterator[Match]:
         """The rules that fit, one a layer (its last), in the order of the layers."""

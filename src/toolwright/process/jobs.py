@@ -149,7 +149,15 @@ class Jobs:
         """Get ready in the background for a command that is about to come."""
         self._scopes.warm()
 
-    async def start(self, command: str, *, cwd: Path, box: Box, takes_input: bool = False) -> Job:
+    async def start(
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        box: Box,
+        takes_input: bool = False,
+        new_file: Callable[[], Path] | None = None,
+    ) -> Job:
         """Run a command line in its box. ToolError if it could not even begin."""
         wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
         program = Program(
@@ -159,7 +167,7 @@ class Jobs:
             stdin="pipe" if takes_input else "closed",
             confinement=wrapped.confinement,
         )
-        output = Output(self._new_file, cap=self.settings.output_cap)
+        output = Output(new_file or self._new_file, cap=self.settings.output_cap)
         return Job(command, cwd, box, await self._scopes.start(program), output)
 
     def keep(self, session_id: str, job: Job) -> None:

@@ -8,8 +8,11 @@ from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
+from toolwright.models.encode import Once, merge
 from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
+from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
+from toolwright.models.sizes import tools_size
 from toolwright.parts import Failed, Running, Span, new_part
 from toolwright.record import record
 from toolwright.session.budget import Spending
@@ -45,6 +48,9 @@ class Toolbox:
 
     _offered: tuple[object, ...] = ()
     _specs: list[ToolSpec] = field(default_factory=list[ToolSpec])
+
+    short: Once[ToolSpec, ToolSpec] = field(default_factory=lambda: Once(short_spec))
+    """The same in few words, for a model with little room."""
 
     async def specs(self, session: Session, turn: Turn) -> list[ToolSpec]:
         registry, names = session.home.caller.registry, session.offered(turn)
@@ -146,6 +152,7 @@ class Answering:
                 self.agent,
                 directory=self.session.home.directory,
                 root=self.instructions.root,
+                begun=self.conversation.info.time.created,
                 instructions=self.instructions,
                 extra=self.user.system or "",
             )
@@ -153,16 +160,16 @@ class Answering:
         return self._system
 
     def settings(self) -> Settings:
-        from toolwright.models.families import family_settings
+        from toolwright.models.families import chosen_variant, family_settings
 
         usual = family_settings(self.model.info)
         agent = self.agent
-        variant = dict(self.model.info.variants.get(self.user.variant or agent.variant or "", {}))
+        variant = chosen_variant(self.model.info, asked=self.user.variant or "", usual=agent.variant or "")
         return replace(
             usual,
             temperature=usual.temperature if agent.temperature is None else agent.temperature,
             top_p=usual.top_p if agent.top_p is None else agent.top_p,
-            options={**usual.options, **agent.options, **variant},
+            options=merge(usual.options, agent.options, variant),
             cache_key=self.conversation.id,
         )
 
@@ -171,9 +178,11 @@ class Answering:
         refresh = self.session.home.caller.registry.refresh
         if refresh is not None:
             await refresh()
-        specs = await self.toolbox.specs(self.session, self.turn)
+        specs = await self.toolbox.specs(self.session, self.turn) if self.model.info.tools else []
+        if 0 < self.model.info.limits.context <= SMALL_CONTEXT:
+            specs = [self.toolbox.short(one) for one in specs]
         if not self.tools_size:
-            self.tools_size = sum(len(one.description) + len(str(one.schema)) for one in specs) // 4
+            self.tools_size = tools_size(specs)
         return specs
 
     def fail(self, message: Message, failure: Failure) -> None:

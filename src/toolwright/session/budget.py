@@ -7,6 +7,9 @@ from typing import TypeVar
 from toolwright.errors import ToolwrightError
 from toolwright.record import record
 
+STEPS = 500
+"""Replies of the model in one turn, where nobody has said otherwise: more is a model that has lost its way."""
+
 
 class LimitReached(ToolwrightError):
     """A budget is used up. What was done stays done."""
@@ -16,7 +19,7 @@ class LimitReached(ToolwrightError):
 class Budget:
     """How much one turn may take; None where nothing is set."""
 
-    steps: int | None = None
+    steps: int | None = STEPS
     tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None
@@ -71,7 +74,9 @@ class Spending:
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:
-                raise LimitReached(f"The turn has used {amount:g} of {limit:g} {what}. Raise the budget to go on.")
+                raise LimitReached(
+                    f"The turn has used {_plain(amount)} of {_plain(limit)} {what}. Raise the budget to go on."
+                )
         if self.above is not None:
             self.above.check()
 
@@ -82,3 +87,8 @@ class Spending:
         above = self.above.seconds_left() if self.above is not None else None
         known = [left for left in (own, above) if left is not None]
         return min(known, default=None)
+
+
+def _plain(number: float) -> str:
+    """Never as 1e+06."""
+    return f"{number:.4f}".rstrip("0").rstrip(".")

@@ -13,7 +13,7 @@ from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMe
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart, new_part
 from toolwright.session.answering import Answering
-from toolwright.session.events import SessionCompacted
+from toolwright.session.events import SessionCompacted, SessionStatus
 from toolwright.session.history import kept_from, since_summary
 from toolwright.session.reply import ReplyWriter
 
@@ -34,17 +34,45 @@ QUOTED = 4_000
 HAND_OVER = (
     "Write the hand-over now: everything somebody needs who goes on with this work and sees nothing but your text."
 )
+SUMMARY = 8_000
+"""Tokens a summary may have."""
 GO_ON = "Go on with the work where it stands; do not start again."
 
 
 async def compact_if_full(turn: Answering) -> None:
     """Make room before a step if the conversation has come near the model's limit; never after the last answer."""
     room = usable(turn)
-    if room is None or not turn.compaction.auto or estimate(turn) < room:
+    if room is None or not turn.compaction.auto:
         return
+    await turn.tools()
+    if estimate(turn) < room:
+        return
+    _require_fit(turn, room)
     prune(turn)
     if estimate(turn) >= room:
         await make_room(turn)
+
+
+def _require_fit(turn: Answering, room: int) -> None:
+    """Raise where no summary can help: the instructions alone are too large, or the prompt that is to be answered."""
+    name, context = turn.model.info.full_name, turn.model.info.limits.context or turn.model.info.limits.input
+    fixed = _fixed_size(turn)
+    if fixed >= room:
+        raise ToolwrightError(
+            f"The instructions and tools alone need about {_tokens(fixed)} tokens; {name} has {_tokens(context)} "
+            "for them and the answer. Choose a model with a larger context, or an agent with fewer tools."
+        )
+    messages = since_summary(turn.conversation)
+    prompt = turn.history.size(messages[-1]) if isinstance(messages[-1].info, User) else 0
+    if fixed + prompt > context or (prompt and len(messages) == 1 and fixed + prompt > room):
+        raise ToolwrightError(
+            f"The prompt with its files needs about {_tokens(prompt)} tokens, instructions and tools {_tokens(fixed)}; "
+            f"{name} has {_tokens(context)} in all. Send less at once, or choose a model with a larger context."
+        )
+
+
+def _tokens(number: int) -> str:
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
 
 
 async def make_room(turn: Answering, *, auto: bool = True) -> None:
@@ -62,6 +90,7 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
     prompt = turn.user
     tail = _tail_start(turn, compacted)
     mark = _mark(turn, prompt, auto=auto, tail=tail)
+    _tell(turn, {"type": "busy", "doing": "writing a summary, for the conversation no longer fits the model"})
     try:
         await _summarise(turn, compacted)
     except ModelError:
@@ -74,6 +103,10 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
         _go_on(turn, prompt, kept=tail is not None)
     for message in turn.conversation.put_away(kept_from(turn.conversation)):
         turn.history.forget(message.info.id)
+
+
+def _tell(turn: Answering, status: dict[str, object]) -> None:
+    turn.conversation.bus.publish(SessionStatus(session_id=turn.conversation.id, status=status))
 
 
 def _require_progress(turn: Answering) -> None:
@@ -96,7 +129,8 @@ def usable(turn: Answering) -> int | None:
         return limits.input - (reserved or 0)
     if not limits.context:
         return None
-    return limits.context - (reserved or min(limits.output or OUTPUT_RESERVE, OUTPUT_RESERVE))
+    most = min(OUTPUT_RESERVE, limits.context // 4)
+    return limits.context - (reserved or min(limits.output or most, most))
 
 
 def estimate(turn: Answering) -> int:
@@ -109,8 +143,12 @@ def estimate(turn: Answering) -> int:
         if isinstance(info, Assistant) and info.tokens.total:
             since = sum(map(turn.history.size, messages[position + 1 :]))
             return info.tokens.total + _results_size(messages[position]) + since
-    fixed = len(turn.system_message().text) // 4 + turn.tools_size
-    return fixed + sum(map(turn.history.size, since_summary(turn.conversation)))
+    return _fixed_size(turn) + sum(map(turn.history.size, since_summary(turn.conversation)))
+
+
+def _fixed_size(turn: Answering) -> int:
+    """Tokens of what every request begins with."""
+    return len(turn.system_message().text) // 4 + turn.tools_size
 
 
 def prune(turn: Answering) -> None:
@@ -173,13 +211,13 @@ def _mark(turn: Answering, prompt: User, *, auto: bool, tail: str | None) -> Mes
 async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
     """Ask the model for the hand-over; its tools are not offered."""
     message = turn.begin_reply(agent="compaction", summary=True)
-    reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
+    reply = ReplyWriter(turn.conversation, message, turn.model)
     request: list[ModelMessage] = [
         SystemMessage(text=turn.session.standing_of("compaction").agent.prompt),
         *turn.history.of(messages),
         UserMessage(content=(HAND_OVER,)),
     ]
-    settings = Settings(purpose="compaction", cache_key=turn.conversation.id)
+    settings = Settings(purpose="compaction", cache_key=turn.conversation.id, max_output=SUMMARY)
     try:
         stream = stream_with_retries(turn.model, request, [], settings, policy=turn.retry)
         async with aclosing(stream) as events:

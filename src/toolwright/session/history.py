@@ -12,6 +12,7 @@ from toolwright.models.model import (
     ToolMessage,
     UserMessage,
 )
+from toolwright.models.sizes import size_of
 from toolwright.parts import Completed, Failed, FilePart, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
@@ -43,7 +44,7 @@ class History:
         known = self._sizes.get(message.info.id)
         if known is not None:
             return known
-        size = sum(map(_size, self._forms(message)))
+        size = sum(map(size_of, self._forms(message)))
         if message.info.id in self._done:
             self._sizes[message.info.id] = size
         return size
@@ -129,9 +130,11 @@ def _from_assistant(message: Message, info: Assistant) -> Iterator[ModelMessage]
 
 def _call(part: ToolPart) -> ModelCall:
     """The call as the model made it: one of an unknown tool keeps the name that was tried."""
-    arguments = part.state.input
-    name = str(arguments.get("tool", part.tool)) if part.tool == "invalid" else part.tool
-    return ModelCall(id=part.call_id, name=name, arguments=arguments, signature=part.metadata or {})
+    return ModelCall(id=part.call_id, name=_name(part), arguments=part.state.input, signature=part.metadata or {})
+
+
+def _name(part: ToolPart) -> str:
+    return str(part.state.input.get("tool", part.tool)) if part.tool == "invalid" else part.tool
 
 
 def _result(part: ToolPart) -> ToolMessage:
@@ -140,42 +143,14 @@ def _result(part: ToolPart) -> ToolMessage:
             cleared = state.time.compacted is not None
             return ToolMessage(
                 call_id=part.call_id,
-                name=part.tool,
+                name=_name(part),
                 output=CLEARED if cleared else state.output,
                 attachments=() if cleared else _attachments(state),
             )
         case Failed() as state:
-            return ToolMessage(call_id=part.call_id, name=part.tool, output=state.error, failed=True)
+            return ToolMessage(call_id=part.call_id, name=_name(part), output=state.error, failed=True)
         case _:
-            return ToolMessage(call_id=part.call_id, name=part.tool, output=INTERRUPTED, failed=True)
-
-
-_OVERHEAD = 8
-"""Tokens of a message beside its words."""
-_IMAGE = 1_500
-"""Tokens of a picture or another file; the providers' own rules come out between a few hundred and this."""
-
-
-def _size(form: ModelMessage) -> int:
-    match form:
-        case UserMessage():
-            return _OVERHEAD + sum(len(piece) // 4 if isinstance(piece, str) else _IMAGE for piece in form.content)
-        case AssistantMessage():
-            return _OVERHEAD + sum(_piece_size(piece) for piece in form.content)
-        case ToolMessage():
-            return _OVERHEAD + len(form.output) // 4 + _IMAGE * len(form.attachments)
-        case _:
-            return len(form.text) // 4
-
-
-def _piece_size(piece: str | Reasoning | ModelCall) -> int:
-    match piece:
-        case str():
-            return len(piece) // 4
-        case Reasoning():
-            return len(piece.text) // 4
-        case ModelCall():
-            return _OVERHEAD + sum(len(str(value)) for value in piece.arguments.values()) // 4
+            return ToolMessage(call_id=part.call_id, name=_name(part), output=INTERRUPTED, failed=True)
 
 
 def _attachments(state: Completed) -> tuple[Attachment, ...]:

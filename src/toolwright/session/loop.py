@@ -10,12 +10,14 @@ from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.history import since_summary
+from toolwright.session.notices import tell_notices
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
 
 
 async def answer(turn: Answering) -> Message:
     """Work on the newest prompt until it is answered; return the message that ends the turn."""
+    tell_notices(turn)
     while True:
         turn.spending.check()
         turn.follow_agent()
@@ -56,7 +58,7 @@ async def ask_model(turn: Answering, *, tools: list[ToolSpec], last: bool = Fals
     if last:
         messages.append(UserMessage(content=(LAST_STEP,)))
     message = turn.begin_reply()
-    reply = ReplyWriter(turn.conversation, message, turn.model.info.prices)
+    reply = ReplyWriter(turn.conversation, message, turn.model)
     reply.start()
     try:
         stream = stream_with_retries(turn.model, messages, tools, turn.settings(), policy=turn.retry)

@@ -1,6 +1,6 @@
 """The models of a workspace: those the settings know, one that a caller brought, and a small one for titles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from toolwright.auth import AuthFile
 from toolwright.config.load import Config
@@ -12,16 +12,18 @@ from toolwright.session.title import small_sibling
 
 
 def open_connections(
-    config: Config, folders: Folders, environment: Mapping[str, str], brought: str | Model
+    config: Config, folders: Folders, environment: Mapping[str, str], brought: str | Model, lists: Sequence[str]
 ) -> Connections:
-    """The models there are, and the user's keys for them."""
+    """The models there are, and the user's keys for them. `lists` are the names that settings and agents give."""
     settings = config.settings
     catalog = Catalog(
         {name: provider.said for name, provider in settings.provider.items()},
         disabled=settings.disabled_providers,
         enabled=settings.enabled_providers,
+        fetched=folders.models,
     )
-    connections = Connections(catalog, env=environment, auth=AuthFile(folders.auth).records())
+    auth = AuthFile(folders.auth).records()
+    connections = Connections(catalog, env=environment, auth=auth, lists=lists)
     if not isinstance(brought, str):
         connections.add(brought.info.full_name, brought)
     return connections

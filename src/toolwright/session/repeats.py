@@ -8,7 +8,7 @@ from toolwright.tool import Call
 
 TIMES = 3
 """How often the same must come in a row before the user is asked."""
-LONGEST_CYCLE = 4
+LONGEST_CYCLE = 8
 
 
 @record(slots=True)

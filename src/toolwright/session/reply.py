@@ -15,13 +15,14 @@ from toolwright.messages import (
     TextPart,
     Tokens,
 )
-from toolwright.models.info import Prices, Usage
+from toolwright.models.info import Usage
 from toolwright.models.model import (
     CallDelta,
     CallEnd,
     CallStart,
     Event,
     Finish,
+    Model,
     ReasoningDelta,
     ReasoningEnd,
     TextDelta,
@@ -44,7 +45,7 @@ class ReplyWriter:
 
     conversation: Conversation
     message: Message
-    prices: Prices
+    model: Model
     calls: dict[str, CallEnd] = field(default_factory=dict[str, CallEnd])
     """The complete calls, by id, in order."""
     reason: str = ""
@@ -55,7 +56,8 @@ class ReplyWriter:
     _flushed: float = 0.0
     _untold: list[Part] = field(default_factory=list[Part])
     """Complete parts that are not yet safe on disk, so that nobody has been told that they are complete."""
-    _renamed: dict[str, str] = field(default_factory=dict[str, str])
+    _renamed: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """The ids that calls have here by the provider's: several where it gave one id twice, in the order they began."""
     _waiting: bool = False
 
     def start(self) -> None:
@@ -94,7 +96,10 @@ class ReplyWriter:
             finish=self.finish_word,
             tokens=_tokens(usage),
             usage=None if self.usage else "unknown",
-            cost=self.prices.cost(usage),
+            cost=self.model.info.prices.cost(usage),
+            # The one that has answered, which need not be the one that was asked first.
+            provider_id=self.model.info.provider,
+            model_id=self.model.info.id,
         )
         self.conversation.put_message(info)
         if self.calls:
@@ -183,11 +188,11 @@ class ReplyWriter:
         while self.conversation.knows_call(unique):
             count += 1
             unique = f"{call_id}_{count}"
-        self._renamed[call_id] = unique
+        self._renamed.setdefault(call_id, []).append(unique)
         self.conversation.put(ToolPart(**self._new(), call_id=unique, tool=name, state=Pending()))
 
     def _end_call(self, end: CallEnd) -> None:
-        unique = self._renamed.get(end.id, end.id)
+        unique = self._renamed[end.id].pop(0)
         self.calls[unique] = replace(end, id=unique)
         if end.signature:
             self.conversation.put_part(replace(self.part_of(unique), metadata=end.signature))
@@ -231,14 +236,20 @@ class ReplyWriter:
         for part in leftover:
             self.conversation.remove_part(part)
         next_at = now() + int(retry.wait * 1000)
-        self._tell({"type": "retry", "attempt": retry.attempt, "message": str(retry.error), "next": next_at})
+        status = {"type": "retry", "attempt": retry.attempt, "message": str(retry.error), "next": next_at}
+        self._tell({**status, "wait": retry.told})
         self._waiting = True
 
 
 def _split_thinking(text: str) -> tuple[str, str]:
-    """Thinking and answer of a local model that thinks aloud between tags."""
-    if text.lstrip().startswith(_THINK) and _END_THINK in text:
-        thought, _, answer = text.lstrip().removeprefix(_THINK).partition(_END_THINK)
+    """Thinking and answer of a local model that thinks aloud between tags.
+
+    The first tag may be missing, where the server has put it into the prompt: then the last one stands on a line alone.
+    """
+    begun = text.lstrip().startswith(_THINK)
+    thought, end, answer = text.lstrip().removeprefix(_THINK).partition(_END_THINK)
+    alone = end and thought.endswith("\n") and answer[:1] in ("", "\n") and _THINK not in thought
+    if (begun and end) or alone:
         return thought.strip(), answer.strip()
     return "", text.rstrip()
 

@@ -8,18 +8,25 @@ from dataclasses import field, replace
 
 from toolwright.agents import Agent
 from toolwright.errors import ToolwrightError
+from toolwright.events import Event
 from toolwright.messages import Message, User
+from toolwright.models.catalog import version_of
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
 from toolwright.record import record
+from toolwright.session.events import SessionIdle
 from toolwright.session.turns import Turns
 
 LONGEST = 100
 READ = 4_000
 """Characters of a prompt that are enough to name it."""
 _DEFAULT = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\dT")
-_SMALL = ("haiku", "flash", "nano", "mini")
+_SMALL = frozenset({"haiku", "flash", "nano", "mini", "lite", "luna"})
+MAX_OUTPUT = 100
+"""Tokens of a title."""
+THINKING = 2_000
+"""Tokens on top of that for a model that cannot but think first."""
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
@@ -54,6 +61,8 @@ class Titles:
     async def _write(self, turns: Turns, user: Message, model: Model) -> None:
         try:
             agent = turns.session.standing_of("title").agent
+            if model.info.local:
+                await _rest_of(turns)
             text = await ask_once(self.small_model(model), agent, user.text[:READ], purpose="title")
         except ToolwrightError:
             return
@@ -62,11 +71,27 @@ class Titles:
             turns.conversation.change(replace(turns.conversation.info, title=title))
 
 
+async def _rest_of(turns: Turns) -> None:
+    """Wait until the turn is over: on a server with one place, a second request would be served before the first."""
+    over = asyncio.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, SessionIdle) and event.session_id == turns.session.id:
+            over.set()
+
+    leave = turns.conversation.bus.subscribe(listen)
+    try:
+        await over.wait()
+    finally:
+        leave()
+
+
 async def ask_once(model: Model, agent: Agent, text: str, purpose: str) -> str:
     """One small question to a model, without tools."""
     messages: list[ModelMessage] = [SystemMessage(text=agent.prompt), UserMessage(content=(text,))]
     settings = Settings(
-        temperature=agent.temperature if model.info.temperature else None,
+        temperature=agent.temperature,
+        max_output=MAX_OUTPUT + (THINKING if model.info.reasoning else 0),
         options={**small_options(model.info), **agent.options},
         purpose="title" if purpose == "title" else "main",
     )
@@ -76,11 +101,17 @@ async def ask_once(model: Model, agent: Agent, text: str, purpose: str) -> str:
 
 
 def small_sibling(info: ModelInfo, models: Iterable[ModelInfo]) -> ModelInfo | None:
-    """The newest small model of the same provider, if the catalogue knows one."""
+    """The newest small model of the same provider, and behind a gateway of the same maker, if one is known."""
     if info.provider == "scripted":
         return None
-    small = [one for one in models if any(word in one.id for word in _SMALL)]
-    return max(small, key=lambda one: one.released, default=None)
+    maker = info.id.rpartition("/")[0]
+    small = [one for one in models if one.id.rpartition("/")[0] == maker and _is_small(one.id)]
+    return max(small, key=lambda one: version_of(one.id), default=None)
+
+
+def _is_small(model_id: str) -> bool:
+    """By a word of its name; "gemini" has none in it."""
+    return not _SMALL.isdisjoint(re.split(r"[^a-z]+", model_id.lower()))
 
 
 def one_line(text: str) -> str:

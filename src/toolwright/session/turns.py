@@ -12,6 +12,7 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import WrongAnswer
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.models.families import require_price
 from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
@@ -159,6 +160,8 @@ class Turns:
         self, work: Work[TurnEnd], prompt: Prompt, steps: "Callable[[], Awaitable[Message]] | None" = None
     ) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
+        if (prompt.budget or self.settings.budget).cost is not None:
+            require_price(model.info)
         if prompt.message_id and self.store.has_message(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
         await self._take()
@@ -267,7 +270,7 @@ class Turns:
         )
         keys = (self.session.id, info.id)
         parts: list[Part] = [TextPart(**new_part(*keys), text=prompt.text)] if prompt.text else []
-        if words := reminder(agent.name, before.agent if before else ""):
+        if words := reminder(agent.name, before.agent if before else "", before.time.created if before else 0):
             parts.append(TextPart(**new_part(*keys), text=words, synthetic=True))
         message = self.conversation.add(info, parts)
         self.conversation.change(self.conversation.info)

@@ -6,13 +6,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place, Tree
+from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
-from toolwright.files.witness import Witness
 from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
@@ -49,7 +50,8 @@ class Run:
         self.jobs.require_room(self.ctx.session_id)
         box = await self._box(requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
-        witness = await asyncio.to_thread(Witness.of, self.ctx.use(Files).journal, _changed(requests, self.tree))
+        looked_at = _looked_at(requests, self.tree)
+        snapshot = await asyncio.to_thread(Snapshot.of, self.ctx.use(Files).journal, looked_at)
         job = await self._start(place.path, box)
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
@@ -57,7 +59,7 @@ class Run:
             await asyncio.shield(job.stop())
             raise
         finally:
-            witness.settle(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+            snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
             if not job.name:
                 job.release()
 
@@ -78,7 +80,8 @@ class Run:
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
         try:
-            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background)
+            new_file = partial(self.ctx.use(Truncator).new_file, self.ctx.session_id)
+            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background, new_file=new_file)
         except ToolError:
             self.jobs.sandbox.distrust()
             raise
@@ -194,6 +197,16 @@ def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
     for request in requests:
         if request.permission == "edit":
             yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
+
+
+def _looked_at(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """These files, and the links by which the command names them: they may be what it deletes."""
+    yield from _changed(requests, tree)
+    for request in requests:
+        if request.permission == "edit":
+            patterns = (pattern for pattern in request.patterns if isinstance(pattern, PathPattern))
+            names = (name for pattern in patterns for name in pattern.aliases if name.startswith("/"))
+            yield from (path for name in names if (path := Path(name)).is_symlink())
 
 
 def _denied_to(ctx: ToolContext, tree: Tree) -> Callable[[str], bool]:

@@ -1,0 +1,44 @@
+"""About how many tokens a message takes, without asking anybody: four characters are one."""
+
+from collections.abc import Sequence
+
+from toolwright.models.model import (
+    AssistantMessage,
+    ModelCall,
+    ModelMessage,
+    Reasoning,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+
+_OVERHEAD = 8
+"""Tokens of a message beside its words."""
+_FILE = 1_500
+"""Tokens of a picture or another file; the providers' own rules come out between a few hundred and this."""
+
+
+def size_of(message: ModelMessage) -> int:
+    match message:
+        case UserMessage():
+            return _OVERHEAD + sum(len(piece) // 4 if isinstance(piece, str) else _FILE for piece in message.content)
+        case AssistantMessage():
+            return _OVERHEAD + sum(map(_piece_size, message.content))
+        case ToolMessage():
+            return _OVERHEAD + len(message.output) // 4 + _FILE * len(message.attachments)
+        case _:
+            return len(message.text) // 4
+
+
+def tools_size(tools: Sequence[ToolSpec]) -> int:
+    return sum(len(one.description) + len(str(one.schema)) for one in tools) // 4
+
+
+def _piece_size(piece: str | Reasoning | ModelCall) -> int:
+    match piece:
+        case str():
+            return len(piece) // 4
+        case Reasoning():
+            return len(piece.text) // 4
+        case ModelCall():
+            return _OVERHEAD + sum(len(str(value)) for value in piece.arguments.values()) // 4

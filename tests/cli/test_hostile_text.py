@@ -1,0 +1,111 @@
+"""Hostile text on every surface of the command line: question, progress, diff, session, log."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from tests.test_display import HOSTILE, unseen
+from toolwright.cli.dispatch import _quiet_log
+from toolwright.cli.options import note, print_json, print_table
+from toolwright.cli.progress import JsonLines, Live, Quiet
+from toolwright.cli.questions import _choices, shown_question
+from toolwright.cli.session_command import _message_lines
+from toolwright.display import visible
+from toolwright.events import PartUpdated
+from toolwright.inbox import Question
+from toolwright.messages import Message, ModelRef, Moment, TextPart, User
+from toolwright.parts import Completed, Failed, Span, ToolPart
+from toolwright.session.events import PartDelta, SessionStatus
+
+
+def _call(text: str, *, failed: bool = False) -> ToolPart:
+    span = Span(start=1, end=2)
+    state: Completed | Failed = (
+        Failed(input={}, error=text, kind="crash", time=span)
+        if failed
+        else Completed(input={"command": text}, output=text, title=text, metadata={}, time=span)
+    )
+    return ToolPart(session_id="ses_1", message_id="msg_1", id="prt_2", call_id="call_1", tool="bash", state=state)
+
+
+def _question(text: str) -> Question:
+    return Question(
+        kind="permission",
+        session_id="ses_1",
+        tool="bash",
+        arguments={"command": text},
+        permission="bash",
+        patterns=(text,),
+        always=(text,),
+        metadata={"reasons": [text], "diff": text},
+    )
+
+
+async def test_a_question_shows_all_of_what_is_asked() -> None:
+    for text in HOSTILE:
+        asked = _question(text)
+
+        shown = shown_question(asked)
+
+        assert unseen(shown) == []
+        assert shown.splitlines()[1] == visible(f"bash: {text}", lines=False)
+        assert unseen(_choices(asked)) == []
+        assert "\n" not in _choices(asked)
+
+
+def test_words_and_calls_cannot_leave_their_line() -> None:
+    for text in HOSTILE:
+        out, notes = io.StringIO(), io.StringIO()
+        live = Live("ses_1", colour=False, out=out, notes=notes)
+
+        live(PartUpdated(part=TextPart(session_id="ses_1", message_id="msg_1", id="prt_1", text="")))
+        live(PartDelta(session_id="ses_1", message_id="msg_1", part_id="prt_1", field="text", delta=text))
+        for call in (_call(text), _call(text, failed=True)):
+            live(PartUpdated(part=call))
+            Quiet("ses_1", notes=notes)(PartUpdated(part=call))
+        live(SessionStatus(session_id="ses_1", status={"type": "retry", "message": text, "attempt": 1}))
+
+        assert unseen(out.getvalue() + notes.getvalue()) == []
+
+
+def test_json_lines_are_harmless_and_whole() -> None:
+    for text in HOSTILE:
+        out = io.StringIO()
+
+        JsonLines("ses_1", out=out)(PartUpdated(part=_call(text)))
+
+        assert unseen(out.getvalue()) == []
+        assert json.loads(out.getvalue())["part"]["state"]["output"] == text
+
+
+def test_a_session_is_shown_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    model = ModelRef(provider_id="p", model_id="m")
+    for text in HOSTILE:
+        info = User(id="msg_1", session_id="ses_1", time=Moment(created=1), agent="build", model=model)
+        message = Message(info=info)
+        message.parts["prt_2"] = _call(text)
+
+        print_table([("ses_1", text)])
+        print_json({"title": text})
+        note(text)
+
+        shown = capsys.readouterr()
+        assert unseen("\n".join(_message_lines(message)) + shown.out + shown.err) == []
+
+
+def test_the_log_is_harmless(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLWRIGHT_LOG", "debug")
+    log = logging.getLogger("toolwright")
+    before = list(log.handlers)
+    monkeypatch.setattr(log, "propagate", False)
+    _quiet_log()
+    try:
+        for text in HOSTILE:
+            log.warning("refused: %s", text)
+    finally:
+        log.handlers[:] = before
+        log.setLevel(logging.NOTSET)
+
+    assert unseen(capsys.readouterr().err) == []

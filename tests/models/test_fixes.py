@@ -1,0 +1,172 @@
+"""A request that is refused is fixed as the error tells, once, and the fix is kept."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from tests.models.conftest import ANTHROPIC, CHAT, GEMINI, RESPONSES, Format, events_of, text_of
+from tests.models.replies import Reply
+from tests.models.server import Answer, Server
+from tests.models.test_errors import refused
+from tests.models.test_requests import READ, SEALS, turn
+from toolwright.models.model import Model, ModelError, Settings
+
+FULL = Settings(
+    temperature=0.5,
+    top_p=0.9,
+    max_output=64_000,
+    cache_key="ses_1",
+    options={"reasoningEffort": "high", "verbosity": "low"},
+)
+
+
+def complaint(words: str, **more: Any) -> Answer:
+    return refused(400, {"error": {"message": words, "type": "invalid_request_error", **more}})
+
+
+async def asked_twice(server: Server, form: Format, answer: Answer, settings: Settings = FULL, **config: Any) -> Model:
+    """A model that was refused once and then answered, two prompts long."""
+    server.answer(answer, Answer(pieces=list(form.write(Reply(text="x")))))
+    model = form.model(server, **config)
+    for _ in range(2):
+        assert text_of(await events_of(model, turn(form, model="acme/m"), (READ,), settings)) == "x"
+    assert len(server.seen) == 3
+    return model
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "field"),
+    [
+        (
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+            {"param": "temperature"},
+            "temperature",
+        ),
+        ("invalid temperature: only 1 is allowed for this model", {}, "temperature"),
+        ("`top_p` is deprecated for this model.", {}, "top_p"),
+        ("Extra inputs are not permitted: stream_options", {}, "stream_options"),
+        ("Unrecognized request argument supplied: reasoning_effort", {}, "reasoning_effort"),
+        ("Unknown parameter: 'verbosity'.", {"param": "verbosity"}, "verbosity"),
+    ],
+)
+async def test_a_field_that_is_refused_is_left_out(server: Server, words: str, more: Any, field: str) -> None:
+    await asked_twice(server, CHAT, complaint(words, **more))
+    assert [field in seen.body for seen in server.seen] == [True, False, False]
+    assert "messages" in server.seen[-1].body
+
+
+async def test_a_field_inside_another_is_left_out_too(server: Server) -> None:
+    words = "Unsupported value: 'reasoning.summary' is not supported"
+    settings = Settings(options={"reasoningSummary": "auto", "reasoningEffort": "low"})
+    await asked_twice(server, RESPONSES, complaint(words, param="reasoning.summary"), settings)
+    assert server.seen[0].body["reasoning"] == {"summary": "auto", "effort": "low"}
+    assert server.seen[-1].body["reasoning"] == {"effort": "low"}
+
+
+async def test_gemini_is_asked_without_the_level_it_does_not_know(server: Server) -> None:
+    answer = refused(400, {"error": {"code": 400, "message": "thinkingLevel MINIMAL is not supported for this model."}})
+    settings = Settings(temperature=1.0, options={"thinkingConfig": {"thinkingLevel": "minimal"}})
+    await asked_twice(server, GEMINI, answer, settings)
+    assert [("thinkingConfig" in seen.body["generationConfig"]) for seen in server.seen] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("max_tokens is too large: 64000. This model supports at most 16384 completion tokens", 16_384),
+        ("'max_tokens' is too large: 64000. (64000 > 32768 - 5000)", 27_768),
+        ("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens", 8_192),
+        ("max_tokens must be smaller", 16_000),
+    ],
+)
+async def test_a_reply_is_asked_to_be_shorter(server: Server, words: str, most: int) -> None:
+    await asked_twice(server, CHAT, complaint(words))
+    assert [seen.body["max_tokens"] for seen in server.seen] == [64_000, most, most]
+
+
+async def test_a_reply_is_asked_to_be_as_long_as_the_account_can_pay(server: Server) -> None:
+    words = "You requested up to 64000 tokens, but can only afford 9000."
+    await asked_twice(server, CHAT, refused(402, {"error": {"message": words, "code": 402}}))
+    assert server.seen[-1].body["max_tokens"] == 9_000
+
+
+async def test_a_model_without_tools_is_asked_without(server: Server) -> None:
+    await asked_twice(server, CHAT, complaint("registry.ollama.ai/library/gemma3 does not support tools"))
+    assert [("tools" in seen.body) for seen in server.seen] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (ANTHROPIC, "messages.1.content.0: The block is bound to a different conversation."),
+        (RESPONSES, "invalid_encrypted_content: The encrypted content could not be verified."),
+        (GEMINI, "Thought signature is not valid."),
+    ],
+)
+async def test_old_reasoning_is_left_out_and_new_reasoning_kept(server: Server, form: Format, words: str) -> None:
+    server.answer(complaint(words), Answer(pieces=list(form.write(Reply(text="x")))))
+    model, old = form.model(server), turn(form, model="acme/m")
+    await events_of(model, old, (READ,))
+    await events_of(model, old, (READ,))
+    assert [("SEAL" in json.dumps(seen.body)) for seen in server.seen] == [True, False, False]
+    await events_of(model, [*old, *turn(form, model="acme/m")], (READ,))
+    assert json.dumps(server.seen[-1].body).count("SEAL") == 1
+    assert SEALS[form.api] is not None
+
+
+async def test_a_server_that_cannot_stream_is_asked_for_whole_replies(server: Server) -> None:
+    whole = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}
+    answer = Answer(pieces=[json.dumps(whole).encode()], headers={"content-type": "application/json"})
+    server.answer(complaint("Streaming is not supported for this chat format"), answer)
+    model = CHAT.model(server)
+    assert text_of(await events_of(model)) == "x"
+    assert [seen.body.get("stream") for seen in server.seen] == [True, None]
+    assert "stream_options" not in server.seen[-1].body
+
+
+async def test_a_stream_that_breaks_off_twice_before_it_begins_is_asked_for_whole(server: Server) -> None:
+    whole = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}
+    answer = Answer(pieces=[json.dumps(whole).encode()], headers={"content-type": "application/json"})
+    server.answer(Answer(), Answer(), answer)
+    model = CHAT.model(server)
+    with pytest.raises(ModelError, match="broke off"):
+        await events_of(model)
+    assert text_of(await events_of(model)) == "x"
+
+
+async def test_the_fix_is_said_in_the_log(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "toolwright"):
+        await asked_twice(server, CHAT, complaint("Unknown parameter: 'verbosity'.", param="verbosity"))
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "acme/m refused the request (invalid_request_error Unknown parameter: 'verbosity'.). "
+        "It is asked again without verbosity, from now on."
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        complaint("The file is not a picture"),
+        complaint("messages must not be empty"),
+        refused(401, {"error": {"message": "invalid temperature"}}),
+        refused(429, {"error": {"message": "temperature: too many requests"}}),
+        refused(500, {"error": {"message": "temperature is unsupported"}}),
+    ],
+    ids=str,
+)
+async def test_what_cannot_be_fixed_is_raised_at_once(server: Server, answer: Answer) -> None:
+    server.answer(answer)
+    with pytest.raises(ModelError):
+        await events_of(CHAT.model(server), turn(CHAT), (READ,), FULL)
+    assert len(server.seen) == 1
+
+
+async def test_a_provider_that_refuses_everything_is_not_asked_for_ever(server: Server) -> None:
+    names = "temperature top_p stream_options reasoning_effort verbosity tool_choice are not supported"
+    server.answer(complaint(names))
+    with pytest.raises(ModelError):
+        await events_of(CHAT.model(server), turn(CHAT), (READ,), FULL)
+    assert len(server.seen) == 6

@@ -1,0 +1,180 @@
+"""Profiles: what the table says of models, and whether others who know them say the same."""
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from toolwright.models.catalog import Catalog
+from toolwright.models.families import family_settings, variants
+from toolwright.models.info import ModelInfo
+from toolwright.models.profiles import TABLE, profile_of
+
+
+def known(provider: str, model: str, api: str) -> ModelInfo:
+    return ModelInfo(provider=provider, id=model, api=api, reasoning=True)
+
+
+def test_every_row_says_where_it_comes_from() -> None:
+    table = json.loads(TABLE.read_text("utf-8"))
+    assert table["date"] >= "2026-11-15"
+    for row in table["rows"]:
+        assert row.get("source") or "apis" in row, row
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "sampling"),
+    [
+        ("claude-opus-5-5", "adaptive", False),
+        ("claude-opus-9", "adaptive", False),
+        ("anthropic.claude-sonnet-4-6-v1:0", "adaptive", True),
+        ("claude-opus-4-5-20251101", "budget", True),
+        ("claude-sonnet-4-20250514", "budget", True),
+        ("claude-3-5-haiku-latest", "", True),
+    ],
+)
+def test_claude_is_asked_as_its_version_wants(model: str, thinking: str, sampling: bool) -> None:
+    profile = profile_of(known("anthropic", model, "anthropic"))
+    assert (profile.thinking, profile.sampling) == (thinking, sampling)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "api", "name", "options"),
+    [
+        ("anthropic", "claude-opus-5-5", "anthropic", "max", {"thinking": {"type": "adaptive"}, "effort": "max"}),
+        (
+            "anthropic",
+            "claude-sonnet-4-5",
+            "anthropic",
+            "low",
+            {"thinking": {"type": "enabled", "budgetTokens": 4_000}},
+        ),
+        ("openai", "gpt-6.1-sol", "openai-responses", "max", {"reasoningEffort": "max"}),
+        ("openai", "gpt-5.4", "openai-responses", "max", {"reasoningEffort": "xhigh"}),
+        ("openai", "gpt-5", "openai-responses", "max", {"reasoningEffort": "high"}),
+        ("openai", "gpt-5-pro", "openai-responses", "low", {"reasoningEffort": "high"}),
+        ("openrouter", "openai/gpt-6-sol", "openai-chat", "low", {"reasoning.effort": "low"}),
+        ("deepseek", "deepseek-v4-pro", "openai-chat", "medium", {"reasoningEffort": "high"}),
+        ("moonshotai", "kimi-k3", "openai-chat", "max", {"reasoningEffort": "max"}),
+        ("moonshotai", "kimi-k2.6", "openai-chat", "none", {"thinking": {"type": "disabled"}}),
+        ("zai", "glm-5", "openai-chat", "high", {"thinking": {"type": "enabled"}}),
+        ("zai", "glm-5.3", "openai-chat", "medium", {"reasoningEffort": "high"}),
+        ("xai", "grok-4.7", "openai-chat", "max", {"reasoningEffort": "xhigh"}),
+        ("vllm", "Qwen/Qwen3-8B", "openai-chat", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("groq", "openai/gpt-oss-120b", "openai-chat", "max", {"reasoningEffort": "high"}),
+    ],
+)
+def test_a_degree_of_reasoning_is_said_as_the_family_wants(
+    provider: str, model: str, api: str, name: str, options: Mapping[str, Any]
+) -> None:
+    assert variants(known(provider, model, api))[name] == options
+
+
+def test_gemini_is_given_levels_or_budgets() -> None:
+    levels = {
+        name: one["thinkingConfig"] for name, one in variants(known("google", "gemini-4-argon", "gemini")).items()
+    }
+    assert [levels[name]["thinkingLevel"] for name in ("low", "medium", "high", "max")] == [
+        "low",
+        "medium",
+        "high",
+        "high",
+    ]
+    budgets = variants(known("google", "gemini-2.5-flash", "gemini"))
+    assert budgets["none"]["thinkingConfig"]["thinkingBudget"] == 0
+    assert budgets["max"]["thinkingConfig"]["thinkingBudget"] == 24_576
+
+
+def test_every_shipped_model_that_thinks_by_degrees_has_the_four_names() -> None:
+    catalog = Catalog()
+    for provider in catalog.providers():
+        for info in catalog.models(provider.id):
+            names = set(variants(info))
+            assert names == set() or {"low", "medium", "high", "max"} <= names, info.full_name
+
+
+def test_the_configuration_wins_over_the_table() -> None:
+    record = {"profile": {"efforts": ["low", "huge"], "max_tokens": "most"}, "reasoning": True, "temperature": False}
+    info = Catalog({"mine": {"models": {"gemma": record}}}).find("mine/gemma")
+    profile = profile_of(info)
+    assert (profile.efforts, profile.max_tokens, profile.sampling) == (("low", "huge"), "most", False)
+
+
+def test_sampling_is_sent_only_where_it_is_taken() -> None:
+    assert family_settings(known("moonshotai", "kimi-k2.6", "openai-chat")).temperature is None
+    assert family_settings(known("vllm", "Qwen/Qwen3-8B", "openai-chat")).temperature == 0.55
+
+
+# Another table, kept by others and checked by them against the live services.
+
+CLAUDE = (
+    "claude-fable-5-1",
+    "claude-opus-5-5",
+    "claude-opus-5",
+    "claude-opus-4-8",
+    "claude-opus-4-6",
+    "claude-opus-4-5",
+)
+MORE_CLAUDE = ("claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5", "claude-haiku-5-5")
+GPT = ("gpt-6.1-sol", "gpt-6-astra", "gpt-5.5-pro", "gpt-5-pro", "gpt-5", "gpt-5-mini", "o3")
+GEMINI = ("gemini-4-argon", "gemini-3.8-flash", "gemini-3.7-flash", "gemini-3.1-pro-preview", "gemini-3-pro-preview")
+
+judged = pytest.mark.skipif(not importlib.util.find_spec("pydantic_ai"), reason="needs pydantic-ai-slim")
+
+
+@judged
+@pytest.mark.parametrize("model", [*CLAUDE, *MORE_CLAUDE])
+def test_pydantic_ai_says_the_same_of_claude(model: str) -> None:
+    from pydantic_ai.profiles.anthropic import anthropic_model_profile
+
+    theirs: Any = anthropic_model_profile(model)
+    ours = profile_of(known("anthropic", model, "anthropic"))
+    assert ours.sampling is not theirs["anthropic_disallows_sampling_settings"]
+    assert (ours.thinking == "adaptive") is theirs["anthropic_supports_adaptive_thinking"]
+    if ours.thinking == "adaptive":
+        assert ("xhigh" in ours.efforts) is theirs["anthropic_supports_xhigh_effort"]
+        assert ("max" in ours.efforts) is theirs["anthropic_supports_max_effort"]
+
+
+@judged
+@pytest.mark.parametrize("model", GPT)
+def test_pydantic_ai_says_the_same_of_gpt(model: str) -> None:
+    from pydantic_ai.profiles.openai import openai_model_profile
+
+    theirs: Any = openai_model_profile(model)
+    ours = profile_of(known("openai", model, "openai-responses"))
+    assert set(ours.efforts) == set(theirs.get("openai_reasoning_efforts", ours.efforts))
+    assert ("none" in ours.efforts) is theirs["openai_supports_reasoning_effort_none"]
+    assert not ours.sampling
+
+
+@judged
+@pytest.mark.parametrize("model", ["gpt-5.6", "gpt-6-sol", "gpt-6-luna", "gpt-5.5", "gpt-5.4", "gpt-5.2", "gpt-5.1"])
+def test_pydantic_ai_says_too_that_these_can_do_without_thinking(model: str) -> None:
+    from pydantic_ai.profiles.openai import openai_model_profile
+
+    theirs: Any = openai_model_profile(model)
+    assert theirs["openai_supports_reasoning_effort_none"]
+    assert "none" in profile_of(known("openai", model, "openai-responses")).efforts
+
+
+@judged
+@pytest.mark.parametrize("model", GEMINI)
+def test_pydantic_ai_says_the_same_of_gemini(model: str) -> None:
+    from pydantic_ai.profiles.google import google_model_profile
+
+    theirs: Any = google_model_profile(model)
+    ours = profile_of(known("google", model, "gemini"))
+    assert {effort.upper() for effort in ours.efforts} == set(theirs["google_thinking_levels"])
+    assert (ours.thinking == "level") is theirs["google_supports_thinking_level"]
+
+
+@judged
+@pytest.mark.parametrize("model", ["grok-4.3", "grok-4.5", "grok-4.6", "grok-3-mini-x"])
+def test_pydantic_ai_says_the_same_of_grok(model: str) -> None:
+    from pydantic_ai.profiles.grok import grok_model_profile
+
+    theirs: Any = grok_model_profile(model)
+    assert set(profile_of(known("xai", model, "openai-chat")).efforts) == set(theirs["grok_reasoning_efforts"])

@@ -1,0 +1,66 @@
+"""Certificates: one that is not trusted is told as such, at once; one that the environment names is trusted."""
+
+import asyncio
+import ssl
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.models.conftest import CHAT, events_of, text_of
+from tests.models.replies import Reply
+from tests.models.server import Server
+from toolwright.models.connect import connect
+from toolwright.models.model import Model, ModelError
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=tmp_path, capture_output=True, check=False,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip("openssl cannot make a certificate here")
+    return tmp_path / "cert.pem"
+
+
+@pytest.fixture
+async def secure(certificate: Path) -> AsyncIterator[Server]:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, certificate.parent / "key.pem")
+    server = Server()
+    server.stream(*CHAT.write(Reply(text="x")))
+    listening = await asyncio.start_server(server.handle, "127.0.0.1", 0, ssl=context)
+    server.url = f"https://localhost:{listening.sockets[0].getsockname()[1]}/v1"
+    yield server
+    listening.close()
+
+
+def model_at(url: str) -> Model:
+    return connect("acme", "m", {"name": "Acme", "options": {"baseURL": url}})
+
+
+async def test_a_certificate_that_is_not_trusted_is_told_and_not_tried_again(secure: Server) -> None:
+    with pytest.raises(ModelError) as caught:
+        await events_of(model_at(secure.url))
+    assert "its certificate is not trusted" in str(caught.value)
+    assert "Set SSL_CERT_FILE" in str(caught.value)
+    assert not caught.value.retryable
+
+
+async def test_a_certificate_that_the_environment_names_is_trusted(
+    secure: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert text_of(await events_of(model_at(secure.url))) == "x"
+
+
+async def test_a_server_without_tls_is_told_as_such(server: Server) -> None:
+    server.stream(*CHAT.write(Reply(text="x")))
+    with pytest.raises(ModelError) as caught:
+        await events_of(model_at(server.url.replace("http:", "https:")))
+    assert "should begin with http:// or https://" in str(caught.value)
+    assert not caught.value.retryable

@@ -1,0 +1,270 @@
+"""What a session makes of a model's ways: variants, prices, titles, doubled ids, thinking aloud, what does not fit."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.models.conftest import CHAT, Format
+from tests.models.replies import Reply, sse
+from tests.models.server import Server, serving
+from tests.session.stage import AT_ONCE, call, calls, error_of, info_of, opened, results, says
+from toolwright.errors import UsageError
+from toolwright.messages import ReasoningPart
+from toolwright.models.catalog import Catalog
+from toolwright.models.fallback import FallbackModel
+from toolwright.models.info import ModelInfo, Prices
+from toolwright.models.model import SystemMessage
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
+from toolwright.models.sizes import tools_size
+from toolwright.session.budget import Budget
+from toolwright.session.events import SessionStatus
+from toolwright.session.prompt import Attached, Prompt
+from toolwright.session.system import reminder
+from toolwright.session.title import small_sibling
+from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
+
+
+@asynccontextmanager
+async def provider(project: Path, form: Format = CHAT, **record: Any) -> AsyncIterator[tuple[Server, Workspace]]:
+    (project / "a.txt").write_text("hello\nworld\n")
+    async with serving() as server:
+        said = {"name": "Acme", "api": form.api, "options": {"baseURL": server.url}, "models": {"m": record}}
+        workspace = make_workspace(project, config={"provider": {"acme": said}, "model": "acme/m"}, keep=True)
+        try:
+            yield server, workspace
+        finally:
+            await workspace.close()
+
+
+async def test_two_calls_of_one_id_both_run(project: Path) -> None:
+    made: list[Any] = [{**call("read", filePath=path), "id": "call_1"} for path in ("a.txt", "none.txt")]
+    async with opened(project, calls(*made), says("Done.")) as stage:
+        await stage.prompt()
+        first = stage.replies[0]
+        assert "hello" in results(first)[0]
+        assert "none.txt" in results(first)[1]
+        assert [part.state.input["filePath"] for part in first.calls] == ["a.txt", "none.txt"]
+
+
+@pytest.mark.parametrize("variant", ["low", "medium", "high", "max"])
+async def test_a_variant_reaches_the_provider(project: Path, variant: str) -> None:
+    async with provider(project, reasoning=True) as (server, workspace):
+        server.stream(*CHAT.write(Reply(text="x")))
+        await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go.", variant=variant))
+        assert server.seen[-1].body["reasoning_effort"] == ("high" if variant == "max" else variant)
+
+
+async def test_a_variant_that_is_not_there_is_an_error_that_names_those_that_are(project: Path) -> None:
+    async with provider(project, reasoning=True) as (server, workspace):
+        server.stream(*CHAT.write(Reply(text="x")))
+        message = (await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go.", variant="huge"))).message
+        failure = info_of(message).error
+        assert failure is not None
+        assert failure.data["message"] == "acme/m has no variant 'huge'. There are: low, medium, high, max."
+        assert server.seen == []
+
+
+async def test_a_model_without_tools_is_offered_none(project: Path) -> None:
+    async with provider(project, tool_call=False) as (server, workspace):
+        server.stream(*CHAT.write(Reply(text="x")))
+        await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go."))
+        assert "tools" not in server.seen[-1].body
+
+
+async def test_a_limit_on_costs_needs_a_price(project: Path) -> None:
+    model = ScriptedModel(says("x"), info=replace(DEFAULT_INFO, priced=False))
+    async with opened(project, model=model) as stage:
+        with pytest.raises(UsageError, match="none is known for scripted/"):
+            await stage.prompt(budget=Budget(cost=1.0))
+        assert stage.messages == []
+        assert (await stage.prompt()).text == "x"
+
+
+async def test_a_guess_is_called_one(project: Path) -> None:
+    model = ScriptedModel(says("x"), says("y"), info=replace(DEFAULT_INFO, known=False, guessed_from="older"))
+    async with opened(project, model=model) as stage:
+        await stage.prompt()
+        await stage.prompt()
+        told = [event.status["doing"] for event in stage.told(SessionStatus) if "doing" in event.status]
+        assert told == ["Limits and prices of scripted/scripted are not known; those of older are assumed"]
+
+
+async def test_the_reply_is_booked_on_the_model_that_gave_it(project: Path) -> None:
+    down = ScriptedModel({"error": {"kind": "quota", "retryable": False}}, info=replace(DEFAULT_INFO, id="down"))
+    usage = {"input": 1_000_000, "output": 0}
+    up = ScriptedModel(says("Here.", usage=usage), info=replace(DEFAULT_INFO, id="up", prices=Prices(input=2.0)))
+    both: Any = FallbackModel([down, up])
+    async with opened(project, model=both) as stage:
+        info = info_of(await stage.prompt())
+        assert (info.model_id, info.cost) == ("up", 2.0)
+        told = [event.status for event in stage.told(SessionStatus) if event.status["type"] == "retry"]
+        assert "Going on with scripted/up." in str(told[0]["message"])
+        assert told[0]["wait"] == "at once; attempt 2 of 6"
+
+
+async def test_a_wait_is_told_with_its_length_and_its_reason(project: Path) -> None:
+    script = says("", error={"kind": "overload", "message": "Busy.", "retry_after": 0.01}), says("Here.")
+    async with opened(project, *script) as stage:
+        await stage.prompt()
+        (told,) = [event.status for event in stage.told(SessionStatus) if event.status["type"] == "retry"]
+        assert told["wait"] == "waiting 0.01 s, as the provider asks; attempt 2 of 6"
+
+
+async def test_a_wait_that_is_too_long_is_told_too(project: Path) -> None:
+    async with opened(project, says("", error={"kind": "overload", "message": "Busy.", "retry_after": 600})) as stage:
+        failure = info_of(await stage.prompt()).error
+        assert failure is not None
+        assert failure.data["message"] == "Busy. The provider asks to wait 10 minutes, longer than is waited here."
+
+
+async def test_thinking_whose_first_tag_the_server_has_swallowed_is_no_answer(project: Path) -> None:
+    async with opened(project, says("Let me see.\n</think>\n\nIt is four.")) as stage:
+        message = await stage.prompt()
+        assert message.text == "It is four."
+        (thought,) = [part for part in message.parts.values() if isinstance(part, ReasoningPart)]
+        assert thought.text == "Let me see."
+
+
+async def test_a_tag_that_is_spoken_of_stays_in_the_answer(project: Path) -> None:
+    async with opened(project, says("Write `</think>` after it.")) as stage:
+        assert (await stage.prompt()).text == "Write `</think>` after it."
+
+
+# What does not fit.
+
+
+async def test_instructions_and_tools_that_do_not_fit_are_told_at_once(project: Path) -> None:
+    async with opened(project, says("x"), context=2048) as stage:
+        failure = info_of(await stage.prompt()).error
+        assert failure is not None
+        assert "The instructions and tools alone need about" in str(failure.data["message"])
+        assert "has 2.0k for them and the answer" in str(failure.data["message"])
+        assert stage.requests == []
+
+
+async def test_a_prompt_that_does_not_fit_is_told_at_once(project: Path) -> None:
+    async with opened(project, says("x"), context=16_000) as stage:
+        failure = info_of(await stage.prompt("word " * 20_000)).error
+        assert failure is not None
+        assert "The prompt with its files needs about 25.0k tokens" in str(failure.data["message"])
+        assert stage.requests == []
+
+
+async def test_a_summary_is_told_while_it_is_written_and_is_bounded(project: Path) -> None:
+    script = says("x", usage={"input": 60_000, "output": 10}), says("Goal: …", kind="compaction"), says("Done.")
+    async with opened(project, *script, context=64_000) as stage:
+        await stage.prompt()
+        await stage.prompt("And on.")
+        told = [event.status for event in stage.told(SessionStatus) if "doing" in event.status]
+        assert "writing a summary" in str(told[0]["doing"])
+        (summary,) = [one for one in stage.requests if one.settings.purpose == "compaction"]
+        assert summary.settings.max_output == 8_000
+
+
+async def test_a_file_that_the_model_cannot_take_is_told_to_the_user(project: Path) -> None:
+    (project / "a.pdf").write_bytes(b"%PDF-1.4 x")
+    async with opened(project, says("Seen.")) as stage:
+        await stage.prompt("Look.", files=(Attached(url="a.pdf"),))
+        told = [str(event.status["doing"]) for event in stage.told(SessionStatus) if "doing" in event.status]
+        assert told == ["a.pdf (application/pdf) is not shown: this model does not take PDF files."]
+
+
+async def test_a_small_context_leaves_room_to_work(project: Path) -> None:
+    async with opened(project, says("Hello."), context=16_384) as stage:
+        assert (await stage.prompt()).text == "Hello."
+        assert len(stage.requests) == 1
+
+
+async def test_a_small_context_is_offered_the_tools_in_few_words(project: Path) -> None:
+    sizes = {}
+    for context in (16_384, 200_000):
+        async with opened(project, says("Hello."), says("Again."), context=context) as stage:
+            await stage.prompt()
+            await stage.prompt("Once more.")
+            first, second = stage.requests
+            assert [one.name for one in first.tools] == [one.name for one in second.tools]
+            assert all(one is other for one, other in zip(first.tools, second.tools, strict=True))
+            sizes[context] = tools_size(first.tools)
+    assert sizes[16_384] < 0.7 * sizes[200_000], sizes
+
+
+# The date, titles, circles.
+
+
+async def test_the_system_prompt_stays_as_it_is_over_midnight(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(project, says("One."), says("Two.")) as stage:
+        await stage.prompt()
+        monkeypatch.setattr("toolwright.session.system.now", lambda: 4_000_000_000_000)
+        await stage.prompt("Next.")
+        systems = [[one for one in seen.messages if isinstance(one, SystemMessage)] for seen in stage.requests]
+        assert systems[0] == systems[1]
+        assert "Today is Tuesday, 02 October 2096." in json.dumps(str(stage.requests[1].messages[-1]))
+
+
+def test_a_day_is_told_once() -> None:
+    day = 86_400_000
+    assert reminder("build", "build", 0) == ""
+    assert "Today is" in reminder("build", "build", day)
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("anthropic/claude-opus-5-5", "claude-haiku-5-5"),
+        ("openai/gpt-6.1-sol", "gpt-6-luna"),
+        ("google/gemini-4-argon", "gemini-3.8-flash"),
+        ("openrouter/anthropic/claude-sonnet-4.5", None),
+        ("openrouter/google/gemini-2.5-pro", None),
+    ],
+)
+def test_titles_are_asked_of_a_small_model_of_the_same_maker(name: str, small: str | None) -> None:
+    catalog = Catalog()
+    info = catalog.find(name)
+    found = small_sibling(info, catalog.models(info.provider))
+    assert (found.id if found else None) == small
+
+
+def test_a_word_inside_another_makes_no_model_small() -> None:
+    models = [ModelInfo(provider="p", id="gemini-9"), ModelInfo(provider="p", id="minimax-m9")]
+    assert small_sibling(ModelInfo(provider="p", id="x"), models) is None
+
+
+async def test_a_title_is_short_and_waits_its_turn_on_a_local_server(project: Path) -> None:
+    async with provider(project) as (server, workspace):
+        server.stream(*CHAT.write(Reply(text="x")))
+        turns = workspace.sessions.create()
+        turns.turns.settings = replace(turns.turns.settings, retry=AT_ONCE)
+        await turns.turns.answer(Prompt(text="Go."))
+        await workspace.titles.settled()
+        asked = ["You are a title generator" in seen.raw.decode() for seen in server.seen]
+        assert asked == [False, True]
+        assert server.seen[1].body["max_tokens"] == 100
+
+
+async def test_a_circle_of_eight_calls_is_noticed(project: Path) -> None:
+    names = [f"{number}.txt" for number in range(8)]
+    script = [calls(call("read", filePath=name)) for _ in range(3) for name in names]
+    async with opened(project, *script, says("Done.")) as stage:
+        await stage.prompt()
+        assert "doom_loop" in [question.permission for question in stage.user.questions]
+
+
+async def test_a_turn_ends_after_some_hundred_steps_if_nobody_says_otherwise(project: Path) -> None:
+    assert Budget().steps == 500
+    script = [calls(call("read", filePath=f"{number}.txt")) for number in range(9)]
+    async with opened(project, *script) as stage:
+        assert error_of(await stage.prompt(budget=Budget(steps=3))) == "LimitReachedError"
+
+
+async def test_an_emoji_in_two_halves_is_stored_whole(project: Path) -> None:
+    async with provider(project) as (server, workspace):
+        pieces = [b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % half for half in (b"\\ud83d", b"\\ude00")]
+        server.stream(*pieces, sse("[DONE]"))
+        message = (await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go."))).message
+        assert message.text == "😀"
