@@ -15,6 +15,7 @@ from toolwright.config.load import Config
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
+from toolwright.extensions import foreign_folders
 from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
@@ -24,6 +25,7 @@ from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
+    from toolwright.commands import Commands
     from toolwright.files.store import Files
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
@@ -173,6 +175,13 @@ class Services:
                 config_folders=[folder.path for folder in self.config.folders],
             )
         )
+
+    @cached_property
+    def commands(self) -> "Commands":
+        """The prompts with a name."""
+        from toolwright.commands import Commands
+
+        return Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
 
     @cached_property
     def fetcher(self) -> "Fetcher":

@@ -8,6 +8,7 @@ COMMANDS = {
     "session": "list, show, copy and delete sessions; take their changes back",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
+    "command": "list the commands: prompts with a name",
     "permission": "explain a decision, test your rules, list and revoke approvals",
     "config": "show the settings that hold here and where each comes from",
     "models": "the models that are known",

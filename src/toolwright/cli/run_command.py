@@ -32,10 +32,12 @@ def _parser() -> argparse.ArgumentParser:
             "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
+            "  tw run --command review main\n"
             "  tw run 'play it' --model scripted/turns.json"
         ),
     )
     made.add_argument("prompt", nargs="*", help="what you want; read from stdin if it is piped in")
+    made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
     made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
@@ -57,6 +59,8 @@ async def _run(options: argparse.Namespace) -> int:
     user = answerer(yes=options.yes, no=options.no)
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
+        if options.command:
+            workspace.commands[options.command]  # an unknown one leaves no empty session behind
         session = _session(workspace, options)
         result = await _answered(workspace, session, options)
         await workspace.titles.settled()
@@ -101,7 +105,7 @@ def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
 
 def _text(options: argparse.Namespace) -> str:
     text = " ".join(options.prompt)
-    if not sys.stdin.isatty() and not text:
+    if not sys.stdin.isatty() and not text and not options.command:
         text = sys.stdin.read()
     return text
 
@@ -113,15 +117,7 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
         workspace.bus.subscribe(Live(session.id, colour=_wants_colour()))
     else:
         workspace.bus.subscribe(Quiet(session.id))
-    asking = session.prompt(
-        _text(options),
-        files=options.file,
-        agent=options.agent,
-        model=options.model,
-        variant=options.variant,
-        budget=_budget(workspace.turn_settings.budget, options),
-    )
-    task = asyncio.create_task(asking)
+    task = asyncio.create_task(_asked(workspace, session, options))
     _stop_on_interrupt(session)
     try:
         return await task
@@ -130,6 +126,26 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
         if not session.conversation.messages:
             await workspace.sessions.delete(session.id)
         raise
+
+
+async def _asked(workspace: Workspace, session: Session, options: argparse.Namespace) -> TurnResult:
+    text, agent, model = _text(options), options.agent, options.model
+    if options.command:
+        from toolwright.commands import fill_in, is_subtask
+
+        command = workspace.commands[options.command]
+        text = await fill_in(command, options.prompt, session)
+        agent, model = command.agent or agent, model or command.model
+        if is_subtask(command, session):
+            session = workspace.sessions.create(title=f"/{command.name}", parent=session)
+    return await session.prompt(
+        text,
+        files=options.file,
+        agent=agent,
+        model=model,
+        variant=options.variant,
+        budget=_budget(workspace.turn_settings.budget, options),
+    )
 
 
 def _wants_colour() -> bool:

@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwright.config.load import Config
-from toolwright.extension import Extension, ExtensionProblem
+from toolwright.config.places import between
+from toolwright.extension import Extension, ExtensionProblem, Hook
+from toolwright.folders import Folders
 
 if TYPE_CHECKING:
     from toolwright.extensions.hosts import Hosts
@@ -22,7 +24,32 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
 
     What a project brings counts only if it is trusted; `pure` leaves plugins out.
     """
-    return [Extension(name="tool files", start=partial(_with_tool_files, active_folders(config)))]
+    return [
+        Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
+        Extension(name="commands", start=_with_commands),
+    ]
+
+
+def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
+    """The folders of one kind that Claude Code keeps, the user's before the project's, if the settings want them."""
+    if kind not in config.settings.foreign.claude:
+        return []
+    return [keeper / ".claude" / kind for keeper in (folders.home, *between(config.root, config.directory))]
+
+
+@asynccontextmanager
+async def _with_commands(workspace: "Workspace") -> AsyncIterator[None]:
+    """A prompt that begins with `/name` is what that command comes to."""
+
+    async def hook(proceed: Any, prompt: Any, session_id: str) -> Any:
+        if not prompt.text.startswith("/"):
+            return await proceed(prompt)
+        from toolwright.commands import answer_command
+
+        return await answer_command(proceed, prompt, session_id, workspace.commands, workspace.sessions)
+
+    workspace.hooks.append(Hook(prompt=hook))
+    yield
 
 
 def active_folders(config: Config) -> list[Path]:

@@ -206,6 +206,19 @@ class ProgramSettings(Section):
     initialization: Annotated[Json, user_only("what a language server is told at the start")] = NONE
 
 
+class ForeignSection(Section):
+    """What is read of other programs' set-ups."""
+
+    claude: Annotated[
+        Names,
+        user_only(
+            "what to read in `.claude`, yours and the project's: `agents`, `commands`, `hooks`",
+            within,
+            schema={"items": {"enum": ["agents", "commands", "hooks"]}},
+        ),
+    ] = ()
+
+
 class AgentSettings(Section):
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
@@ -262,7 +275,7 @@ class Settings(Section):
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
     command: Annotated[
-        Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
+        Mapping[str, CommandSettings], user_only("prompts with a name, see [commands.md](commands.md)", default="none")
     ] = NONE
     mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = NONE
     formatter: Annotated[
@@ -293,6 +306,7 @@ class Settings(Section):
         ),
     ] = ""
     search: SearchSection = SearchSection()
+    foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()
     )
