@@ -240,7 +240,7 @@ def _quoted(value: str, quote: str) -> str:
     if quote == "'":
         return value.replace("'", "'\\''")
     if quote == '"':
-        return re.sub(r'([\\"$`!])', r"\\\1", value)
+        return re.sub(r'([\\"$`])', r"\\\1", value)
     import shlex
 
     return shlex.quote(value)

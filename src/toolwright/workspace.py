@@ -33,6 +33,7 @@ from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import Services
 
 if TYPE_CHECKING:
+    from toolwright.extensions.plugins import Plugins
     from toolwright.models.model import Model
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
@@ -159,6 +160,8 @@ class Workspace(Services):
         """The extensions that are left out, and why."""
         self.reports: list[Callable[[], Iterable[ExtensionProblem]]] = []
         """Ask these for more of them: what is left out may change while the workspace is open."""
+        self.plugins: Plugins | None = None
+        """The plugins, where there are any."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
         self.closed = False

@@ -248,7 +248,8 @@ async def test_a_second_list_starts_no_process(project: Path) -> None:
     async with _opened(project) as workspace:
         tools = await workspace.registry.tools("", "", workspace.session().standing)
         assert "word" in {tool.id for tool in tools}
-        assert "scopes" not in workspace.__dict__
+        assert not workspace.scopes._open
+        assert workspace.scopes._keeper._socket is None
 
 
 async def test_a_tool_that_ends_its_process_fails_alone(project: Path) -> None:

@@ -1,7 +1,7 @@
 """What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolwright.workspace import Workspace
 
 TOOL_FOLDERS = ("tool", "tools")
+PLUGIN_FOLDERS = ("plugin", "plugins")
 
 
 def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool = False) -> list[Extension]:
@@ -24,10 +25,31 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
 
     What a project brings counts only if it is trusted; `pure` leaves plugins out.
     """
-    return [
+    found = [
         Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
         Extension(name="commands", start=_with_commands),
     ]
+    if not pure and not _is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
+        from toolwright.extensions.typed import typed_extensions
+
+        found += typed_extensions(config, active_folders(config))
+        found.append(Extension(name="plugins", start=_with_plugins))
+    return found
+
+
+def _has_plugins(config: Config) -> bool:
+    folders = active_folders(config)
+    return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
+
+
+def _with_plugins(workspace: "Workspace") -> AbstractAsyncContextManager[None]:
+    from toolwright.extensions.plugin_hooks import with_plugins
+
+    return with_plugins(workspace)
+
+
+def _is_true(text: str | None) -> bool:
+    return (text or "").lower() in ("1", "true")
 
 
 def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
@@ -76,6 +98,7 @@ async def _with_tool_files(folders: Sequence[Path], workspace: "Workspace") -> A
 
 def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
     from toolwright.config.trust import is_trusted
+    from toolwright.extensions.memory import Memory
     from toolwright.extensions.tool_files import Place, ToolFiles
 
     project = {folder.path for folder in workspace.config.folders if folder.level == "project"}
@@ -84,7 +107,7 @@ def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
         places=[Place(path=folder, is_project=folder in project) for folder in reversed(folders)],
         registry=workspace.registry,
         hosts=hosts_of(workspace),
-        cache=workspace.folders.cache / "tools",
+        memory=Memory(folder=workspace.folders.cache / "tools"),
         still_trusted=lambda: workspace.trusted_for_once or is_trusted(workspace.directory, workspace.folders),
     )
     workspace.reports.append(
@@ -99,8 +122,9 @@ def hosts_of(workspace: "Workspace") -> "Hosts":
     if made is None:
         from toolwright.extensions.hosts import Hosts
 
+        scopes = workspace.scopes  # before the hosts, so that they are closed before it
         made = Hosts(
-            scopes=lambda: workspace.scopes,
+            scopes=lambda: scopes,
             folders=workspace.folders,
             environment=workspace.environment,
             directory=workspace.directory,

@@ -5,9 +5,9 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from toolwright.errors import ToolError
+from toolwright.errors import Kind, ToolError
 from toolwright.process.scope import Program, Scope, Scopes
 from toolwright.record import record
 from toolwright.request import Request
@@ -21,7 +21,7 @@ KEPT = 16 * 1024
 """Bytes of what a host wrote to stderr last."""
 FAREWELL = 0.5
 """Seconds a host has to end by itself, and a stopped call to notice that it was stopped."""
-_KINDS = frozenset({"schema", "denied", "rejected", "aborted", "timeout", "missing", "not_found", "too_large"})
+_KINDS = frozenset(get_args(Kind))
 
 
 class HostFailure(ToolError):
@@ -83,6 +83,10 @@ class Host:
         finally:
             del self._contexts[ctx.call_id]
         return result_of(answer)
+
+    @property
+    def is_running(self) -> bool:
+        return self._link is not None and not self._link.peer.ended.is_set()
 
     def retire(self) -> None:
         """Let calls under way end where they are; the next request starts the program anew."""

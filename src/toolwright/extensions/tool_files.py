@@ -1,8 +1,6 @@
 """Tools from the `tool/` and `tools/` folders beside the settings: found again before every call that could mean one."""
 
 import asyncio
-import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -12,7 +10,7 @@ from typing import Any
 from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.manifests import manifest_tool
-from toolwright.private import make_folder
+from toolwright.extensions.memory import Memory
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
 from toolwright.tool import MAX_NAME, Json, Result, Tool, ToolContext
@@ -48,7 +46,7 @@ class ToolFiles:
     places: Sequence[Place]
     registry: Registry
     hosts: Hosts
-    cache: Path
+    memory: Memory
     still_trusted: Callable[[], bool] = lambda: True
     """Whether what a project brings may still run, asked when some of it has changed."""
     problems: dict[str, str] = field(default_factory=dict[str, str])
@@ -144,10 +142,10 @@ class ToolFiles:
                 raise ToolError(f"{file} cannot be read, or has more than {LARGEST:,} bytes.")
             if path.suffix == ".json":
                 return Described(tools=(manifest_tool(path, tool_id(path, "default"), self.hosts),), files=own)
-            said = self._cached(file)
+            said = self.memory.recall(file)
             if said is None:
                 said = await self.hosts.load(path)
-                self._store(file, said)
+                self.memory.store(file, said)
             tools = tuple(self._tool(path, one) for one in said["tools"])
         except (ToolError, OSError, ValueError) as error:
             return Described(files=own, problem=_short(str(error), file))
@@ -170,31 +168,6 @@ class ToolFiles:
             asks=bool(said.get("asks")),
             permission=str(said.get("permission") or ""),
         )
-
-    # What is remembered of files, so that a list of tools starts no process.
-
-    def _cached(self, file: str) -> Json | None:
-        try:
-            said: Any = json.loads(self._cache_file(file).read_text("utf-8"))
-            if said["version"] == 1 and all(_hash(one) == digest for one, digest in said["files"].items()):
-                return {"tools": said["tools"], "files": list(said["files"])}
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        return None
-
-    def _store(self, file: str, said: Json) -> None:
-        hashes = {one: _hash(one) for one in said["files"]}
-        text = json.dumps({"version": 1, "tools": said["tools"], "files": hashes})
-        try:
-            make_folder(self.cache)
-            scratch = self._cache_file(file).with_suffix(f".{os.getpid()}")
-            scratch.write_text(text, "utf-8")
-            scratch.replace(self._cache_file(file))
-        except OSError:
-            pass  # the next list loads it again
-
-    def _cache_file(self, file: str) -> Path:
-        return self.cache / f"{hashlib.sha256(os.fsencode(file)).hexdigest()[:32]}.json"
 
 
 def tool_id(path: Path, name: str) -> str:
@@ -237,11 +210,6 @@ def _stamp(file: str) -> Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _hash(file: str) -> str:
-    with open(file, "rb") as stream:  # noqa: PTH123 - on text
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _short(text: str, file: str) -> str:

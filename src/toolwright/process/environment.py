@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -12,6 +13,10 @@ SECRETS = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIA
 """Names of variables that are secrets more often than not."""
 UNSUITABLE = ("fish", "nu")
 """Shells that do not read the commands models write."""
+
+
+ADDED: "ContextVar[Mapping[str, str] | None]" = ContextVar("ADDED", default=None)
+"""Variables for the commands of the call under way alone, where an extension has some to add."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
-from toolwright.process.environment import Withholding, choose_shell
+from toolwright.process.environment import ADDED, Withholding, choose_shell
 from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
@@ -163,7 +163,7 @@ class Jobs:
         program = Program(
             argv=wrapped.argv,
             cwd=cwd,
-            env={**self._environment, "PWD": str(cwd), **wrapped.env},
+            env={**self._environment, **(ADDED.get() or {}), "PWD": str(cwd), **wrapped.env},
             stdin="pipe" if takes_input else "closed",
             confinement=wrapped.confinement,
         )

@@ -288,7 +288,7 @@ class Settings(Section):
         Names,
         tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
-    plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
+    plugin: Annotated[tuple[Any, ...], user_only("plugins, see [extensions.md](extensions.md#plugins)")] = ()
     shell: Annotated[
         str,
         user_only("the shell for commands", default="`$SHELL`, unless it is fish or nu; else bash, or zsh on macOS"),
