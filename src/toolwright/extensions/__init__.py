@@ -29,6 +29,8 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
         Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
         Extension(name="commands", start=_with_commands),
     ]
+    if config.settings.hooks or "hooks" in config.settings.foreign.claude or config.settings.experimental.hook:
+        found.append(Extension(name="hooks", start=_with_shell_hooks))
     if not pure and not _is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
         from toolwright.extensions.typed import typed_extensions
 
@@ -46,6 +48,12 @@ def _with_plugins(workspace: "Workspace") -> AbstractAsyncContextManager[None]:
     from toolwright.extensions.plugin_hooks import with_plugins
 
     return with_plugins(workspace)
+
+
+def _with_shell_hooks(workspace: "Workspace") -> AbstractAsyncContextManager[None]:
+    from toolwright.extensions.shell_moments import with_shell_hooks
+
+    return with_shell_hooks(workspace)
 
 
 def _is_true(text: str | None) -> bool:

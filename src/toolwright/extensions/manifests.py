@@ -1,6 +1,5 @@
 """Tools in any language: an executable, and a manifest beside it that says what it takes."""
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -8,13 +7,10 @@ from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
-from toolwright.process.scope import Program, Scope
+from toolwright.extensions.program import run_program
 from toolwright.schema import problems_with
 from toolwright.tool import Json, Result, Tool, ToolContext
 
-MOST_OUTPUT = 16 * 1024 * 1024
-"""Bytes of its output that are kept."""
-_CHUNK = 64 * 1024
 _MANIFEST = {
     "type": "object",
     "properties": {
@@ -54,52 +50,9 @@ async def _output(command: list[str], arguments: Json, ctx: ToolContext, hosts: 
         "TOOLWRIGHT_CALL": ctx.call_id,
         "TOOLWRIGHT_AGENT": ctx.agent,
     }
-    scope = await hosts.scopes().start(
-        Program(argv=command, cwd=ctx.directory, env=env, stdin="pipe", stderr="pipe")
-    )
-    try:
-        reading = asyncio.gather(_read(scope.stdout), _read(scope.stderr or -1))
-        await _write(scope, json.dumps(arguments, ensure_ascii=False).encode())
-        end = await scope.ended()
-        # Only now, so that what it may have left running does not keep the pipes open.
-        await scope.stop()
-        out, err = await reading
-    finally:
-        await asyncio.shield(scope.stop())
-        scope.release()
-    if end.code != 0:
-        how = f"ended with code {end.code}" if end.signal is None else f"was ended by signal {end.signal}"
-        said = err.strip() or out.strip()
-        raise ToolError(f"{Path(command[0]).name} {how}{f': {said}' if said else ''}")
-    return out
-
-
-async def _read(descriptor: int) -> str:
-    """All a program writes, up to a limit; what goes beyond it is read and dropped."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    pipe = os.fdopen(os.dup(descriptor), "rb", 0)
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    kept = bytearray()
-    try:
-        while data := await reader.read(_CHUNK):
-            kept += data[: MOST_OUTPUT - len(kept)]
-    finally:
-        transport.close()
-    return kept.decode("utf-8", "replace")
-
-
-async def _write(scope: Scope, data: bytes) -> None:
-    assert scope.stdin is not None
-    loop = asyncio.get_running_loop()
-    unused = asyncio.StreamReaderProtocol(asyncio.StreamReader())
-    transport, _ = await loop.connect_write_pipe(lambda: unused, os.fdopen(os.dup(scope.stdin), "wb", 0))
-    scope.close_stdin()
-    writer = asyncio.StreamWriter(transport, unused, None, loop)
-    try:
-        writer.write(data)
-        await writer.drain()
-    except OSError:
-        pass  # a program need not read what it is given
-    finally:
-        writer.close()
+    given = json.dumps(arguments, ensure_ascii=False).encode()
+    done = await run_program(hosts.scopes(), command, cwd=ctx.directory, env=env, given=given)
+    if done.code != 0:
+        said = done.err.strip() or done.out.strip()
+        raise ToolError(f"{Path(command[0]).name} {done.how}{f': {said}' if said else ''}")
+    return done.out

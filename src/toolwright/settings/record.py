@@ -139,7 +139,7 @@ class ExperimentalSection(Section):
     ] = None
     open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
     disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
-    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = NONE
+    hook: Annotated[Json, user_only("the reference's older `file_edited` and `session_completed`")] = NONE
 
 
 class ProviderSettings(Section):
@@ -288,6 +288,14 @@ class Settings(Section):
         Names,
         tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
+    hooks: Annotated[
+        Json,
+        user_only(
+            "programs to run at certain moments, see [extensions.md](extensions.md#hooks)",
+            schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},
+            default="none",
+        ),
+    ] = NONE
     plugin: Annotated[tuple[Any, ...], user_only("plugins, see [extensions.md](extensions.md#plugins)")] = ()
     shell: Annotated[
         str,
