@@ -15,7 +15,7 @@ from toolwright.config.load import Config
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
-from toolwright.extensions import foreign_folders
+from toolwright.extensions import active_folders, foreign_folders
 from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
@@ -26,6 +26,7 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.commands import Commands
+    from toolwright.extensions.hosts import Hosts
     from toolwright.files.store import Files
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
@@ -173,6 +174,23 @@ class Services:
                 root=self.config.root,
                 directory=self.directory,
                 config_folders=[folder.path for folder in self.config.folders],
+            )
+        )
+
+    @cached_property
+    def hosts(self) -> "Hosts":
+        """The programs in which tools and plugins of other people run."""
+        from toolwright.extensions.hosts import Hosts
+
+        scopes = self.scopes  # before the hosts, so that they are closed before it
+        return self.closing(
+            Hosts(
+                scopes=lambda: scopes,
+                folders=self.folders,
+                environment=self.environment,
+                directory=self.directory,
+                worktree=self.config.root,
+                config_folders=active_folders(self.config),
             )
         )
 

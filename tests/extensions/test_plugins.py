@@ -150,8 +150,8 @@ async def test_hooks_around_prompts_and_requests(project: Path, name: str, text:
 async def test_hooks_fire_for_calls_in_a_batch_and_of_subagents(project: Path, name: str, text: str) -> None:
     _write(project, name, text)
     (project / "a.txt").write_text("text\n")
-    read = {"name": "read", "args": {"filePath": "a.txt"}}
-    task = {"name": "task", "args": {"description": "d", "prompt": "p", "subagent_type": "general"}}
+    read: Any = {"name": "read", "args": {"filePath": "a.txt"}}
+    task: Any = {"name": "task", "args": {"description": "d", "prompt": "p", "subagent_type": "general"}}
     model = ScriptedModel({"tools": [task]}, {"tools": [read]}, {"text": "below"}, {"text": "Done."})
     config = {"experimental": {"batch_tool": True}}
     async with make_workspace(project, model=model, config=config) as workspace, workspace.session() as session:
@@ -196,7 +196,10 @@ async def test_a_guard_that_hangs_blocks_the_call_and_nothing_else(
 async def test_plugins_of_the_settings_come_first_and_are_found_from_their_file(project: Path) -> None:
     extra = project / "extra"
     extra.mkdir()
-    adding = "def plugin(host):\n    def after(i, o):\n        o['output'] += {!r} + str(host.options.get('x', ''))\n    return {{'tool.execute.after': after}}\n"
+    adding = (
+        "def plugin(host):\n    def after(i, o):\n        o['output'] += {!r} + str(host.options.get('x', ''))\n"
+        "    return {{'tool.execute.after': after}}\n"
+    )
     (extra / "one.py").write_text(adding.format(" one"))
     _write(project, "two.py", adding.format(" two"))
     (project / "opencode.json").write_text(json.dumps({"plugin": [["./extra/one.py", {"x": 1}], "missing-package"]}))

@@ -109,9 +109,9 @@ async def test_prompts_may_be_blocked_or_given_context(project: Path) -> None:
 
 async def test_a_session_is_told_of_at_its_start_at_its_end_and_at_each_stop(project: Path) -> None:
     model = ScriptedModel({"text": "One."}, {"text": "Two."})
-    stop = 'case $(tee -a seen.jsonl) in *\'"stop_hook_active": false\'*) echo go on >&2; exit 2;; esac'
+    stop = "case $(tee -a seen.jsonl) in *'\"stop_hook_active\": false'*) echo go on >&2; exit 2;; esac"
     note = "cat >> seen.jsonl"
-    config = {"hooks": {}}
+    config: Json = {"hooks": {}}
     for event, command in (("SessionStart", f"{note}; echo Begun."), ("Stop", stop), ("SessionEnd", note)):
         config["hooks"] |= _hooks(event, f"{command}; echo >> seen.jsonl")["hooks"]
     config["hooks"]["Stop"] = _hooks("Stop", stop)["hooks"]["Stop"]
@@ -126,10 +126,10 @@ async def test_a_session_is_told_of_at_its_start_at_its_end_and_at_each_stop(pro
 
 async def test_hooks_fire_for_subagents(project: Path) -> None:
     (project / "a.txt").write_text("text\n")
-    read = {"name": "read", "args": {"filePath": "a.txt"}}
-    task = {"name": "task", "args": {"description": "d", "prompt": "p", "subagent_type": "general"}}
+    read: Any = {"name": "read", "args": {"filePath": "a.txt"}}
+    task: Any = {"name": "task", "args": {"description": "d", "prompt": "p", "subagent_type": "general"}}
     model = ScriptedModel({"tools": [task]}, {"tools": [read]}, {"text": "below"}, {"text": "Done."})
-    config = {"hooks": {}}
+    config: Json = {"hooks": {}}
     for event in ("PreToolUse", "SubagentStop", "Stop"):
         config["hooks"] |= _hooks(event, "cat >> seen.jsonl; echo >> seen.jsonl")["hooks"]
     async with make_workspace(project, model=model, config=config) as workspace, workspace.session() as session:
@@ -156,7 +156,9 @@ async def test_claudes_own_settings_are_read_on_request_and_on_trust(project: Pa
 
 async def test_an_untrusted_project_brings_no_hooks(project: Path) -> None:
     mark = project / "mark"
-    hooks = _hooks("PreToolUse", f"touch {mark}") | {"experimental": {"hook": {"session_completed": [{"command": ["touch", str(mark)]}]}}}
+    hooks = _hooks("PreToolUse", f"touch {mark}") | {
+        "experimental": {"hook": {"session_completed": [{"command": ["touch", str(mark)]}]}}
+    }
     (project / "opencode.json").write_text(json.dumps(hooks))
     async with make_workspace(project, trust=False, model=ScriptedModel({"text": "Done."})) as workspace:
         await workspace.call("read", filePath="opencode.json")

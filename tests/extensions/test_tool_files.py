@@ -267,7 +267,7 @@ async def test_a_stopped_call_reaches_the_tool(project: Path, tmp_path: Path) ->
     async with _opened(project) as workspace:
         session = workspace.session()
         waiting = asyncio.create_task(session.call("math_wait", mark=str(mark)))
-        while not mark.exists():
+        while not mark.exists():  # noqa: ASYNC110 - a file of another process
             await asyncio.sleep(0.01)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -299,7 +299,9 @@ async def test_an_executable_with_a_manifest(project: Path) -> None:
         "command": ["./run.sh"],
     }
     _write(project, "up.json", json.dumps(manifest))
-    script = _write(project, "run.sh", '#!/bin/sh\nread line\ncase "$line" in *fail*) echo oh no >&2; exit 3;; esac\necho "$line"\n')
+    script = _write(
+        project, "run.sh", '#!/bin/sh\nread line\ncase "$line" in *fail*) echo oh no >&2; exit 3;; esac\necho "$line"\n'
+    )
     script.chmod(0o755)
     async with _opened(project) as workspace:
         session = workspace.session()

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from toolwright.config.load import Config
 from toolwright.config.places import between
 from toolwright.extension import Extension, ExtensionProblem, Hook
+from toolwright.extensions.home import Home
 from toolwright.folders import Folders
 
 if TYPE_CHECKING:
-    from toolwright.extensions.hosts import Hosts
     from toolwright.extensions.tool_files import ToolFiles
-    from toolwright.workspace import Workspace
 
 TOOL_FOLDERS = ("tool", "tools")
 PLUGIN_FOLDERS = ("plugin", "plugins")
@@ -44,13 +43,13 @@ def _has_plugins(config: Config) -> bool:
     return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
 
 
-def _with_plugins(workspace: "Workspace") -> AbstractAsyncContextManager[None]:
+def _with_plugins(workspace: Home) -> AbstractAsyncContextManager[None]:
     from toolwright.extensions.plugin_hooks import with_plugins
 
     return with_plugins(workspace)
 
 
-def _with_shell_hooks(workspace: "Workspace") -> AbstractAsyncContextManager[None]:
+def _with_shell_hooks(workspace: Home) -> AbstractAsyncContextManager[None]:
     from toolwright.extensions.shell_moments import with_shell_hooks
 
     return with_shell_hooks(workspace)
@@ -68,7 +67,7 @@ def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
 
 
 @asynccontextmanager
-async def _with_commands(workspace: "Workspace") -> AsyncIterator[None]:
+async def _with_commands(workspace: Home) -> AsyncIterator[None]:
     """A prompt that begins with `/name` is what that command comes to."""
 
     async def hook(proceed: Any, prompt: Any, session_id: str) -> Any:
@@ -88,7 +87,7 @@ def active_folders(config: Config) -> list[Path]:
 
 
 @asynccontextmanager
-async def _with_tool_files(folders: Sequence[Path], workspace: "Workspace") -> AsyncIterator[None]:
+async def _with_tool_files(folders: Sequence[Path], workspace: Home) -> AsyncIterator[None]:
     files: ToolFiles | None = None
 
     async def refresh() -> None:
@@ -104,7 +103,7 @@ async def _with_tool_files(folders: Sequence[Path], workspace: "Workspace") -> A
     workspace.registry.refresh = None
 
 
-def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
+def _tool_files(folders: Sequence[Path], workspace: Home) -> "ToolFiles":
     from toolwright.config.trust import is_trusted
     from toolwright.extensions.memory import Memory
     from toolwright.extensions.tool_files import Place, ToolFiles
@@ -114,7 +113,7 @@ def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
         # The project's own come before the user's, as its settings come after and win.
         places=[Place(path=folder, is_project=folder in project) for folder in reversed(folders)],
         registry=workspace.registry,
-        hosts=hosts_of(workspace),
+        hosts=workspace.hosts,
         memory=Memory(folder=workspace.folders.cache / "tools"),
         still_trusted=lambda: workspace.trusted_for_once or is_trusted(workspace.directory, workspace.folders),
     )
@@ -122,24 +121,3 @@ def _tool_files(folders: Sequence[Path], workspace: "Workspace") -> "ToolFiles":
         lambda: [ExtensionProblem(name=file, reason=reason) for file, reason in files.problems.items()]
     )
     return files
-
-
-def hosts_of(workspace: "Workspace") -> "Hosts":
-    """The hosts in which other people's files run here; made once, closed with the workspace."""
-    made: Hosts | None = workspace.__dict__.get("_hosts")
-    if made is None:
-        from toolwright.extensions.hosts import Hosts
-
-        scopes = workspace.scopes  # before the hosts, so that they are closed before it
-        made = Hosts(
-            scopes=lambda: scopes,
-            folders=workspace.folders,
-            environment=workspace.environment,
-            directory=workspace.directory,
-            worktree=workspace.config.root,
-            config_folders=active_folders(workspace.config),
-        )
-        workspace.__dict__["_hosts"] = workspace.closing(made)
-    return made
-
-

@@ -160,9 +160,7 @@ class Link:
         self._said = said
 
     @classmethod
-    async def start(
-        cls, scopes: Scopes, argv: Sequence[str], cwd: Path, env: Mapping[str, str], host: Host
-    ) -> "Link":
+    async def start(cls, scopes: Scopes, argv: Sequence[str], cwd: Path, env: Mapping[str, str], host: Host) -> "Link":
         scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
         loop = asyncio.get_running_loop()
         assert scope.stdin is not None

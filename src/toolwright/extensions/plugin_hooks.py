@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolwright.events import Event
 from toolwright.extension import ExtensionProblem, Hook
 from toolwright.extensions.answering import answering_first
+from toolwright.extensions.home import Home
+from toolwright.extensions.memory import Memory
 from toolwright.extensions.plugins import Plugin, Plugins, plugin_sources
 from toolwright.extensions.typed import entry_point, is_typed
-from toolwright.extensions.memory import Memory
 from toolwright.hooks import Proceed
 from toolwright.inbox import Question, Reply
 from toolwright.models.hooked import ModelRequest, Stream
@@ -21,9 +22,6 @@ from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.tool import Call, Json, Result, ToolContext
 
-if TYPE_CHECKING:
-    from toolwright.workspace import Workspace
-
 WAITING = 1000
 """Events that wait for slow plugins before the oldest are dropped."""
 FAREWELL = 5.0
@@ -31,23 +29,21 @@ FAREWELL = 5.0
 
 
 @asynccontextmanager
-async def with_plugins(workspace: "Workspace") -> AsyncIterator[None]:
+async def with_plugins(workspace: Home) -> AsyncIterator[None]:
     """Join the plugins of the settings and folders to a workspace, as long as it is open."""
-    from toolwright.extensions import active_folders, hosts_of
+    from toolwright.extensions import active_folders
 
     sources, missing = plugin_sources(workspace.config, active_folders(workspace.config))
     missing = [(name, reason) for name, reason in missing if entry_point(name) is None]
     plugins = Plugins(
         plugins=[Plugin(source=source) for source in sources if not is_typed(source.path)],
-        hosts=hosts_of(workspace),
+        hosts=workspace.hosts,
         registry=workspace.registry,
         memory=Memory(folder=workspace.folders.cache / "plugins"),
     )
     workspace.problems += (ExtensionProblem(name=name, reason=reason) for name, reason in missing)
     workspace.reports.append(
-        lambda: [
-            ExtensionProblem(name=str(one.source.path), reason=one.error) for one in plugins.plugins if one.error
-        ]
+        lambda: [ExtensionProblem(name=str(one.source.path), reason=one.error) for one in plugins.plugins if one.error]
     )
     workspace.plugins = plugins
     hook = _hook(plugins)
@@ -92,7 +88,9 @@ def _hook(plugins: Plugins) -> Hook:
         after = await plugins.fire("tool.execute.after", {**about, "args": call.arguments}, shown)
         return _changed(result, after)
 
-    async def around_prompt(proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str) -> TurnEnd:
+    async def around_prompt(
+        proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str
+    ) -> TurnEnd:
         if not plugins.has("chat.message"):
             return await proceed(prompt)
         part = {"type": "text", "text": prompt.text, "sessionID": session_id, "messageID": prompt.message_id}
@@ -210,7 +208,10 @@ def _shown(index: int, message: ModelMessage, session_id: str) -> Json:
     info = {"id": str(index), "role": role, "sessionID": session_id}
     if isinstance(message, ToolMessage):
         state = {"status": "error" if message.failed else "completed", "output": message.output}
-        return {"info": info, "parts": [{"type": "tool", "tool": message.name, "callID": message.call_id, "state": state}]}
+        return {
+            "info": info,
+            "parts": [{"type": "tool", "tool": message.name, "callID": message.call_id, "state": state}],
+        }
     content = message.content if isinstance(message, UserMessage | AssistantMessage) else ()
     return {"info": info, "parts": [{"type": "text", "text": one} for one in content if isinstance(one, str)]}
 
@@ -224,7 +225,8 @@ def _retold(message: ModelMessage, texts: list[str]) -> ModelMessage:
         return message
     left = iter(texts)
     content: list[Any] = [next(left, "") if isinstance(one, str) else one for one in message.content]
-    return replace(message, content=tuple(one for one in (*content, *left) if one != ""))
+    told: Any = tuple(one for one in (*content, *left) if one != "")
+    return UserMessage(content=told) if isinstance(message, UserMessage) else replace(message, content=told)
 
 
 async def _tell(plugins: Plugins, following: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolwright.config.load import Config
 from toolwright.errors import ToolError
+from toolwright.extensions.host import Host
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.memory import Memory
 from toolwright.extensions.tool_files import with_defaults
@@ -107,15 +108,17 @@ class Plugins:
 
     async def described(self) -> None:
         """Know what each plugin brings; those that were not loaded before are started for it."""
+        if not self._described:
+            async with self._describing:
+                await self._describe_all()
+
+    async def _describe_all(self) -> None:
         if self._described:
-            return
-        async with self._describing:
-            if self._described:
-                return
-            await asyncio.gather(*(self._describe(plugin) for plugin in self.plugins))
-            for plugin in self.plugins:
-                self._join_tools(plugin)
-            self._described = True
+            return  # while we waited
+        await asyncio.gather(*(self._describe(plugin) for plugin in self.plugins))
+        for plugin in self.plugins:
+            self._join_tools(plugin)
+        self._described = True
 
     async def start_all(self) -> None:
         """Start every plugin, for who wants to see whether they work."""
@@ -228,7 +231,7 @@ class Plugins:
             asks=bool(said.get("asks")),
         )
 
-    def _host(self, plugin: Plugin) -> Any:
+    def _host(self, plugin: Plugin) -> Host:
         digest = hashlib.sha256(str(plugin.source.path).encode()).hexdigest()[:8]
         return self.hosts.of(plugin.source.path, f"plugin-{digest}")
 

@@ -28,9 +28,7 @@ class Done:
         return f"ended with code {self.code}" if self.signal is None else f"was ended by signal {self.signal}"
 
 
-async def run_program(
-    scopes: Scopes, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: bytes
-) -> Done:
+async def run_program(scopes: Scopes, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: bytes) -> Done:
     """Run a program to its end; whatever it started ends with it, also when we are cancelled."""
     scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
     try:

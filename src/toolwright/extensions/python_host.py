@@ -1,7 +1,7 @@
 """The program that runs Python tools and plugins: it loads their files, in whatever environment it is started with.
 
-Only the standard library is needed. Requests come as JSON lines on descriptor 4, answers leave on 3; what the files print
-goes to stderr. `toolwright` itself can be imported in any environment, without the packages installed beside it.
+Only the standard library is needed. Requests come as JSON lines on descriptor 4, answers leave on 3; what the files
+print goes to stderr. `toolwright` itself can be imported in any environment, without the packages installed beside it.
 """
 
 import asyncio
@@ -38,7 +38,10 @@ class OneFinder(importlib.abc.MetaPathFinder):
         self._parent = parent
 
     def find_spec(
-        self, fullname: str, path: Any = None, target: types.ModuleType | None = None
+        self,
+        fullname: str,
+        path: Any = None,  # noqa: ARG002 - the interface is Python's
+        target: types.ModuleType | None = None,
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != "toolwright":
             return None
@@ -178,7 +181,7 @@ class Wire:
             answer["error"] = {"code": -32800, "message": "The call was stopped."}
         except Failure as error:
             answer["error"] = {"code": -32603, "message": str(error), "data": error.data}
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its answer
             traceback.print_exc()
             data = {"kind": kind} if isinstance(kind := getattr(error, "kind", None), str) else {}
             answer["error"] = {"code": -32603, "message": _sentence(error), "data": data}
@@ -210,7 +213,9 @@ class Wire:
             data = json.dumps(message).encode() + b"\n"
         except (TypeError, ValueError) as error:
             text = f"What it returned is no JSON: {error}."
-            data = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": 1, "message": text}}).encode()
+            data = json.dumps(
+                {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": 1, "message": text}}
+            ).encode()
             data += b"\n"
         with self._lock:
             view = memoryview(data)
@@ -254,7 +259,9 @@ class Files:
         if inspect.isawaitable(hooks):
             hooks = await hooks
         if not isinstance(hooks, dict):
-            raise Failure(f"{path}: plugin(host) returned {type(hooks).__name__}, but a mapping from hooks is expected.")
+            raise Failure(
+                f"{path}: plugin(host) returned {type(hooks).__name__}, but a mapping from hooks is expected."
+            )
         self._plugins[path] = hooks
         tools = {name: one for name, one in hooks.get("tool", {}).items() if _is_tool(one)}
         return {
@@ -273,7 +280,7 @@ class Files:
 
     async def idle(self, _: Json, wire: "Wire") -> None:
         """Return once nothing else is under way, threads included."""
-        while wire.is_busy or _threads.running:
+        while wire.is_busy or _threads.running:  # noqa: ASYNC110 - threads set no event
             await asyncio.sleep(0.005)
 
     def _loaded(self, path: str) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def read_answer(done: Done, event: str) -> Verdict:
     decision = str(more.get("permissionDecision") or nested.get("behavior") or _older(said.get("decision")) or "")
     reason = str(more.get("permissionDecisionReason") or nested.get("message") or said.get("reason") or "")
     changed = more.get("updatedInput") or nested.get("updatedInput")
-    blocks = decision == "deny" and event not in ("PermissionRequest",)
+    blocks = decision == "deny" and event != "PermissionRequest"
     return Verdict(
         blocked=(reason or "a hook refused it") if blocks else "",
         decision=decision,
@@ -271,7 +271,9 @@ def _joined(first: Verdict, second: Verdict) -> Verdict:
     strictness = ("deny", "ask", "allow", "")
     return Verdict(
         blocked=first.blocked or second.blocked,
-        decision=min(first.decision, second.decision, key=lambda one: strictness.index(one) if one in strictness else 3),
+        decision=min(
+            first.decision, second.decision, key=lambda one: strictness.index(one) if one in strictness else 3
+        ),
         reason=second.reason or first.reason,
         arguments=second.arguments or first.arguments,
         context="\n\n".join(filter(None, (first.context, second.context))),

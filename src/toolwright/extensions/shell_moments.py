@@ -5,12 +5,13 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolwright.errors import PermissionDenied, UsageError
 from toolwright.events import Event, PermissionAsked
 from toolwright.extension import Hook
 from toolwright.extensions.answering import answering_first
+from toolwright.extensions.home import Home
 from toolwright.extensions.shell_hooks import THEIR_NAMES, ShellHooks, hook_entries
 from toolwright.hooks import Proceed
 from toolwright.ids import new_id
@@ -19,15 +20,12 @@ from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.tool import Call, Json, Result, ToolContext
 
-if TYPE_CHECKING:
-    from toolwright.workspace import Workspace
-
 AGAIN = 3
 """How often a program may send the agent back to work at the end of a turn."""
 
 
 @asynccontextmanager
-async def with_shell_hooks(workspace: "Workspace") -> AsyncIterator[None]:
+async def with_shell_hooks(workspace: Home) -> AsyncIterator[None]:
     """Join the programs of the settings to a workspace, as long as it is open."""
     entries, problems = hook_entries(workspace.config, workspace.folders)
     hooks = ShellHooks(
@@ -55,7 +53,7 @@ async def with_shell_hooks(workspace: "Workspace") -> AsyncIterator[None]:
 class Moments:
     """What happens at each, and what the programs make of it."""
 
-    def __init__(self, hooks: ShellHooks, workspace: "Workspace") -> None:
+    def __init__(self, hooks: ShellHooks, workspace: Home) -> None:
         self._hooks = hooks
         self._workspace = workspace
         self._allowed: set[str] = set()
@@ -86,9 +84,7 @@ class Moments:
                 result = replace(result, output=f"{result.output}\n\n<hook>\n{words}\n</hook>")
         return result
 
-    async def prompt(
-        self, proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str
-    ) -> TurnEnd:
+    async def prompt(self, proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str) -> TurnEnd:
         prompt = await self._begun(prompt, session_id)
         below = self._is_below(session_id)
         if not below and self._hooks.has("UserPromptSubmit"):

@@ -1,4 +1,4 @@
-"""Tools from the `tool/` and `tools/` folders beside the settings: found again before every call that could mean one."""
+"""Tools from the `tool/` and `tools/` folders beside the settings, looked for again before a call that may mean one."""
 
 import asyncio
 import os

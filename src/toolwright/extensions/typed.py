@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def typed_extensions(config: Config, folders: Sequence[Path]) -> Iterator[Extens
     for source in sources:
         if is_typed(source.path):
             host = PluginHost(directory=config.directory, worktree=config.root, options=source.options)
-            yield _made(source.name, lambda path=source.path: _loaded(path), host)
+            yield _made(source.name, partial(_loaded, source.path), host)
     for name, _ in missing:
         if (entry := entry_point(name)) is not None:
             yield _made(name, entry.load, PluginHost(directory=config.directory, worktree=config.root))
@@ -86,7 +87,7 @@ def _made(name: str, load: Callable[[], Any], host: PluginHost) -> Extension:
         made = found if isinstance(found, Extension) else found(host)
         if not isinstance(made, Extension):
             raise TypeError(f"expected an Extension, got {type(made).__name__}")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the others go on
         return Extension(name=name, start=_failing(error))
     return made
 
