@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -46,11 +47,17 @@ class Caller:
         if registry.refresh is not None and call.tool not in registry.fixed:
             await registry.refresh()
         tool, call = self.found(call)
+        began = time.monotonic()
+        log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
             try:
-                await order.wait_for_earlier(place)
+                if order.is_shared:
+                    await order.wait_for_earlier(place)
                 journal.running(call)
-                result = await self._hooked(tool, call, ctx)
+                if self.hooks:
+                    result = await self._hooked(tool, call, ctx)
+                else:
+                    result = await self._outcome(tool, ctx, self._run(tool, call, ctx))
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
                 result = Result.failed(stopped)
@@ -61,6 +68,8 @@ class Caller:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
             await journal.finished(call, result)
+            how = result.error.kind if result.error else "done"
+            log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
 
     def found(self, call: Call) -> tuple[Tool, Call]:
@@ -76,9 +85,6 @@ class Caller:
         return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
     async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
-        if not self.hooks:
-            return await self._outcome(tool, ctx, self._run(tool, call, ctx))
-
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 

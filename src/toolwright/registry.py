@@ -101,11 +101,13 @@ class Registry:
 
     def __getitem__(self, tool_id: str) -> Tool:
         """The tool of that name, in any case, loaded if it was not yet; otherwise UnknownTool."""
+        loaded = self._loaded.get(tool_id)
+        if loaded is not None:
+            return loaded
         found = self.name(tool_id)
-        loaded = self._loaded.get(found)
-        if loaded is None:
-            loaded = self._loaded[found] = self._sources[found].load()
-        return loaded
+        if found not in self._loaded:
+            self._loaded[found] = self._sources[found].load()
+        return self._loaded[found]
 
     def name(self, tool_id: str) -> str:
         """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""

@@ -20,7 +20,7 @@ from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere, PartStore, Store
+from toolwright.session.store import PartStore, Store
 from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
@@ -97,9 +97,9 @@ class Services:
         return self.closing(Storage.open(self.folders.database))
 
     @property
-    def parts(self) -> PartStore:
-        """Where the calls of a session without a conversation are kept."""
-        return self.store if self.keep else Nowhere()
+    def parts(self) -> PartStore | None:
+        """Where the calls of a session without a conversation are kept, if anywhere."""
+        return self.store if self.keep else None
 
     @cached_property
     def files(self) -> "Files":
@@ -144,6 +144,8 @@ class Services:
             data=self.folders.data,
             scopes=self.scopes,
             home=self.folders.home,
+            config=(self.folders.config, self.folders.reference_config),
+            environment=self.environment,
         )
 
     @cached_property

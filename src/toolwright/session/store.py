@@ -1,4 +1,4 @@
-"""Where records go: the protocol that sessions use, and the places that keep nothing beyond the process."""
+"""Where records go: the protocol that sessions use."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -56,13 +56,3 @@ class Store(PartStore, Protocol):
         ...
 
     async def close(self) -> None: ...
-
-
-class Nowhere:
-    """For the parts of calls that nobody will come back to."""
-
-    def put_part(self, part: Part) -> None:
-        pass
-
-    async def settled(self) -> None:
-        pass
