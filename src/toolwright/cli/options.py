@@ -67,6 +67,7 @@ def parser(command: str, description: str, *, examples: str = "") -> Parser:
 def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
     made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+    made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
 
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
@@ -83,6 +84,7 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
         trust=getattr(options, "trust", False),
         client="cli",
         keep=keep,
+        pure=getattr(options, "pure", False),
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
