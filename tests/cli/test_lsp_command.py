@@ -64,3 +64,22 @@ def test_what_cannot_be_installed_is_said(tw: Tw) -> None:
 
 def test_doctor_has_a_line_on_language_servers(tw: Tw) -> None:
     assert "lsp" in {one["what"] for one in tw("doctor", "--json").json}
+
+
+def test_a_server_of_npm_is_installed_into_our_own_folder_without_running_scripts(
+    tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text('#!/bin/sh\nmkdir -p "$3/node_modules/.bin"\necho "$@" > "$3/asked"\n')
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    assert tw("lsp", "install", "bash").code == 0
+    folder = home / ".local/share/toolwright/servers"
+    asked = (folder / "asked").read_text()
+    assert asked.endswith("--ignore-scripts bash-language-server\n")
+    program = folder / "node_modules/.bin/bash-language-server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    rows = {row["id"]: row for row in tw("lsp", "--json").json}
+    assert rows["bash"]["command"][0] == str(program)

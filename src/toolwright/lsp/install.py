@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolwright.errors import UsageError
 from toolwright.lsp.servers import Server, known_servers
+from toolwright.private import make_folder
 
 SECONDS = 600
 
@@ -19,7 +20,7 @@ def install(name: str, folder: Path, environment: Mapping[str, str]) -> str:
     if server is None:
         installable = ", ".join(one.id for one in known_servers() if one.npm or one.pypi)
         raise UsageError(f"There is no language server {name!r} to install. There are: {installable}.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     for command in _commands(server, folder, environment):
         done = subprocess.run(command, env=dict(environment), capture_output=True, timeout=SECONDS, check=False)
         if done.returncode:
