@@ -17,16 +17,20 @@ from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
 from toolwright.record import record
 from toolwright.registry import Registry, ready
+from toolwright.rpc import RpcClosed, RpcError
 from toolwright.session.session import Session
 from toolwright.settings import Settings
 
 if TYPE_CHECKING:
+    from toolwright.commands import Commands
     from toolwright.models.hooked import ModelRequest, Stream
     from toolwright.models.model import Event as ModelEvent
     from toolwright.session.prompt import Prompt as PromptRecord
 
 INSTRUCTIONS = 2000
 """Characters of what a server says of itself that a model is told."""
+PROMPTS = "MCP servers"
+"""Where the commands come from that are prompts of servers."""
 PATIENCE = 10.0
 """Seconds that the first prompt waits for servers whose tools nobody knows yet."""
 
@@ -84,6 +88,7 @@ class Servers:
     def __init__(self, workspace: Workspace) -> None:
         said = workspace.settings
         self._workspace = workspace
+        self._commands: Commands | None = None
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
         around = Surroundings(
@@ -157,11 +162,29 @@ class Servers:
             if server.enabled and text_of(one.get("name"))
         ]
 
+    def join_commands(self, commands: "Commands") -> None:
+        """Have the prompts among the commands, from now on and as they change."""
+        self._commands = commands
+        self._name_commands()
+
+    def _name_commands(self) -> None:
+        if self._commands is None:
+            return
+        from toolwright.commands import Command
+
+        gone = [name for name, one in self._commands.added.items() if one.origin == PROMPTS]
+        for name in gone:
+            del self._commands.added[name]
+        for one in self.prompts():
+            made = Command(name=one.name, description=one.description, origin=PROMPTS, write=one.fill)
+            self._commands.added.setdefault(one.name, made)
+
     # The tools.
 
     def _offer(self, server: Server) -> None:
         """Put the tools of a server in the place of those it had, and tell."""
         self._shortlist.put(_origin(server), server.tools)
+        self._name_commands()
         self._workspace.bus.publish(McpToolsChanged(server=server.name))
 
     async def _find(self, tool_id: str) -> None:
@@ -209,7 +232,10 @@ def _prompt(server: Server, said: Json) -> Prompt:
 
     async def fill(values: Sequence[str]) -> str:
         client = await server.client()
-        answer = await client.prompt(name, dict(zip(arguments, values, strict=False)))
+        try:
+            answer = await client.prompt(name, dict(zip(arguments, values, strict=False)))
+        except (RpcError, RpcClosed) as error:
+            raise UsageError(f"The MCP server {server.name} did not give its prompt {name!r}: {error}") from error
         return prompt_text(answer)
 
     return Prompt(
