@@ -11,10 +11,11 @@ def main(arguments: list[str]) -> int:
 
 
 async def _list(options: argparse.Namespace) -> int:
-    async with open_from(options) as workspace:
-        if workspace.settings.mcp:
+    workspace = open_from(options)
+    commands = workspace.commands
+    if workspace.settings.mcp:
+        async with workspace:
             await workspace.mcp.known()
-        commands = workspace.commands
     found = commands.all()
     if options.json:
         print_json(
