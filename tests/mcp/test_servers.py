@@ -324,11 +324,16 @@ async def test_a_server_that_ends_by_itself_is_started_again(served: Served, mon
         assert [one.status for one in workspace.mcp.states()] == ["connected"]
 
 
-async def test_two_servers_of_one_name_for_a_tool_are_told_apart_by_the_first(project: Path) -> None:
-    servers = {"mcp": {"s": scripted(), "S": scripted()}}
+async def test_a_dead_server_does_not_stand_in_for_one_with_a_longer_name(project: Path) -> None:
+    servers = {"mcp": {"s": scripted("dead"), "s_more": scripted()}}
     async with make_workspace(project, config=servers) as workspace:
-        await workspace.mcp.settled()
-        assert {"s_echo", "S_echo"} <= set(workspace.registry.ids())
+        assert (await workspace.call("s_more_echo", text="x")).output == "x"
+        assert "the licence has run out" in (await workspace.call("s_echo", text="x")).output
+
+
+async def test_a_server_whose_name_begins_with_a_digit_can_be_called(project: Path) -> None:
+    async with make_workspace(project, config={"mcp": {"7 up": scripted()}}) as workspace:
+        assert (await workspace.call("mcp_7_up_echo", text="x")).output == "x"
 
 
 async def test_too_many_tools_stand_behind_a_search_and_what_it_finds_is_offered_next(served: Served) -> None:

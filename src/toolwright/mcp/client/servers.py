@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwright.errors import UsageError
+from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.extension import Extension, Hook
 from toolwright.folders import Folders
@@ -13,6 +13,7 @@ from toolwright.mcp.client.resources import mentioned_resources, resource_tools
 from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
+from toolwright.mcp.client.tools import tool_id as id_of
 from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
 from toolwright.record import record
@@ -189,9 +190,17 @@ class Servers:
 
     async def _find(self, tool_id: str) -> None:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
-        for server in self.by_name.values():
-            if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
+        named = [one for one in self.by_name.values() if _is_of(tool_id, one) and one.status != "connected"]
+        failed: ToolError | None = None
+        for server in sorted(named, key=lambda one: -len(one.name)):
+            try:
                 await server.client()
+            except ToolError as error:
+                failed = failed or error
+            if tool_id in self._workspace.registry:
+                return
+        if failed is not None:
+            raise failed
 
     async def _before_prompt(
         self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
@@ -219,6 +228,11 @@ class Servers:
             request = replace(request, messages=[told, *request.messages[1:]])
         async for event in proceed(request):
             yield event
+
+
+def _is_of(tool_id: str, server: Server) -> bool:
+    """Whether a name begins as the tools of a server do; those of `a` and of `a_b` may both."""
+    return tool_id.lower().startswith(id_of(server.name, "").lower())
 
 
 def _origin(server: Server) -> str:
