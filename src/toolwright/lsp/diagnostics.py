@@ -129,7 +129,8 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
     for item in items[:KEPT] if isinstance(items, list) else ():
         try:
             start = item["range"]["start"]
-            severity = item.get("severity", ERROR)
+            severity = item.get("severity")
+            severity = severity if isinstance(severity, int) else ERROR
             found.append(
                 Diagnostic(int(start["line"]) + 1, int(start["character"]) + 1, severity, _message(item), item)
             )
