@@ -24,8 +24,6 @@ ASKED = 30.0
 """Seconds for one question of the model."""
 LOADING = 15.0
 """Seconds a question waits for a server to have read its project."""
-LATER = 0.2
-"""Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 WARNINGS = 1000
 RELATED = 20
 """Open documents that are looked at again after a change of another."""
@@ -67,7 +65,8 @@ class Languages:
         self._legacy = legacy
         self.warnings = dict[str, str]()
         """That a call has made things worse, by its id, for who tells of the call."""
-        self._warming = dict[Path, asyncio.Task[None]]()
+        self.warming = dict[Path, asyncio.Task[None]]()
+        """The files that are being opened ahead, or were not long ago."""
 
     # After a change
 
@@ -184,20 +183,14 @@ class Languages:
 
     def warm(self, path: Path) -> None:
         """Have the server of a file that was read ready for its first change, in the background."""
-        if path in self._warming or not self._ours(path):
+        if path in self.warming or not self._ours(path):
             return
-        for other in [one for one, task in self._warming.items() if task.done()]:
-            del self._warming[other]
-        if len(self._warming) < RELATED:
-            self._warming[path] = asyncio.create_task(self._warm(path))
-
-    @property
-    def warming(self) -> list[asyncio.Task[None]]:
-        """What is being opened ahead."""
-        return list(self._warming.values())
+        for other in [one for one, task in self.warming.items() if task.done()]:
+            del self.warming[other]
+        if len(self.warming) < RELATED:
+            self.warming[path] = asyncio.create_task(self._warm(path))
 
     async def _warm(self, path: Path) -> None:
-        await asyncio.sleep(LATER)
         try:
             for found in self.finder.for_file(path):
                 client = await self.pool.client(found)
@@ -281,9 +274,9 @@ class Languages:
         return os.path.relpath(path, self.finder.top) if self._ours(path) else str(path)
 
     async def close(self) -> None:
-        for task in self._warming.values():
+        for task in self.warming.values():
             task.cancel()
-        await asyncio.gather(*self._warming.values(), return_exceptions=True)
+        await asyncio.gather(*self.warming.values(), return_exceptions=True)
         await self.pool.close()
 
 
