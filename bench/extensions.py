@@ -1,4 +1,4 @@
-"""What extensions cost: a start that waits for none of them, the first call, the hundredth, and the bare process.
+"""What extensions cost: a start that waits for none, the first call and the hundredth, the bare process beside them.
 
 python bench/extensions.py
 """

@@ -45,6 +45,9 @@ class Caller:
         """
         if self.registry.finders and call.tool not in self.registry:
             call = await self._looked_for(call)
+        registry = self.registry
+        if registry.refresh is not None and call.tool not in registry.fixed:
+            await registry.refresh()
         tool, call = self.found(call)
         began = time.monotonic()
         log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)

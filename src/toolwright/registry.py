@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from time import perf_counter
@@ -56,6 +57,10 @@ class Registry:
     clashes: list[Clash] = field(default_factory=list[Clash])
     finders: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
     """Each may add a tool that is called and not known, such as one of a server that has not been started."""
+    fixed: frozenset[str] = frozenset()
+    """The ids that stay what they are: a call of one needs no look at what may have changed."""
+    refresh: Callable[[], Awaitable[None]] | None = None
+    """Looks for tools that have come, changed or gone; awaited before a list is made and a tool is looked up."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
@@ -136,8 +141,9 @@ class Registry:
         return tool_id in self._sources and self[tool_id].pinned
 
     def _like(self, tool_id: str) -> list[str]:
-        """The ids that differ from this one in nothing but case."""
-        return [known for known in self._sources if known.lower() == tool_id.lower()]
+        """The ids that differ from this one in nothing but case, and in letters that no id has."""
+        wanted = plain_name(tool_id[: MAX_NAME + 1]).lower()
+        return [known for known in self._sources if known.lower() == wanted]
 
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
@@ -155,6 +161,8 @@ class Registry:
 
     async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
+        if self.refresh is not None:
+            await self.refresh()
         offered = [self[tool_id] for tool_id in self.offered(provider, model, agent)]
         return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
 
@@ -166,6 +174,11 @@ class Registry:
         near = get_close_matches(shown.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
         return f"There is no tool {shown!r}. {hint}"
+
+
+def plain_name(name: str) -> str:
+    """A name as every provider takes it: what is no letter, digit, _ or - is _, and a letter is first."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-0123456789")
 
 
 def shown_name(tool_id: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,6 +17,7 @@ from toolwright.config.trust import is_trusted
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
+from toolwright.extensions import extensions_of
 from toolwright.folders import Folders
 from toolwright.inbox import Answerer, Inbox, is_attended
 from toolwright.permission.approvals import Approvals
@@ -33,6 +34,7 @@ from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import Services
 
 if TYPE_CHECKING:
+    from toolwright.extensions.plugins import Plugins
     from toolwright.models.model import Model
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
@@ -67,13 +69,14 @@ async def open_workspace(
     trust: bool = False,
     client: Client = "api",
     environment: Mapping[str, str] | None = None,
+    pure: bool = False,
 ) -> AsyncIterator["Workspace"]:
     """Open a folder: read its settings, join its tools, start its extensions, and close all of it at the end.
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
     sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
-    variables of the process.
+    variables of the process. `pure` leaves plugins out.
     """
     workspace = Workspace(
         Path(path),
@@ -91,6 +94,7 @@ async def open_workspace(
         trust=trust,
         client=client,
         environment=environment,
+        pure=pure,
     )
     async with workspace:
         yield workspace
@@ -128,6 +132,7 @@ class Workspace(Services):
         trust: bool = False,
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
+        pure: bool = False,
     ) -> None:
         super().__init__()
         if not directory.is_dir():
@@ -139,9 +144,9 @@ class Workspace(Services):
             *extensions,
             Extension(name="registered", tools=tools, hooks=hooks),
         )
-        self.trusted = (
-            trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST")) or is_trusted(directory, self.folders)
-        )
+        self.trusted_for_once = trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST"))
+        """Whether the user trusts whatever the project brings while this is open, not only what it brought before."""
+        self.trusted = self.trusted_for_once or is_trusted(directory, self.folders)
         self.config = load_config(
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
         )
@@ -161,13 +166,20 @@ class Workspace(Services):
         self.budget = budget
         self.problems: list[ExtensionProblem] = []
         """The extensions that are left out, and why."""
+        self.reports: list[Callable[[], Iterable[ExtensionProblem]]] = []
+        """Ask these for more of them: what is left out may change while the workspace is open."""
+        self.plugins: Plugins | None = None
+        """The plugins, where there are any."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
         self.closed = False
 
+        self.extensions = (*self.extensions, *extensions_of(self.config, self.environment, pure=pure))
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
+            if extension.name == "toolwright":
+                self.registry.fixed = frozenset(self.registry.ids())
         if self.settings.mcp:
             self._add_servers()
 
@@ -238,6 +250,10 @@ class Workspace(Services):
         self.closed = True
         await self.stack.aclose()
         self.truncator.remove_old()
+
+    def left_out(self) -> list[ExtensionProblem]:
+        """Every extension and file of one that is left out, and why."""
+        return [*self.problems, *(problem for report in self.reports for problem in report())]
 
     def require_open(self) -> None:
         if self.closed:

@@ -15,6 +15,7 @@ from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
+from toolwright.extensions import active_folders, foreign_folders
 from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
@@ -24,6 +25,8 @@ from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
+    from toolwright.commands import Commands
+    from toolwright.extensions.hosts import Hosts
     from toolwright.files.store import Files
     from toolwright.format.formatting import Formatters
     from toolwright.lsp.languages import Languages
@@ -196,6 +199,30 @@ class Services:
                 config_folders=[folder.path for folder in self.config.folders],
             )
         )
+
+    @cached_property
+    def hosts(self) -> "Hosts":
+        """The programs in which tools and plugins of other people run."""
+        from toolwright.extensions.hosts import Hosts
+
+        scopes = self.scopes  # before the hosts, so that they are closed before it
+        return self.closing(
+            Hosts(
+                scopes=lambda: scopes,
+                folders=self.folders,
+                environment=self.environment,
+                directory=self.directory,
+                worktree=self.config.root,
+                config_folders=active_folders(self.config),
+            )
+        )
+
+    @cached_property
+    def commands(self) -> "Commands":
+        """The prompts with a name."""
+        from toolwright.commands import Commands
+
+        return Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
 
     @cached_property
     def fetcher(self) -> "Fetcher":

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.mcp.conftest import scripted
 from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
@@ -88,6 +89,26 @@ async def test_the_tools_of_the_agent_are_offered_with_those_for_undoing(project
     names = [tool["name"] for tool in listed["tools"]]
     assert {"read", "edit", "bash", "changes", "revert"} <= set(names)
     assert not {"invalid", "task"} & set(names)
+
+
+async def test_tools_of_our_own_servers_are_passed_on(project: Path) -> None:
+    async with connection(project, {"mcp": {"s": scripted()}}) as one:
+        listed = await one.answer("tools/list", {}, None, Client().notify)
+        answer = await called(one, Client(), {"name": "s_echo", "arguments": {"text": "x"}})
+    assert "s_echo" in [tool["name"] for tool in listed["tools"]]
+    assert text(answer) == "x"
+
+
+async def test_a_question_of_a_tool_is_a_form_with_its_choices(project: Path) -> None:
+    client = Client({"action": "accept", "content": {"answer1": "Red"}})
+    options = [{"label": "Red", "description": "Warm"}, {"label": "Blue", "description": "Cold"}]
+    asked = {"questions": [{"question": "Which colour?", "header": "Colour", "options": options}]}
+    async with connection(project) as one:
+        await begun(one, client)
+        answer = await called(one, client, {"name": "question", "arguments": asked})
+    assert not answer["isError"]
+    assert "Red" in text(answer)
+    assert "Red" in str(client.asked[0]["requestedSchema"])
 
 
 async def test_only_the_named_tools_are_offered_and_can_be_called(project: Path) -> None:

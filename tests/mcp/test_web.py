@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.mcp.site import Identity, Site
 from toolwright.mcp.client.login import log_in
-from toolwright.mcp.client.oauth import LoginFailed
+from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import Server
 from toolwright.mcp.client.tokens import FILE, Grants
 from toolwright.testing import make_workspace
@@ -122,6 +123,22 @@ async def test_a_login_that_is_not_what_it_should_be_is_refused(project: Path, i
         with pytest.raises(LoginFailed, match=reason):
             await _logged_in(workspace.mcp["web"])
         assert identity.forms == []
+
+
+@pytest.mark.parametrize(
+    ("address", "server", "safe"),
+    [
+        ("https://login.example/token", "https://docs.example/mcp", True),
+        ("http://login.example/token", "https://docs.example/mcp", False),
+        ("http://127.0.0.1:80/token", "http://localhost:9/mcp", True),
+        ("http://127.0.0.1:80/token", "https://docs.example/mcp", False),
+        ("https://localhost/token", "https://docs.example/mcp", False),
+        ("", "https://docs.example/mcp", False),
+    ],
+)
+def test_secrets_go_only_where_they_are_safe(address: str, server: str, safe: bool) -> None:
+    with nullcontext() if safe else pytest.raises(LoginFailed, match="not safe"):
+        _safe(address, server)
 
 
 async def test_a_login_is_for_one_address(project: Path) -> None:

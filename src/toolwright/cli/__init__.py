@@ -9,6 +9,8 @@ COMMANDS = {
     "undo": "undo the changes of the last turn",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
+    "command": "list the commands: prompts with a name",
+    "plugin": "list the plugins, or try whether they work",
     "permission": "explain a decision, test your rules, list and revoke approvals",
     "config": "show the settings that hold here and where each comes from",
     "lsp": "the language servers here, the errors they find, and how to get one",

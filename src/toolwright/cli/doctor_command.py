@@ -52,8 +52,23 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
     found += _tried("settings", lambda: _configuration(workspace))
     found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory))
+    found += await _left_out(workspace)
     found += await _sandbox(workspace)
     return [*found, *_tried("models", _models)]
+
+
+async def _left_out(workspace: Workspace) -> list[Finding]:
+    """The files of tools, plugins and hooks that are not in use, and why; whoever wants to know has them tried."""
+    try:
+        await workspace.__aenter__()
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        if workspace.plugins is not None:
+            await workspace.plugins.start_all()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+        return [_broken("extension", error)]
+    told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
+    return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]
 
 
 def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:

@@ -97,6 +97,8 @@ def _counted(tools: tuple[str, ...]) -> str:
 
 
 def _add(options: argparse.Namespace, program: list[str]) -> int:
+    if not options.name.strip() or not options.name.isprintable():
+        raise UsageError(f"{options.name!r} is no name for a server. Choose letters and digits.")
     if bool(program) == bool(options.url):
         raise UsageError("Name the program of the server after --, or its address with --url.")
     if options.url and not options.url.startswith(("http://", "https://")):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -28,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 
 @cache
-def _width() -> int:
+def _width(_: str | None) -> int:
     """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
     return min(100, shutil.get_terminal_size((100, 24)).columns)
 
@@ -37,7 +38,7 @@ class Layout(argparse.RawDescriptionHelpFormatter):
     """Help that fits the terminal and is the same with every version of Python."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width())
+        super().__init__(prog, width=_width(os.environ.get("COLUMNS")))
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):
@@ -66,6 +67,7 @@ def parser(command: str, description: str, *, examples: str = "") -> Parser:
 def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
     made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+    made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
 
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
@@ -82,6 +84,7 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
         trust=getattr(options, "trust", False),
         client="cli",
         keep=keep,
+        pure=getattr(options, "pure", False),
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from toolwright.record import record
 
 ERROR = 1
 PER_FILE = 20
@@ -20,7 +22,7 @@ _WORDS = {1: "ERROR", 2: "WARN", 3: "INFO", 4: "HINT"}
 _WIDTH = 400
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(frozen=True, slots=True, order=True)
 class Diagnostic:
     """One thing that is wrong, counted from 1."""
 
@@ -38,7 +40,7 @@ class Diagnostic:
 Findings = Mapping[Path, Sequence[Diagnostic]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Publication:
     """What a server has said about a file, and when."""
 

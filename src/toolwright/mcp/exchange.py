@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 
 from toolwright.mcp.protocol import Json
+from toolwright.record import record
 from toolwright.rpc import INVALID_REQUEST
 
 HEAD = 64 * 1024
@@ -35,7 +36,7 @@ class Problem(Exception):
         self.request_id = (message or {}).get("id")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Exchange:
     """What was asked, and the way to answer: at once as JSON, or as events if something is said before."""
 

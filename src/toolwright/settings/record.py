@@ -140,7 +140,7 @@ class ExperimentalSection(Section):
     ] = None
     open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
     disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
-    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = NONE
+    hook: Annotated[Json, user_only("the reference's older `file_edited` and `session_completed`")] = NONE
 
 
 class ProviderSettings(Section):
@@ -208,6 +208,19 @@ class ProgramSettings(Section):
     timeout: Annotated[int | None, user_only("milliseconds a formatter may take", schema=COUNT)] = None
 
 
+class ForeignSection(Section):
+    """What is read of other programs' set-ups."""
+
+    claude: Annotated[
+        Names,
+        user_only(
+            "what to read in `.claude`, yours and the project's: `agents`, `commands`, `hooks`",
+            within,
+            schema={"items": {"enum": ["agents", "commands", "hooks"]}},
+        ),
+    ] = ()
+
+
 class AgentSettings(Section):
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
@@ -264,7 +277,7 @@ class Settings(Section):
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
     command: Annotated[
-        Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
+        Mapping[str, CommandSettings], user_only("prompts with a name, see [commands.md](commands.md)", default="none")
     ] = NONE
     mcp: Annotated[
         Mapping[str, McpSettings], user_only("MCP servers by name, see [mcp.md](mcp.md)", default="none")
@@ -280,7 +293,15 @@ class Settings(Section):
         Names,
         tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
-    plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
+    hooks: Annotated[
+        Json,
+        user_only(
+            "programs to run at certain moments, see [extensions.md](extensions.md#hooks)",
+            schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},
+            default="none",
+        ),
+    ] = NONE
+    plugin: Annotated[tuple[Any, ...], user_only("plugins, see [extensions.md](extensions.md#plugins)")] = ()
     shell: Annotated[
         str,
         user_only("the shell for commands", default="`$SHELL`, unless it is fish or nu; else bash, or zsh on macOS"),
@@ -298,6 +319,7 @@ class Settings(Section):
         ),
     ] = ""
     search: SearchSection = SearchSection()
+    foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()
     )

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
@@ -13,6 +12,7 @@ from toolwright.mcp.client.elicitation import elicit
 from toolwright.mcp.client.link import NeedsAuth
 from toolwright.mcp.client.tools import tool_id
 from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 from toolwright.tool import Result, ToolContext
 
@@ -66,7 +66,7 @@ def _told(server: "Server", error: RpcError) -> ToolError:
     return ToolError(f"The MCP server {server.name} answered with an error: {error}")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Clock:
     """The time a call has. It stands still while a person is asked."""
 

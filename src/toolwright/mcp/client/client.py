@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from toolwright.mcp.protocol import (
     ourselves,
     text_of,
 )
+from toolwright.record import record
 from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
 
 PAGES = 1000
@@ -43,7 +44,7 @@ async def decline(_: Json) -> Json:
     return {"action": "decline"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Ongoing:
     """A call that is under way: who hears of its progress, and who answers what the server asks meanwhile."""
 
@@ -51,7 +52,7 @@ class Ongoing:
     elicit: Elicit
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Client:
     """One side of a conversation with a server. `changed` is told which list is out of date."""
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ from toolwright.errors import ConfigError
 from toolwright.jsontext import read_json
 from toolwright.mcp.protocol import Json, object_of
 from toolwright.private import read_private, update
+from toolwright.record import record
 from toolwright.settings import McpSettings
 
 LARGEST = 4_000_000
 """Characters of a list that is worth keeping."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Known:
     """A file with the lists of one server as it is configured now; another configuration is another file."""
 

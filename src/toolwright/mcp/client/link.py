@@ -1,10 +1,10 @@
 """A link: the way to a server and back, whatever carries it."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from toolwright.errors import ToolError
+from toolwright.record import record
 from toolwright.rpc import Answer, Notified, Peer
 
 T = TypeVar("T")
@@ -13,7 +13,7 @@ LARGEST = 32 * 1024 * 1024
 """Bytes that one message of a server may have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Handlers:
     """Who takes what a server says by itself."""
 

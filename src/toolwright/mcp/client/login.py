@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,6 +10,7 @@ from toolwright.mcp.client.oauth import LoginFailed, ask_for, code_from, find_is
 from toolwright.mcp.client.tokens import FILE, Grant, Grants
 from toolwright.mcp.exchange import Exchange, read_request
 from toolwright.mcp.protocol import object_of, text_of
+from toolwright.record import record
 
 if TYPE_CHECKING:
     import httpx2
@@ -25,7 +25,7 @@ PATIENCE = 300.0
 """Seconds that a person has to log in."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Login:
     """The login of one server, as its requests need it."""
 

@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
@@ -18,6 +18,7 @@ from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
 from toolwright.mcp.client.tokens import Grant
 from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.record import record
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,7 +37,7 @@ class LoginFailed(ToolError):
         super().__init__(message, "denied")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Issuer:
     """Who logs people in for a server."""
 
@@ -59,7 +60,7 @@ async def find_issuer(http: "httpx2.AsyncClient", url: str) -> Issuer:
     about = await _about_resource(http, url, challenge.get("resource_metadata", ""))
     servers = about.get("authorization_servers")
     named = text_of(servers[0]) if isinstance(servers, list) and servers else ""
-    said = await _about_issuer(http, named or _origin(url), required=bool(named))
+    said = await _about_issuer(http, named or _origin(url), url, required=bool(named))
     listed = about.get("scopes_supported")
     scope = " ".join(map(text_of, listed)) if isinstance(listed, list) else ""
     return replace(said, scope=challenge.get("scope") or scope)
@@ -78,7 +79,7 @@ async def _about_resource(http: "httpx2.AsyncClient", url: str, told: str) -> Js
     well_known = f"{origin}/.well-known/oauth-protected-resource"
     places = [told] if told else list(dict.fromkeys((f"{well_known}{path}", well_known)))
     for place in places:
-        about = await _fetched(http, _safe(place))
+        about = await _fetched(http, _safe(place, url))
         if about is None:
             continue
         resource = text_of(about.get("resource"))
@@ -88,8 +89,8 @@ async def _about_resource(http: "httpx2.AsyncClient", url: str, told: str) -> Js
     return {}
 
 
-async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, *, required: bool) -> Issuer:
-    _safe(issuer)
+async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, url: str, *, required: bool) -> Issuer:
+    _safe(issuer, url)
     origin, path = _origin(issuer), urlsplit(issuer).path.rstrip("/")
     kinds = ("oauth-authorization-server", "openid-configuration")
     places = [f"{origin}/.well-known/{kind}{path}" for kind in kinds]
@@ -97,7 +98,7 @@ async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, *, required: bo
     for place in places:
         said = await _fetched(http, place)
         if said is not None:
-            return _issuer(said, issuer)
+            return _issuer(said, issuer, url)
     if required:
         raise LoginFailed(f"{issuer} does not say how people log in there.")
     # As the first version of the protocol had it: the server itself, at the usual places.
@@ -109,7 +110,7 @@ async def _about_issuer(http: "httpx2.AsyncClient", issuer: str, *, required: bo
     )
 
 
-def _issuer(said: Json, asked: str) -> Issuer:
+def _issuer(said: Json, asked: str, url: str) -> Issuer:
     issuer = text_of(said.get("issuer"))
     if issuer.rstrip("/") != asked.rstrip("/"):
         raise LoginFailed(f"{asked} says that it is {issuer or 'nobody'}. Nobody was logged in.")
@@ -119,8 +120,8 @@ def _issuer(said: Json, asked: str) -> Issuer:
     auth = said.get("token_endpoint_auth_methods_supported")
     return Issuer(
         issuer=issuer,
-        authorization_endpoint=_safe(text_of(said.get("authorization_endpoint"))),
-        token_endpoint=_safe(text_of(said.get("token_endpoint"))),
+        authorization_endpoint=_safe(text_of(said.get("authorization_endpoint")), url),
+        token_endpoint=_safe(text_of(said.get("token_endpoint")), url),
         registration_endpoint=text_of(said.get("registration_endpoint")),
         says_who=said.get("authorization_response_iss_parameter_supported") is True,
         takes_documents=said.get("client_id_metadata_document_supported") is True,
@@ -149,7 +150,7 @@ async def known_as(http: "httpx2.AsyncClient", issuer: Issuer, url: str, said: J
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }
-    answer = await http.post(_safe(issuer.registration_endpoint), json=about)
+    answer = await http.post(_safe(issuer.registration_endpoint, url), json=about)
     made = _json(answer.content)
     if answer.status_code >= 300 or not text_of(made.get("client_id")):
         raise LoginFailed(f"{issuer.issuer} did not register us: {_why(answer.status_code, made)}.")
@@ -165,7 +166,7 @@ def _method(issuer: Issuer) -> str:
 # The login itself.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A login that is under way: where the person goes, and what proves that the answer is to us."""
 
@@ -231,7 +232,7 @@ async def _tokens(http: "httpx2.AsyncClient", grant: Grant, form: dict[str, str]
     elif grant.auth_method == "client_secret_basic" and grant.client_secret:
         pair = f"{grant.client_id}:{grant.client_secret}".encode()
         headers["authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-    answer = await http.post(_safe(grant.token_endpoint), data=form, headers=headers)
+    answer = await http.post(_safe(grant.token_endpoint, grant.url), data=form, headers=headers)
     said = _json(answer.content)
     token = text_of(said.get("access_token"))
     if answer.status_code >= 300 or not token or text_of(said.get("token_type")).lower() not in ("bearer", ""):
@@ -249,10 +250,15 @@ async def _tokens(http: "httpx2.AsyncClient", grant: Grant, form: dict[str, str]
 # What comes from outside.
 
 
-def _safe(address: str) -> str:
-    """The address, if secrets may be sent there: over TLS, or to this machine."""
+def _safe(address: str, server: str) -> str:
+    """The address, if secrets may be sent there: over TLS, or on this machine if the server is on it as well.
+
+    A server elsewhere has no business with what listens here.
+    """
     parts = urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOCAL):
+    if parts.hostname in LOCAL and parts.scheme in ("http", "https") and urlsplit(server).hostname in LOCAL:
+        return address
+    if parts.scheme == "https" and parts.hostname not in LOCAL:
         return address
     raise LoginFailed(f"{address or 'an empty address'} is not safe to log in at: it must begin with https://.")
 

@@ -69,7 +69,7 @@ async def _open_web(client: Client, server: "Server") -> None:
     except RpcError as error:
         refusal = error
     status = object_of(refusal.data).get("status")
-    if status == UNAUTHORISED:
+    if status == UNAUTHORISED and said.oauth is not False:
         raise NeedsAuth(server.name)
     if status not in (400, 404, 405, 406, 415):
         raise ToolError(str(refusal)) from refusal

@@ -3,12 +3,12 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolwright.display import visible
 from toolwright.mcp.client.link import LARGEST, Handlers
 from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.record import record
 from toolwright.rpc import MCP, Peer
 
 KEPT = 8 * 1024
@@ -92,7 +92,7 @@ class Complaints(asyncio.Protocol):
         return visible(said[:500], lines=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Pipes:
     """The pipes of a program as streams."""
 

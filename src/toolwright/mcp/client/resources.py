@@ -9,12 +9,12 @@ from toolwright.mcp.client.content import resource
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.rpc import RpcClosed, RpcError
-from toolwright.session.prompt import Attached, mentioned
 from toolwright.tool import Attachment, Offer, Result, Tool, ToolContext, tool
 
 if TYPE_CHECKING:
     from toolwright.mcp.client.server import Server
     from toolwright.mcp.client.servers import Servers
+    from toolwright.session.prompt import Attached
     from toolwright.session.session import Session
 
 READ = "read_mcp_resource"
@@ -54,8 +54,10 @@ def resource_tools(servers: "Servers") -> list[Tool]:
     return [listing, reading]
 
 
-async def mentioned_resources(servers: "Servers", session: "Session", text: str) -> list[Attached]:
+async def mentioned_resources(servers: "Servers", session: "Session", text: str) -> "list[Attached]":
     """The resources that a prompt mentions, read under the rules of the session."""
+    from toolwright.session.prompt import mentioned
+
     found: list[Attached] = []
     for name in mentioned(text)[:MENTIONS]:
         server_name, _, uri = name.partition(":")
@@ -80,8 +82,10 @@ async def _read(server: "Server", uri: str) -> Result:
     return Result("\n\n".join(texts), title=uri, attachments=attachments)
 
 
-def _attached(name: str, result: Result) -> Sequence[Attached]:
+def _attached(name: str, result: Result) -> "Sequence[Attached]":
     """What was read as files of the prompt; what could not be read as the reason why."""
+    from toolwright.session.prompt import Attached
+
     files = [Attached(url=one.url, mime=one.mime, filename=one.filename or name) for one in result.attachments]
     if result.output:
         data = base64.b64encode(result.output.encode("utf-8", "replace")).decode()

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -17,6 +16,7 @@ from toolwright.mcp.client.opening import open_client
 from toolwright.mcp.client.tools import BadTool, tool_of
 from toolwright.mcp.protocol import Json
 from toolwright.process.scope import Scopes
+from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 from toolwright.settings import McpSettings
 from toolwright.tool import Result, Tool, ToolContext
@@ -47,7 +47,7 @@ class Home(Protocol):
     def scopes(self) -> Scopes: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What all servers of a workspace share."""
 

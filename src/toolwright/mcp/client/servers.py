@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwright.errors import UsageError
 from toolwright.events import Bus, Event
@@ -14,14 +14,16 @@ from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import Json, object_of, text_of
-from toolwright.models.hooked import ModelRequest, Stream
-from toolwright.models.model import Event as ModelEvent
-from toolwright.models.model import SystemMessage
 from toolwright.process.environment import SECRETS, Withholding
+from toolwright.record import record
 from toolwright.registry import Registry, ready
-from toolwright.session.prompt import Prompt as PromptRecord
 from toolwright.session.session import Session
 from toolwright.settings import Settings
+
+if TYPE_CHECKING:
+    from toolwright.models.hooked import ModelRequest, Stream
+    from toolwright.models.model import Event as ModelEvent
+    from toolwright.session.prompt import Prompt as PromptRecord
 
 INSTRUCTIONS = 2000
 """Characters of what a server says of itself that a model is told."""
@@ -43,7 +45,7 @@ class Workspace(Home, Protocol):
     def context_of(self, provider: str, model: str) -> int: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class McpToolsChanged(Event):
     """A server has other tools than before."""
 
@@ -51,7 +53,7 @@ class McpToolsChanged(Event):
     server: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ServerState:
     """How a server is."""
 
@@ -64,7 +66,7 @@ class ServerState:
     """Tools that cannot be used, each with the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A prompt of a server, which is a command here."""
 
@@ -133,6 +135,15 @@ class Servers:
         """Return once every server is connected or has failed."""
         await asyncio.gather(*(server.settled() for server in self.by_name.values()))
 
+    async def known(self) -> None:
+        """Start all servers, and wait a little, once, for those whose tools nobody knows yet."""
+        self.begin()
+        unknown = [one for one in self.by_name.values() if one.enabled and not one.tools]
+        if unknown and not self._waited:
+            self._waited = True
+            waiting = [asyncio.ensure_future(one.settled()) for one in unknown]
+            await asyncio.wait(waiting, timeout=PATIENCE)
+
     async def close(self) -> None:
         """End them all."""
         await asyncio.gather(*(server.close() for server in self.by_name.values()))
@@ -160,23 +171,20 @@ class Servers:
                 await server.client()
 
     async def _before_prompt(
-        self, proceed: Callable[[PromptRecord], Awaitable[Any]], prompt: PromptRecord, session_id: str
+        self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
     ) -> Any:
         """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
-        self.begin()
-        unknown = [one.settled() for one in self.by_name.values() if one.enabled and not one.tools]
-        if unknown and not self._waited:
-            self._waited = True
-            waiting = [asyncio.ensure_future(one) for one in unknown]
-            await asyncio.wait(waiting, timeout=PATIENCE)
+        await self.known()
         session = self._workspace.sessions_open.get(session_id)
         if session is not None and prompt.mentions and ":" in prompt.text:
             found = await mentioned_resources(self, session, prompt.text)
             prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
         return await proceed(prompt)
 
-    async def _with_instructions(self, proceed: Stream, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def _with_instructions(self, proceed: "Stream", request: "ModelRequest") -> "AsyncIterator[ModelEvent]":
         """Tell the model what the connected servers say of themselves."""
+        from toolwright.models.model import SystemMessage
+
         said = [
             f"Of the MCP server {server.name}:\n{server.instructions[:INSTRUCTIONS]}"
             for server in self.by_name.values()

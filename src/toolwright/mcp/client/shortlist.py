@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from math import log
 from typing import Annotated
 
+from toolwright.record import record
 from toolwright.registry import Registry, ready
 from toolwright.tool import Offer, Result, Tool, ToolContext, tool
 
@@ -22,7 +23,7 @@ SUMMARY = 200
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Shortlist:
     """The tools of all servers, what they cost, and which were found."""
 

@@ -1,7 +1,7 @@
 """The logins of MCP servers, in a file that only the user can read."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,12 @@ from toolwright.errors import ConfigError
 from toolwright.jsontext import read_json
 from toolwright.mcp.protocol import Json, object_of
 from toolwright.private import read_private, update
+from toolwright.record import record
 
 FILE = "mcp-auth.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Grant:
     """What a login came to: the tokens, and all that it takes to renew them."""
 
@@ -32,7 +33,7 @@ class Grant:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Grants:
     """`mcp-auth.json` in the data folder."""
 

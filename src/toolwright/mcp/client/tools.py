@@ -3,10 +3,10 @@
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.record import record
 from toolwright.tool import MAX_NAME, Result, Tool, ToolContext
 
 ALONE = "Tools of MCP servers are called directly."
@@ -19,7 +19,7 @@ _OBJECTS = ("properties", "$defs", "definitions", "patternProperties", "dependen
 Execute = Callable[[ToolContext, str, Json], Awaitable[Result]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class BadTool:
     """A tool that is left out, and why."""
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.mcp.client.link import soon
@@ -24,6 +24,7 @@ from toolwright.mcp.protocol import (
     text_of,
 )
 from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell
+from toolwright.record import record
 from toolwright.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
 from toolwright.session.session import Session
 
@@ -36,7 +37,7 @@ Request = Callable[[str, Json], Awaitable[Any]]
 Notify = Callable[[str, Json], Awaitable[None]]
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Waiting:
     """A call that has asked something in the newer family, and waits for the request to come again."""
 
@@ -47,7 +48,7 @@ class Waiting:
     answered: "asyncio.Future[Json]"
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Connection:
     """The state of one client: its session, what it can do, and the calls that wait for it."""
 

@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +26,7 @@ from toolwright.mcp.protocol import (
 )
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.service import Service
+from toolwright.record import record
 from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
 
 HOST = "127.0.0.1"
@@ -54,7 +55,7 @@ async def serve_http(service: Service, port: int, token: str, say: Callable[[str
         await server.close()
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Client:
     """A session of the older family: its connection, the calls under way, and what it was asked."""
 
@@ -78,7 +79,7 @@ class Client:
         await self.connection.close()
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class HttpServer:
     """All sessions, and the one that the newer family shares, whose requests do not say whose they are."""
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from toolwright.errors import ToolError, UnknownTool, UsageError
@@ -14,12 +14,13 @@ from toolwright.mcp.protocol import Json
 from toolwright.mcp.serve.elicitation import form_of, reply_of
 from toolwright.mcp.serve.undo import undo_tools
 from toolwright.parts import Running, ToolPart
+from toolwright.record import record
 from toolwright.registry import ready
 from toolwright.session.session import Session
 from toolwright.tool import Attachment, Call, Result, Tool
 from toolwright.workspace import Workspace
 
-BEAT = 1.0
+BEAT = 0.5
 """Seconds between two signs that a call is still at work."""
 NEEDS_MODEL = frozenset({"task", "plan_enter", "plan_exit"})
 """Tools that are for our own loop: whoever calls us has agents of their own."""
@@ -35,7 +36,7 @@ Tell = Callable[[Json], Awaitable[None]]
 """Sends the parameters of a sign of progress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Caller:
     """One call's way back to its client."""
 
@@ -44,7 +45,7 @@ class Caller:
     """None where the client cannot ask anybody."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Desk:
     """Puts questions of calls to the clients that made them. It is the answerer of the workspace."""
 
@@ -72,7 +73,7 @@ class Desk:
         return next((one.ask for one in reversed(self._callers.values()) if one.session_id in sessions), None)
 
 
-@dataclass(slots=True, kw_only=True)
+@record(slots=True, kw_only=True)
 class Service:
     """The tools of one workspace, for any number of connections."""
 
@@ -97,6 +98,8 @@ class Service:
         return self.workspace.session(self.agent)
 
     async def tools(self, session: Session) -> list[Json]:
+        if self.workspace.settings.mcp:
+            await self.workspace.mcp.known()
         offered = await self.workspace.registry.tools("", "", session.standing)
         return [_described(tool) for tool in offered if self._offers(tool.id)]
 
