@@ -9,7 +9,7 @@ from pathlib import Path
 from toolwright.errors import ToolError
 from toolwright.files.store import Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
-from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, new_errors, report
+from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found, Server, known_servers
 from toolwright.lsp.snapshot import Snapshot, snapshot, stamp_of, text_of
@@ -163,16 +163,16 @@ class Languages:
         return Checked(others={}, problem=f"{name} {state}, so the errors of {self.name(path)} are not known.")
 
     def _told(self, path: Path, checks: Sequence[Checked]) -> str | None:
-        own = sorted({one for check in checks for one in check.own})
-        others = dict[Path, list[Diagnostic]]()
+        own = in_order({one for check in checks for one in check.own})
+        others = dict[Path, tuple[Diagnostic, ...]]()
         for check in checks:
             for other, found in check.others.items():
-                others[other] = sorted({*others.get(other, ()), *found})
+                others[other] = in_order({*others.get(other, ()), *found})
         lines = list[str]()
         if own:
             lines += ["This file has errors:", report(self.name(path), own)]
         if others:
-            shown = sorted(others.items())[:OTHERS]
+            shown = sorted(others.items(), key=lambda one: one[0])[:OTHERS]
             more = f" (in {len(others)} files, of which {OTHERS} are shown)" if len(others) > OTHERS else ""
             lines.append(f"There are new errors in other files since this change{more}:")
             lines += [report(self.name(other), found) for other, found in shown]
@@ -227,7 +227,7 @@ class Languages:
             raise ToolError(" ".join(problems))
         return ready
 
-    async def check(self, path: Path) -> tuple[list[Diagnostic], list[str]]:
+    async def check(self, path: Path) -> tuple[tuple[Diagnostic, ...], list[str]]:
         """All that the servers find in a file, and what kept any of them from it."""
         problems, found = list[str](), set[Diagnostic]()
         for client in await self.clients(path):
@@ -239,7 +239,7 @@ class Languages:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
                 problems.append(f"{client.name} failed: {error}")
-        return sorted(found), problems
+        return in_order(found), problems
 
     async def _open(self, client: Client, path: Path) -> None:
         now = await asyncio.to_thread(snapshot, path, self._legacy)
