@@ -19,7 +19,6 @@ from toolwright.session.record import CallRecord
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
 from toolwright.session.sessions import Sessions
-from toolwright.session.store import Nowhere
 from toolwright.settings.record import CommandSettings
 from toolwright.tool import Call
 
@@ -253,7 +252,7 @@ async def _shell_output(command: Command, text: str, session: Session) -> str:
         )
     agent = command.agent or session.agent
     call = Call(id=new_id("call"), tool="bash", arguments={"command": text, "description": f"Part of /{command.name}"})
-    quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=Nowhere(), bus=Bus())
+    quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
     result = await session.run_call(call, session.outside(agent), journal=quiet)
     if result.error is not None and result.error.kind in ("denied", "rejected", "aborted"):
         raise ToolError(f"/{command.name} cannot be carried out: {result.output}", result.error.kind)
