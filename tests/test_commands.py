@@ -88,7 +88,7 @@ async def test_a_subtask_is_answered_in_a_session_below(project: Path) -> None:
     async with make_workspace(project, model=model, config=config) as workspace, workspace.session() as session:
         result = await session.prompt("/look here")
         assert result.text == "Found nothing."
-        [child] = workspace.sessions.children(session.id)
+        [child] = await workspace.sessions.children(session.id)
         assert child.title == "/look"
 
 

@@ -43,6 +43,8 @@ class Caller:
 
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
+        if self.registry.finders and call.tool not in self.registry:
+            call = await self._looked_for(call)
         registry = self.registry
         if registry.refresh is not None and call.tool not in registry.fixed:
             await registry.refresh()
@@ -71,6 +73,14 @@ class Caller:
             how = result.error.kind if result.error else "done"
             log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
+
+    async def _looked_for(self, call: Call) -> Call:
+        """The call of a tool that is not known, after everybody was asked for it; why nobody has it may be known."""
+        try:
+            await self.registry.find(call.tool)
+        except ToolError as error:
+            return invalid(call.id, call.tool, error)
+        return call
 
     def found(self, call: Call) -> tuple[Tool, Call]:
         """The tool, and the call under its right name; one of an unknown tool becomes a call of `invalid`."""

@@ -174,7 +174,7 @@ async def answer_command(
     if called is None:
         return await proceed(prompt)
     command, words = called
-    return await carry_out(command, words, prompt, sessions.open(session_id), sessions, proceed)
+    return await carry_out(command, words, prompt, await sessions.open(session_id), sessions, proceed)
 
 
 async def carry_out(

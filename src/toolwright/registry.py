@@ -55,6 +55,8 @@ class Registry:
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
+    finders: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
+    """Each may add a tool that is called and not known, such as one of a server that has not been started."""
     fixed: frozenset[str] = frozenset()
     """The ids that stay what they are: a call of one needs no look at what may have changed."""
     refresh: Callable[[], Awaitable[None]] | None = None
@@ -70,8 +72,9 @@ class Registry:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
                 clash = Clash(id=source.id, origin=source.origin, kept=kept.origin)
-                self.clashes.append(clash)
-                log.warning("%s", clash)
+                if clash not in self.clashes:
+                    self.clashes.append(clash)
+                    log.warning("%s", clash)
 
     def register(self, tool: Tool) -> None:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
@@ -85,6 +88,12 @@ class Registry:
             self._sources.pop(tool_id, None)
             self._loaded.pop(tool_id, None)
         self._changed()
+
+    async def find(self, tool_id: str) -> None:
+        """Have a tool looked for that is not known. ToolError if it is clear whose it is, and it cannot be had."""
+        for finder in self.finders:
+            if not self._like(tool_id):
+                await finder(tool_id)
 
     def _changed(self) -> None:
         self._by_model.clear()

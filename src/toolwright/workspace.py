@@ -24,6 +24,7 @@ from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
+from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.settings import Settings
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
     from toolwright.session.result import TurnResult
+    from toolwright.session.store import Store
     from toolwright.session.turns import Turns, TurnSettings
 
 log = logging.getLogger(__name__)
@@ -63,6 +65,7 @@ async def open_workspace(
     budget: "Budget | Mapping[str, Any] | None" = None,
     hooks: "Sequence[Hook | Callable[..., Any]]" = (),
     keep: bool = False,
+    store: "Store | None" = None,
     trust: bool = False,
     client: Client = "api",
     environment: Mapping[str, str] | None = None,
@@ -72,7 +75,8 @@ async def open_workspace(
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
-    sessions on disk. `environment` stands in for the variables of the process. `pure` leaves plugins out.
+    sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
+    variables of the process. `pure` leaves plugins out.
     """
     workspace = Workspace(
         Path(path),
@@ -86,6 +90,7 @@ async def open_workspace(
         budget=budget,
         hooks=hooks,
         keep=keep,
+        store=store,
         trust=trust,
         client=client,
         environment=environment,
@@ -123,6 +128,7 @@ class Workspace(Services):
         budget: "Budget | Mapping[str, Any] | None" = None,
         hooks: "Sequence[Hook | Callable[..., Any]]" = (),
         keep: bool = False,
+        store: "Store | None" = None,
         trust: bool = False,
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
@@ -145,6 +151,7 @@ class Workspace(Services):
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
         )
         self.directory = self.config.directory
+        self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
         self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
@@ -153,7 +160,8 @@ class Workspace(Services):
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
         self.hooks: list[Hook] = []
         self.caller = Caller(registry=self.registry, truncator=self.truncator, hooks=[])
-        self.keep = keep
+        self.keep = keep or store is not None
+        self.given_store = store
         self.model = model
         self.budget = budget
         self.problems: list[ExtensionProblem] = []
@@ -172,6 +180,8 @@ class Workspace(Services):
                 self._join(extension)
             if extension.name == "toolwright":
                 self.registry.fixed = frozenset(self.registry.ids())
+        if self.settings.mcp:
+            self._add_servers()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -276,6 +286,14 @@ class Workspace(Services):
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
 
+    def _add_servers(self) -> None:
+        """Join the MCP servers; none of them is started before it is needed."""
+        added = self.mcp.extensions()
+        self.extensions += added
+        for extension in added:
+            if extension.start is None:
+                self._join(extension)
+
     # What sessions need.
 
     def turns_of(self, session: Session, conversation: "Conversation | None" = None) -> "Turns":
@@ -330,7 +348,11 @@ class Workspace(Services):
 
     async def load_session(self, session: Session) -> None:
         """Read an earlier session from the store. UsageError if there is none of that id."""
-        self.sessions.load(session)
+        try:
+            await self.sessions.load(session)
+        except BaseException:
+            self.sessions_open.pop(session.id, None)
+            raise
 
     async def end_session(self, session_id: str) -> None:
         """Let go of everything that is kept for a session: its jobs, what it has read, its approvals, its list."""
@@ -387,7 +409,7 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         attended=attended,
         web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
         code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )

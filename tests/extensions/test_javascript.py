@@ -143,7 +143,8 @@ async def test_schemas_say_what_was_described(project: Path) -> None:
         "z.js",
         "import { tool } from '@opencode-ai/plugin'\nconst s = tool.schema\n"
         "export default tool({ description: 'd', args: { q: s.string().min(2).describe('what'), "
-        "n: s.number().int().optional(), e: s.enum(['a', 'b']).default('a'), l: s.array(s.object({ k: s.boolean() })).optional(),"
+        "n: s.number().int().optional(), e: s.enum(['a', 'b']).default('a'),"
+        " l: s.array(s.object({ k: s.boolean() })).optional(),"
         " u: s.union([s.string(), s.number()]).nullable().optional(), t: s.string().trim().optional(),"
         " even: s.number().refine((n) => n % 2 === 0, 'must be even').optional() },"
         " execute: async (args) => JSON.stringify(args) })\n",

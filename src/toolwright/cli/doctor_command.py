@@ -50,6 +50,7 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
         return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory))
     found += await _left_out(workspace)
     found += await _sandbox(workspace)
@@ -107,6 +108,15 @@ def _ripgrep() -> Iterator[Finding]:
         yield Finding("note", "ripgrep", "not found; searching works, more slowly")
     else:
         yield Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+
+
+def _language_servers(workspace: Workspace) -> Iterator[Finding]:
+    if workspace.settings.lsp is False:
+        yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
+        return
+    here = ", ".join(found.server.id for found in workspace.languages.finder.here())
+    told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
+    yield Finding("ok" if here else "note", "lsp", told)
 
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:

@@ -2,20 +2,23 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.messages import SessionInfo
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.messages import SessionInfo
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 
 @cache
-def _width() -> int:
+def _width(_: str | None) -> int:
     """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
     return min(100, shutil.get_terminal_size((100, 24)).columns)
 
@@ -35,7 +38,7 @@ class Layout(argparse.RawDescriptionHelpFormatter):
     """Help that fits the terminal and is the same with every version of Python."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width())
+        super().__init__(prog, width=_width(os.environ.get("COLUMNS")))
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):
@@ -88,13 +91,13 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     return workspace
 
 
-def named_session(workspace: Workspace, name: str) -> SessionInfo:
+async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
     """A session of this project: by its id, the beginning of it, its two words, or `last`."""
     from toolwright.ids import is_id
 
     if name == "last":
-        return workspace.sessions.latest()
-    listed = workspace.sessions.listed(100_000)
+        return await workspace.sessions.latest()
+    listed = await workspace.sessions.listed(100_000)
     found = [one for one in listed if name in (one.id, one.slug)] or [
         one for one in listed if len(name) > len("ses_") and one.id.startswith(name)
     ]
@@ -103,7 +106,7 @@ def named_session(workspace: Workspace, name: str) -> SessionInfo:
     if found:
         raise UsageError(f"{name!r} fits {plural(len(found), 'session')}; give more of its id.")
     if is_id(name, "ses"):
-        info = workspace.sessions.info(name)
+        info = await workspace.sessions.info(name)
         raise UsageError(f"The session {name} belongs to another project; use --directory {info.directory} for it.")
     raise UsageError(
         f"There is no session {name!r} in this project. Give an id such as ses_…, its beginning, its two words, or"

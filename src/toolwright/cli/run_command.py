@@ -76,7 +76,7 @@ async def _run(options: argparse.Namespace) -> int:
         options.model = options.model or await _offered_model(workspace, options)
         if options.command:
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
-        session = _session(workspace, options)
+        session = await _session(workspace, options)
         view = _view(session, options)
         refusals = Refusals()
         workspace.bus.subscribe(view)
@@ -117,15 +117,15 @@ def _view(session: Session, options: argparse.Namespace) -> View:
     return Live(session.id, colour=has_colour(sys.stderr)) if is_terminal(sys.stdout) else Quiet(session.id)
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
+async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        return sessions.open(named_session(workspace, options.session).id)
+        return await sessions.open((await named_session(workspace, options.session)).id)
     if options.go_on:
-        return sessions.open(sessions.latest().id)
-    if not sessions.listed(1):
+        return await sessions.open((await sessions.latest()).id)
+    if not await sessions.listed(1):
         _tell_what_is_not_used(workspace)
     return sessions.create(title=options.title)
 

@@ -157,6 +157,8 @@ class Session:
     @property
     def turns(self) -> "Turns":
         """What takes the session's prompts; made with the first."""
+        if self.resumes:
+            raise UsageError(f"The session {self.id} is not read yet. Enter it: async with workspace.session(id=...).")
         if self._turns is None:
             self._turns = self.home.turns_of(self)
         return self._turns
@@ -174,8 +176,8 @@ class Session:
         last = conversation.last_user()
         if last is not None and last.agent in self.home.agents.by_name:
             self.agent = last.agent
-        self._turns = self.home.turns_of(self, conversation)
         self.resumes = False
+        self._turns = self.home.turns_of(self, conversation)
 
     # Rules.
 

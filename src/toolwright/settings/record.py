@@ -70,6 +70,7 @@ class EditSection(Section):
         Literal["merge", "replace", "refuse"],
         tightens("what `edit` does where lines differ, see [differences.md](differences.md#editing)", refusing),
     ] = "merge"
+    gate: Annotated[bool, user_only("say first thing that a change brought new errors; needs `lsp`")] = False
 
 
 class LimitsSection(Section):
@@ -130,9 +131,9 @@ class ExperimentalSection(Section):
     plan_mode: Annotated[bool, user_only("offer `plan_enter` and `plan_exit` on the command line")] = False
     continue_loop_on_deny: Annotated[bool, user_only("go on after a refusal without advice", off_wins)] = False
     primary_tools: Annotated[Names, user_only("tools that subagents are not offered", joined)] = ()
-    lsp_tool: Annotated[bool, user_only("offer the `lsp` tool", effect=False)] = False
+    lsp_tool: Annotated[bool, user_only("offer the `lsp` tool")] = False
     web_search: Annotated[bool, user_only("offer the `websearch` and `codesearch` tools")] = False
-    mcp_timeout: Annotated[int | None, user_only("milliseconds for MCP requests", schema=COUNT, effect=False)] = None
+    mcp_timeout: Annotated[int | None, user_only("milliseconds for calls of MCP servers", schema=COUNT)] = None
     chat_max_retries: Annotated[
         int | None,
         user_only("retries of a model request", schema={"minimum": 0}, key="chatMaxRetries", effect=False),
@@ -204,6 +205,7 @@ class ProgramSettings(Section):
     env: Annotated[Texts, user_only("the same")] = NONE
     extensions: Annotated[Names, user_only("for which files")] = ()
     initialization: Annotated[Json, user_only("what a language server is told at the start")] = NONE
+    timeout: Annotated[int | None, user_only("milliseconds a formatter may take", schema=COUNT)] = None
 
 
 class ForeignSection(Section):
@@ -277,12 +279,15 @@ class Settings(Section):
     command: Annotated[
         Mapping[str, CommandSettings], user_only("prompts with a name, see [commands.md](commands.md)", default="none")
     ] = NONE
-    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = NONE
+    mcp: Annotated[
+        Mapping[str, McpSettings], user_only("MCP servers by name, see [mcp.md](mcp.md)", default="none")
+    ] = NONE
     formatter: Annotated[
-        bool | Mapping[str, ProgramSettings], user_only("programs that format", effect=False, default="none")
+        bool | Mapping[str, ProgramSettings],
+        user_only("programs that format; see [lsp.md](lsp.md#formatters)", default="none"),
     ] = False
     lsp: Annotated[
-        bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
+        bool | Mapping[str, ProgramSettings], user_only("language servers; see [lsp.md](lsp.md)", default="none")
     ] = False
     instructions: Annotated[
         Names,
