@@ -64,7 +64,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
         {"Stop": []},
         {"Stop": []},
     ),
-    "foreign.claude": (["agents"], ["hooks"], ["agents"], ["hooks"], ["agents", "commands"], ["agents"]),
+    "foreign.claude": (["commands"], ["hooks"], ["commands"], ["hooks"], ["commands"], ["commands"]),
     "shell": ("zsh", "./evil.sh", "zsh", "./evil.sh", "bash", "bash"),
     "sandbox.mode": ("bubblewrap", "off", "bubblewrap", "off", "landlock", "landlock"),
     "sandbox.writable": (["/mine"], ["/"], ["/mine"], ["/"], ["/srv"], []),

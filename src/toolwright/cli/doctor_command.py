@@ -66,7 +66,7 @@ async def _left_out(workspace: Workspace) -> list[Finding]:
             await workspace.registry.refresh()
         if workspace.plugins is not None:
             await workspace.plugins.start_all()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+    except (ToolwrightError, OSError) as error:
         return [_broken("extension", error)]
     told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
     return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]

@@ -214,9 +214,9 @@ class ForeignSection(Section):
     claude: Annotated[
         Names,
         user_only(
-            "what to read in `.claude`, yours and the project's: `agents`, `commands`, `hooks`",
+            "what to read in `.claude`, yours and the project's: `commands`, `hooks`",
             within,
-            schema={"items": {"enum": ["agents", "commands", "hooks"]}},
+            schema={"items": {"enum": ["commands", "hooks"]}},
         ),
     ] = ()
 
