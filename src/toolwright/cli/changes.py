@@ -1,0 +1,32 @@
+"""A changed file as a person is shown it: a diff, or a sentence where the file is not text."""
+
+from pathlib import Path
+
+from toolwright.diff import unified
+from toolwright.display import visible
+
+
+def shown_change(path: str, before: bytes | None, after: bytes | None, folder: Path) -> str:
+    """How a file differs; None stands for a file that is not there."""
+    name = visible(_relative(path, folder), lines=False)
+    texts = _text(before), _text(after)
+    if texts[0] is None or texts[1] is None:
+        kind = "added" if before is None else "deleted" if after is None else "changed"
+        return f"{name}: {kind} (not text, so no lines are shown)\n"
+    return visible(unified(_relative(path, folder), texts[0], texts[1]))
+
+
+def _relative(path: str, folder: Path) -> str:
+    return str(Path(path).relative_to(folder)) if Path(path).is_relative_to(folder) else path
+
+
+def _text(data: bytes | None) -> str | None:
+    """The content as text; None if it is none."""
+    if data is None:
+        return ""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
