@@ -1,4 +1,4 @@
-"""What a surface for people needs of the program: one protocol, and its implementation over a workspace in this process."""
+"""What a surface for people needs of the program: one protocol, and its local form over a workspace."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -286,7 +286,7 @@ def _first_sentence(text: str) -> str:
 
 
 def filled_in(template: str, arguments: Sequence[str]) -> str:
-    """The prompt of a command: `$ARGUMENTS` is all that follows its name, `$1` the first word, the last takes the rest."""
+    """The prompt of a command: `$ARGUMENTS` is all that follows its name, `$1` a word, the last number the rest."""
     import re
 
     whole = " ".join(arguments)

@@ -196,8 +196,8 @@ class Flow:
             max(columns(row[at]) if at < len(row) else 0 for row in cells if not _is_edge(row)) for at in range(count)
         ]
         if sum(sizes) + 3 * count > self.screen.width:
-            for row in rows:
-                self.screen.line(row, "")
+            for line in rows:
+                self.screen.line(line)
             return
         for number, row in enumerate(cells):
             if _is_edge(row):

@@ -1,4 +1,4 @@
-"""A turn as a person at a terminal sees it: words as they come, calls with their diffs and output, progress, the cost."""
+"""A turn as a person at a terminal sees it: words as they come, calls with diffs and output, progress, cost."""
 
 import time
 from collections.abc import Callable

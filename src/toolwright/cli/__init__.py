@@ -4,6 +4,7 @@ import sys
 
 COMMANDS = {
     "demo": "watch a whole session on a small project; needs no key and no network",
+    "chat": "talk with an agent here; tw alone on a terminal does the same",
     "run": "give an agent a prompt and watch it work",
     "session": "list, show, copy and delete sessions; take their changes back",
     "tool": "list the tools, show one, or call one as an agent would",
@@ -20,6 +21,7 @@ COMMANDS = {
 HELP = """\
 toolwright: the tools of a coding agent, with permissions you can read
 
+  tw ['PROMPT']                  talk with an agent about this folder
   tw COMMAND [OPTIONS]           tw COMMAND --help tells more of each
 
 {commands}
@@ -48,12 +50,27 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(__version__)
         return 0
+    if _is_chat(given):
+        given = ["chat", *given]
     if given in ([], ["--help"], ["-h"], ["help"]):
         print(_help(), end="")
         return 0 if given else 2
     from toolwright.cli.dispatch import run_command
 
     return run_command(given)
+
+
+def _is_chat(given: list[str]) -> bool:
+    """Nothing on a terminal, words in quotes, or an option of the conversation: no command has these."""
+    words = list(given)
+    while words[:1] in (["--directory"], ["--trust"]):
+        words = words[2 if words[0] == "--directory" else 1 :]
+    if not words:
+        return sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()
+    return words[0].partition("=")[0] in _CHAT_OPTIONS or len(words[0].split()) > 1
+
+
+_CHAT_OPTIONS = ("--continue", "-c", "--session", "-s", "--agent", "--model", "-m", "--plain")
 
 
 def _help() -> str:
