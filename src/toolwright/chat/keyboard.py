@@ -32,6 +32,12 @@ class Keyboard:
     reading: bool = False
     """Whether a line is being read just now; a signal handler wants to know."""
 
+    _reads: int = 0
+
+    def place(self) -> int:
+        """The number of the line that is being read; 0 if none is."""
+        return self._reads if self.reading else 0
+
     def start(self, complete: Complete) -> None:
         """Read the history, and offer completions with the tab key."""
         try:
@@ -50,6 +56,7 @@ class Keyboard:
         if self.screen.colour and code:
             # The marks tell the line editor what takes no room.
             shown = f"\x01\x1b[{code}m\x02{prompt}\x01\x1b[0m\x02"
+        self._reads += 1
         self.reading = True
         try:
             text = input(shown)

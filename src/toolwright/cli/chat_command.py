@@ -1,10 +1,8 @@
 """tw chat, and tw alone on a terminal: the conversation with an agent."""
 
 import argparse
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from toolwright.backend import LocalBackend, Ways, answer_later
 from toolwright.chat.background import Background
@@ -12,6 +10,7 @@ from toolwright.chat.chat import Chat
 from toolwright.chat.commands import Commands
 from toolwright.chat.keyboard import Keyboard
 from toolwright.chat.screen import BOLD, DIM, Screen
+from toolwright.chat.signals import Ended, handled
 from toolwright.chat.transcript import show_messages
 from toolwright.cli.dispatch import DONE, STOPPED
 from toolwright.cli.options import named_session, open_from, parser
@@ -59,10 +58,6 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-class Ended(BaseException):
-    """The process was told to end."""
-
-
 async def _opened(options: argparse.Namespace) -> Workspace:
     return await open_from(options, answer=answer_later, keep=True).__aenter__()
 
@@ -93,24 +88,17 @@ def _talk(workspace: Workspace, background: Background, options: argparse.Namesp
     _greet(chat, workspace)
     if options.session or options.go_on:
         _resume(chat, background.wait(_named(workspace, options.session or "last")), options)
-    signal.signal(signal.SIGINT, lambda *_: chat.interrupted())
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
     try:
-        chat.talk(" ".join(options.prompt), commands)
+        with handled(chat.interrupted, keyboard.place):
+            chat.talk(" ".join(options.prompt), commands)
     except (KeyboardInterrupt, Ended):
         return STOPPED
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         screen.clear()
         screen.end_line()
     if chat.session is not None:
         screen.line(f"tw --session {chat.session.slug or chat.session.id} goes on with it", DIM)
     return DONE
-
-
-def _end(_: int, __: FrameType | None) -> None:
-    raise Ended
 
 
 async def _named(workspace: Workspace, name: str) -> SessionInfo:
