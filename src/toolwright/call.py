@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -43,6 +44,8 @@ class Caller:
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
         tool, call = self.found(call)
+        began = time.monotonic()
+        log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
             try:
                 await order.wait_for_earlier(place)
@@ -58,6 +61,8 @@ class Caller:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
             await journal.finished(call, result)
+            how = result.error.kind if result.error else "done"
+            log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
 
     def found(self, call: Call) -> tuple[Tool, Call]:

@@ -176,6 +176,10 @@ class ToolContext(ABC):
         """Whether a rule denies this outright, so that tools under it are not even offered to the agent."""
 
     @abstractmethod
+    def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
+        """Every rule about this: the permission it names, its pattern, its action. For walls, which must know all."""
+
+    @abstractmethod
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         """Show how the call is getting on: a new title, and metadata in place of the last ones."""
 

@@ -1,8 +1,12 @@
 """Cutting a long output down to what a model should read, and keeping the whole in a file it can go to."""
 
+import hashlib
 import os
+import re
+import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
@@ -17,6 +21,8 @@ Direction = Literal["head", "tail", "both"]
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
 KEPT_DAYS = 7
+CAP = 256 * 1024 * 1024
+"""Bytes of long outputs that are kept; the oldest go first."""
 FILE_PREFIX = "tool_"
 
 
@@ -157,7 +163,7 @@ class Truncator:
             return result
         if piece is None:
             return replace(result, metadata=result.metadata | {"truncated": False}, truncated=False)
-        path = self.keep(result.output)
+        path = self.keep(result.output, ctx.session_id)
         return replace(
             result,
             output=shown(piece, path, ctx.offered, _SUCCESS if result.error is None else _FAILURE),
@@ -165,26 +171,62 @@ class Truncator:
             truncated=True,
         )
 
-    def keep(self, text: str) -> Path:
+    def keep(self, text: str, session_id: str = "") -> Path:
         """Write the whole text to a new overflow file."""
-        path = self.new_file()
-        path.write_text(text, "utf-8", errors="surrogatepass", newline="")
+        path = self.new_file(session_id)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(text)
         return path
 
-    def new_file(self) -> Path:
+    def new_file(self, session_id: str = "") -> Path:
         """The name of an overflow file that does not exist yet; later ones sort after earlier ones."""
-        make_folder(self.folder)
-        return self.folder / new_id(FILE_PREFIX.rstrip("_"))
+        folder = self._folder_of(session_id)
+        make_folder(folder)
+        self._make_room()
+        return folder / new_id(FILE_PREFIX.rstrip("_"))
+
+    def forget(self, session_id: str) -> None:
+        """Delete the overflow files of a session that was deleted."""
+        if session_id:
+            shutil.rmtree(self._folder_of(session_id), ignore_errors=True)
 
     def remove_old(self) -> int:
         """Delete overflow files that nobody has written for a week; the number that went."""
         oldest = time.time() - KEPT_DAYS * 24 * 3600
         removed = 0
-        for entry in os.scandir(self.folder) if self.folder.is_dir() else ():
-            if entry.name.startswith(FILE_PREFIX) and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                Path(entry.path).unlink(missing_ok=True)
+        for path, status in self._outputs():
+            if status.st_mtime < oldest:
+                path.unlink(missing_ok=True)
                 removed += 1
+        self._remove_empty_folders()
         return removed
+
+    def _make_room(self) -> None:
+        """Delete the oldest beyond the cap."""
+        room = CAP
+        for path, status in sorted(self._outputs(), key=lambda one: one[1].st_mtime, reverse=True):
+            room -= status.st_size
+            if room < 0:
+                path.unlink(missing_ok=True)
+
+    def _outputs(self) -> Iterator[tuple[Path, os.stat_result]]:
+        for parent, _, names in os.walk(self.folder):
+            for name in names:
+                path = Path(parent, name)
+                if name.startswith(FILE_PREFIX):
+                    with suppress(FileNotFoundError):
+                        yield path, path.lstat()
+
+    def _remove_empty_folders(self) -> None:
+        for entry in os.scandir(self.folder) if self.folder.is_dir() else ():
+            if entry.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    Path(entry.path).rmdir()
+
+    def _folder_of(self, session_id: str) -> Path:
+        plain = re.fullmatch(r"[A-Za-z0-9_-]{0,100}", session_id)
+        return self.folder / (session_id if plain else hashlib.sha256(os.fsencode(session_id)).hexdigest())
 
 
 _SUCCESS = "The call succeeded, but its output"

@@ -18,7 +18,7 @@ from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
 from toolwright.folders import Folders
-from toolwright.inbox import Answerer, Inbox
+from toolwright.inbox import Answerer, Inbox, is_attended
 from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
@@ -142,7 +142,7 @@ class Workspace(Services):
         self.directory = self.config.directory
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
-        self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=answer is not None))
+        self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
         self.truncator = _truncator(self.settings, self.folders)
         self.inbox = Inbox(self.bus, answer)
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
@@ -330,6 +330,7 @@ class Workspace(Services):
     def forget_changes(self, session_id: str) -> None:
         """Remove what would undo the changes of a session that was deleted."""
         self.files.journal.forget(session_id)
+        self.truncator.forget(session_id)
 
     async def _end_jobs(self, session_id: str) -> None:
         if "jobs" in self.__dict__:

@@ -141,6 +141,8 @@ class Services:
             data=self.folders.data,
             scopes=self.scopes,
             home=self.folders.home,
+            config=(self.folders.config, self.folders.reference_config),
+            environment=self.environment,
         )
 
     @cached_property

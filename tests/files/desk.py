@@ -1,91 +1,67 @@
-"""A project in a scratch folder, with a session that answers permission questions by rule, to run file tools on."""
+"""A project in a scratch folder and a session in it that may do everything but what a test forbids."""
 
 import base64
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from tests.contexts import HostedContext
-from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
-from toolwright.files.paths import Tree
 from toolwright.files.store import Files
-from toolwright.request import PathPattern, Request
-from toolwright.tool import Action, Json, Result, Tool
-from toolwright.wildcard import matches
+from toolwright.permission.gate import Asked, Asker, Gate
+from toolwright.permission.rules import Rule
+from toolwright.request import Request
+from toolwright.session.session import Session
+from toolwright.testing import make_workspace
+from toolwright.tool import Action, Call, Json, Result, Tool
+from toolwright.workspace import Workspace
 
-T = TypeVar("T")
 VECTORS = Path(__file__).parents[1] / "vectors"
 
 
 @dataclass(kw_only=True)
 class Desk:
-    """Implements the tools' Host. `rules` are (permission, pattern, action), the last match wins, else allow."""
+    """Runs tools through the front door. `rules` are (permission, pattern, action) on top of allowing everything."""
 
     project: Path
-    files: Files
+    workspace: Workspace
     session_id: str = "ses_1"
     rules: list[tuple[str, str, Action]] = field(default_factory=list)
     while_asking: Callable[[Request], None] = lambda request: None
     asked: list[Request] = field(default_factory=list)
-    """Every request that was judged, in order."""
-
-    async def run(self, tool: Tool, **arguments: Any) -> Result:
-        """Run a tool as the door would: an error comes back as a result."""
-        ctx = HostedContext(
-            session_id=self.session_id,
-            message_id="msg_1",
-            call_id="call_1",
-            agent="build",
-            directory=self.project,
-            host=self,
-        )
-        try:
-            return await tool.run(ctx, tool.parse(arguments))
-        except ToolError as error:
-            return Result.failed(error)
+    """Every request that no rule forbade, in order."""
 
     @property
-    def offered(self) -> Sequence[str]:
-        return ()
+    def files(self) -> Files:
+        return self.workspace.files
 
-    def check(self, requests: Sequence[Request]) -> None:
-        for request in requests:
-            for pattern in request.patterns:
-                if self.decide(request.permission, pattern) == "deny":
-                    raise PermissionDenied(f"A rule forbids {request.permission} of {pattern}.")
-
-    async def ask(self, requests: Sequence[Request]) -> None:
-        self.check(requests)
-        for request in requests:
-            self.asked.append(request)
-            self.while_asking(request)
-            if any(self.decide(request.permission, pattern) == "ask" for pattern in request.patterns):
-                raise PermissionRejected("The user said no.")
-
-    def decide(self, permission: str, pattern: str) -> Action:
-        spellings = pattern.spellings if isinstance(pattern, PathPattern) else (pattern,)
-        found: Action = "allow"
-        for name, wanted, action in self.rules:
-            if name == permission and any(matches(spelling, wanted) for spelling in spellings):
-                found = action
-        return found
-
-    def hides(self, permission: str) -> bool:
-        return False
-
-    def progress(self, title: str | None, metadata: Json) -> None: ...
-
-    async def call(self, tool: str, arguments: Json) -> Result:
-        raise NotImplementedError
-
-    def use(self, kind: type[T]) -> T:
-        assert kind is Files
-        return cast("T", self.files)
+    async def run(self, tool: Tool, **arguments: Any) -> Result:
+        rules = [Rule("*", "*", "allow"), *(Rule(*rule) for rule in self.rules)]
+        known = self.workspace.sessions_open.get(self.session_id)
+        session = known or Session(self.workspace, id=self.session_id)
+        session.permit(rules)
+        self.workspace.sessions_open[self.session_id] = session
+        log: list[Asked] = []
+        gate = _Watched(self.workspace.inbox, self.workspace.gate.approvals, desk=self)
+        call = Call(id="call_1", tool=tool.id, arguments=arguments)
+        result = await session.run_call(call, log=log, gate=gate)
+        self.asked += [entry.judgement.request for entry in log if entry.judgement.action != "deny"]
+        return result
 
     def permissions(self) -> list[str]:
         return [request.permission for request in self.asked]
+
+
+@dataclass(slots=True)
+class _Watched(Gate):
+    """Lets a test do something while a question is open, also where a rule answers it."""
+
+    desk: Desk = field(kw_only=True)
+
+    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
+        await Gate.ask(self, asker, requests)
+        for request in requests:
+            self.desk.while_asking(request)
 
 
 def make_desk(folder: Path, *, git: bool = True, encoding: str = "") -> Desk:
@@ -93,7 +69,7 @@ def make_desk(folder: Path, *, git: bool = True, encoding: str = "") -> Desk:
     project.mkdir(parents=True)
     if git:
         (project / ".git").mkdir()
-    return Desk(project=project, files=Files(Tree(project), folder / "data", encoding=encoding))
+    return Desk(project=project, workspace=make_workspace(project, config={"encoding": encoding} if encoding else {}))
 
 
 def rows(name: str) -> Iterator[Json]:

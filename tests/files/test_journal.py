@@ -12,7 +12,7 @@ from toolwright.files.journal import Entry, Journal
 
 
 def _entry(call_id: str) -> Entry:
-    return Entry(call_id=call_id, path="/p/a", before="0" * 64, after=None, mode=0o644, time=1.0)
+    return Entry(call_id=call_id, path="/p/a", before="0" * 64, after=None, time=1.0)
 
 
 def test_a_content_is_kept_once_and_found_by_its_hash(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ class Slow:
         self._wait(run)
 
     def matches(self, query: Query, run: Run) -> Iterator[Matches]:
-        yield Matches("a", 1, b"1:x")
+        yield Matches("a", 1, b"1:0:x")
         self._wait(run)
 
     def _wait(self, run: Run) -> None:

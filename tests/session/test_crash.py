@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from tests.session.stage import call, calls, nothing_open, read, says, words
-from toolwright.messages import TextPart
+from toolwright.messages import Message, TextPart
 from toolwright.models.scripted import ScriptedModel, Turn
 from toolwright.parts import ToolPart
 from toolwright.testing import make_workspace
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 
@@ -140,16 +141,22 @@ async def test_the_long_session_is_as_long_as_it_claims(project: Path) -> None:
 async def test_words_that_were_streamed_for_more_than_a_second_survive_a_kill(project: Path) -> None:
     """100, weakness 6"""
     home = project.parent / "project.home"
-    process = _start(project, home, [says("word " * 1_000, chunk=5, gap=0.02)])
-    await asyncio.sleep(2.2)
+    process = _start(project, home, [says("word " * 100_000, chunk=5, gap=0.02)])
+    async with make_workspace(project, keep=True) as onlooker:
+        while not any("word word" in one.text for one in _stored(onlooker)):
+            assert process.poll() is None
+            await asyncio.sleep(0.1)
     process.kill()
     process.wait()
-    workspace = make_workspace(project, model=ScriptedModel(says("Next.")), keep=True)
-    [info] = workspace.sessions.listed()
-    [_, reply] = workspace.sessions.messages(info.id)
-    assert reply.text.startswith("word word word")
-    assert nothing_open(reply)
-    await workspace.close()
+    async with make_workspace(project, model=ScriptedModel(says("Next.")), keep=True) as workspace:
+        [_, reply] = _stored(workspace)
+        assert reply.text.startswith("word word word")
+        assert nothing_open(reply)
+
+
+def _stored(workspace: Workspace) -> list[Message]:
+    """The messages of all sessions that are on disk by now."""
+    return [one for info in workspace.sessions.listed() for one in workspace.sessions.messages(info.id)]
 
 
 async def test_a_command_does_not_outlive_the_kill(project: Path) -> None:

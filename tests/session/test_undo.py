@@ -34,7 +34,7 @@ async def test_back_and_forth_and_back_again(project: Path) -> None:
         for _ in range(3):
             await undo.revert(turn)
             assert (project / "a.txt").read_text() == "hello\nworld\n"
-            with pytest.raises(UsageError, match="taken back already"):
+            with pytest.raises(UsageError, match="undone already"):
                 undo.plan(turn)
             await undo.unrevert()
             assert (project / "a.txt").read_text() == "goodbye\nworld\n"
@@ -132,7 +132,7 @@ def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: lis
             state, undone, name = undone[1], None, f"undo_{number}"
         else:
             continue
-        entry = Entry(call_id=name, path="/x", before=before, after=state, mode=None, time=float(number))
+        entry = Entry(call_id=name, path="/x", before=before, after=state, time=float(number))
         history.append(Made("ses_1", entry))
     standing = [made.entry for made in standing_changes(history)]
     assert all(one.after == other.before for one, other in pairwise(standing))

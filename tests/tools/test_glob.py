@@ -82,9 +82,12 @@ async def test_nothing_found_mentions_that_ignored_files_were_left_out(desk: Des
 
 
 @pytest.mark.parametrize("pattern", ["lib/**", "lib/*.ts", "lib/**/*.ts"])
-async def test_a_pattern_that_names_an_ignored_folder_sees_into_it(desk: Desk, pattern: str) -> None:
+async def test_a_pattern_that_names_an_ignored_folder_does_not_see_into_it(desk: Desk, pattern: str) -> None:
     lay_out(desk.project, {".gitignore": "lib/\n", "lib/a.ts": "", "b.ts": ""})
-    assert names_in(await desk.run(glob, pattern=pattern), desk) == ["lib/a.ts"]
+    result = await desk.run(glob, pattern=pattern)
+    assert "set ignored to true" in result.output
+    assert names_in(await desk.run(glob, pattern=pattern, ignored=True), desk) == ["lib/a.ts"]
+    assert names_in(await desk.run(glob, pattern="*.ts", path="lib"), desk) == ["lib/a.ts"]
 
 
 async def test_a_pattern_may_start_with_a_dot_and_a_slash(desk: Desk) -> None:

@@ -87,7 +87,7 @@ def _check_text(result: Result, expected: Json) -> None:
     assert result.metadata["stoppedBy"] == expected["stopped_by"]
     if expected["stopped_by"] == "end":
         assert result.metadata["totalLines"] == expected["total_lines"]
-        assert f"total {expected['total_lines']} lines" in result.output
+        assert f"total {expected['total_lines']} line{'' if expected['total_lines'] == 1 else 's'}" in result.output
     else:
         assert result.metadata["nextOffset"] == expected["next_offset"] + 1
         assert f"Use offset {expected['next_offset'] + 1} " in result.output

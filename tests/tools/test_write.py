@@ -93,7 +93,7 @@ async def test_the_question_shows_the_difference(desk: Desk) -> None:
     assert request.metadata["filepath"] == str(path)
     assert "-two\n+TWO\n" in request.metadata["diff"]
     assert result.output == "Wrote src/a.txt: 2 lines."
-    assert result.metadata == {"diagnostics": {}, "filepath": str(path), "exists": True}
+    assert result.metadata == {"diagnostics": {}, "filepath": str(path), "exists": True, "truncated": False}
 
 
 async def test_nothing_happens_without_leave(desk: Desk) -> None:
@@ -208,7 +208,7 @@ async def test_having_read_only_a_part_is_remarked(desk: Desk) -> None:
     lay_out(desk.project, {"a.txt": "one\ntwo\n"})
     await desk.run(read, filePath="a.txt", limit=1)
     result = await desk.run(write, filePath="a.txt", content="x\n")
-    assert result.output == "Wrote a.txt: 1 lines. Only a part of the old content had been read."
+    assert result.output == "Wrote a.txt: 1 line. Only a part of the old content had been read."
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ async def test_encoding_and_mark_stay_and_line_ends_are_as_sent(
     await desk.run(read, filePath="a.txt")
     result = await desk.run(write, filePath="a.txt", content=content)
     assert (desk.project / "a.txt").read_bytes() == after
-    assert result.output == f"Wrote a.txt: 1 lines. {remark}".strip()
+    assert result.output == f"Wrote a.txt: 1 line. {remark}".strip()
 
 
 async def test_writing_through_a_link_keeps_the_link(desk: Desk) -> None:

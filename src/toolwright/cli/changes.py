@@ -4,9 +4,10 @@ from pathlib import Path
 
 from toolwright.diff import unified
 from toolwright.display import visible
+from toolwright.files.body import Body, Link
 
 
-def shown_change(path: str, before: bytes | None, after: bytes | None, folder: Path) -> str:
+def shown_change(path: str, before: Body, after: Body, folder: Path) -> str:
     """How a file differs; None stands for a file that is not there."""
     name = visible(_relative(path, folder), lines=False)
     texts = _text(before), _text(after)
@@ -20,10 +21,12 @@ def _relative(path: str, folder: Path) -> str:
     return str(Path(path).relative_to(folder)) if Path(path).is_relative_to(folder) else path
 
 
-def _text(data: bytes | None) -> str | None:
-    """The content as text; None if it is none."""
+def _text(data: Body) -> str | None:
+    """The content as text; None if it is none. A link is where it leads."""
     if data is None:
         return ""
+    if isinstance(data, Link):
+        return f"-> {data.target}\n"
     if b"\0" in data:
         return None
     try:

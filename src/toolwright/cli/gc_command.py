@@ -57,6 +57,8 @@ async def _clean(workspace: Workspace, days: int) -> int:
     gone = await sessions.store.delete_older_than(now() - days * _DAY)
     for session_id in gone:
         files.journal.forget(session_id)
+        workspace.truncator.forget(session_id)
+    files.journal.sweep()
     files.journal.prune()
     workspace.truncator.remove_old()
     return len(gone)

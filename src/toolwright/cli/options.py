@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -26,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 
 
 @cache
-def _width() -> int:
+def _width(_: str | None) -> int:
     """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
     return min(100, shutil.get_terminal_size((100, 24)).columns)
 
@@ -35,7 +36,7 @@ class Layout(argparse.RawDescriptionHelpFormatter):
     """Help that fits the terminal and is the same with every version of Python."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width())
+        super().__init__(prog, width=_width(os.environ.get("COLUMNS")))
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):

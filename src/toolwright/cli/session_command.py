@@ -1,4 +1,4 @@
-"""tw session: what was said and done, listed, shown, copied, moved, deleted, and its changes taken back."""
+"""tw session: what was said and done, listed, shown, copied, moved, deleted, and its changes undone."""
 
 import argparse
 import asyncio
@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.changes import shown_change
+from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
@@ -28,6 +29,8 @@ def main(arguments: list[str]) -> int:
 async def _run(options: argparse.Namespace) -> int:
     workspace = open_from(options, keep=True)
     try:
+        if "id" in options:
+            options.id = named_session(workspace, options.id).id
         match options.action:
             case "list":
                 _list(workspace, options)
@@ -41,6 +44,7 @@ async def _run(options: argparse.Namespace) -> int:
                 print(workspace.sessions.fork(options.id, options.before).id)
             case "delete":
                 await workspace.sessions.delete(options.id)
+                note(f"deleted {options.id} and the sessions of its subagents")
             case "changes" | "revert" | "unrevert":
                 await _undo(workspace, options)
         return 0
@@ -54,9 +58,9 @@ def _parser() -> argparse.ArgumentParser:
         "Sessions: every prompt, answer and call, kept until you delete them.",
         examples=(
             "  tw session list\n"
-            "  tw session show ses_… --last 4\n"
-            "  tw session changes ses_…          what its calls changed, call by call\n"
-            "  tw session revert ses_… --file src/a.py --preview\n"
+            "  tw session show last --last 4\n"
+            "  tw session changes last           what its calls changed, call by call\n"
+            "  tw session revert last --file src/a.py --preview\n"
             "  tw session export ses_… > talk.json && tw session import talk.json --directory elsewhere"
         ),
     )
@@ -71,24 +75,24 @@ def _parser() -> argparse.ArgumentParser:
     for sub in (listing, showing):
         sub.add_argument("--json", action="store_true", help="machine-readable")
     _of_one(actions, "export", "The whole session as JSON, on stdout")
-    importing = subcommand(actions, "import", "Take a session in from such a file, or from - for stdin")
+    importing = subcommand(actions, "import", "Import a session from such a file, or from - for stdin")
     importing.add_argument("file")
-    forking = _of_one(actions, "fork", "Copy a session, to go on from it in another direction")
+    forking = _of_one(actions, "fork", "Copy a session, to continue it in another direction")
     forking.add_argument("--before", default="", metavar="MESSAGE", help="only what came before this message")
     _of_one(actions, "delete", "Delete a session and those of its subagents")
     _of_one(actions, "changes", "The files its calls have changed")
-    reverting = _of_one(actions, "revert", "Take changes back: of the last turn, or of what you name")
+    reverting = _of_one(actions, "revert", "Undo changes: of the last turn, or of what you name")
     reverting.add_argument("--turn", default="", metavar="MESSAGE", help="everything from this prompt on")
     reverting.add_argument("--call", default="", metavar="CALL", help="one call")
     reverting.add_argument("--file", default="", metavar="PATH", help="one file")
-    reverting.add_argument("--preview", action="store_true", help="only say what would happen")
-    _of_one(actions, "unrevert", "Put back what the last revert took away")
+    reverting.add_argument("--preview", action="store_true", help="only show what would happen, as a diff")
+    _of_one(actions, "unrevert", "Undo the last revert")
     return made
 
 
 def _of_one(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
     made = subcommand(actions, name, text)
-    made.add_argument("id", help="the session")
+    made.add_argument("id", help="the session: its id, the beginning of it, its two words, or last")
     return made
 
 
@@ -97,7 +101,7 @@ def _list(workspace: Workspace, options: argparse.Namespace) -> None:
     if options.json:
         print_json([to_json(info) for info in infos[: options.limit]])
         return
-    print_table([(info.id, _when(info), info.title) for info in infos[: options.limit]])
+    print_table([(info.id, info.slug, _when(info), info.title) for info in infos[: options.limit]])
     if len(infos) > options.limit:
         note(f"{len(infos) - options.limit} more; see --limit")
 
@@ -115,7 +119,7 @@ def _show(workspace: Workspace, options: argparse.Namespace) -> None:
         print_json({"info": to_json(info), "messages": shown})
         return
     print(visible(info.title, lines=False))
-    print(visible(f"{info.id}  {_when(info)}  {info.directory}", lines=False))
+    print(visible(f"{info.id}  {info.slug}  {_when(info)}  {info.directory}", lines=False))
     for message in messages:
         print(visible("\n".join(_message_lines(message))))
 
@@ -165,7 +169,11 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
             _tell(await undo.unrevert())
         case _:
             selection = _selection(undo, options)
-            _tell(undo.plan(selection) if options.preview else await undo.revert(selection))
+            plans = undo.plan(selection) if options.preview else await undo.revert(selection)
+            _tell(plans)
+            if options.preview:
+                for plan in plans:
+                    print(f"\n{shown_change(plan.path, plan.present, plan.restored, workspace.directory)}", end="")
     await workspace.sessions.store.settled()
 
 

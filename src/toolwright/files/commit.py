@@ -1,54 +1,71 @@
-"""Changes to files, all or nothing: compared, journalled, written, and taken back if one fails."""
+"""Changes to files, all or nothing: compared, journalled, written, and undone if one fails."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import TypeVar
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import digest_of, failure, open_file, read_whole
+from toolwright.files.body import Body, name_of
+from toolwright.files.disk import failure
+from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images
 from toolwright.files.journal import Entry, Journal
-from toolwright.files.register import Note, Pending, Register
-from toolwright.files.replace import Change, Replacement, sync_folder
+from toolwright.files.pending import Note, Pending, PendingWrites
+from toolwright.files.replace import Change, Replacement
 from toolwright.record import record
 
 T = TypeVar("T")
 Hashes = tuple[str | None, str | None]
-"""Of a content before and after; None where there is no file."""
+"""Names of what was there before and is after; None where there is no file."""
 _WORTH_A_THREAD = 256 * 1024
 
 
 class Committer:
     """The one way to disk. Its caller holds the locks of all paths."""
 
-    def __init__(self, journal: Journal, register: Register) -> None:
+    def __init__(self, journal: Journal, pending: PendingWrites) -> None:
         self._journal = journal
-        self._register = register
+        self._pending = pending
 
     def carry_out(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> list[str | None]:
         """Make all changes, or none and raise a ToolError. Returns the hashes of the new contents."""
-        with _hashing(changes) as hashes, self._register.entry() as note:
-            for change in changes:
-                _compare(change)
-            replacements = [_trying(partial(Replacement.of, change), change) for change in changes]
-            attempt = _Attempt(replacements=replacements, images=self._journal.images, note=note)
-            try:
-                attempt.prepare(hashes)
-                self._journal.record(session_id, attempt.entries(call_id))
-                attempt.apply()
-            except ToolError:
-                attempt.take_back()
-                raise
-            except OSError as error:
-                attempt.take_back()
-                raise ToolError(f"What the files were before cannot be kept: {error}. Nothing was changed.") from error
-        for folder in {change.place.path.parent for change in changes}:
-            sync_folder(folder)
+        try:
+            with _hashing(changes) as hashes, self._pending.entry() as note, HeldFolders() as folders:
+                replacements = [_trying(partial(Replacement.of, change, folders), change) for change in changes]
+                attempt = _Attempt(replacements=replacements, images=self._journal.images, note=note)
+                try:
+                    self._carry_out(attempt, hashes, session_id, call_id)
+                except (ToolError, OSError):
+                    attempt.undo()
+                    raise
+                for replacement in replacements:
+                    replacement.finish()
+        except OSError as error:
+            raise ToolError(
+                f"What the files were before cannot be kept: {error.strerror or error}. Nothing was changed."
+            ) from error
         return [after for _, after in attempt.hashes]
+
+    def record_later(self, change: Change, body: Body, *, session_id: str, call_id: str) -> str | None:
+        """Write down that a file has become something else after its change, by what was asked about it."""
+        before, after = name_of(change.after), name_of(body)
+        entry = Entry(call_id=call_id, path=str(change.place.path), before=before, after=after, time=time.time())
+        with self._journal.keeping():
+            _keep(self._journal.images, change.after, body, (before, after))
+            self._journal.record(session_id, [entry])
+        return after
+
+    def _carry_out(
+        self, attempt: "_Attempt", hashes: Callable[[], Sequence[Hashes]], session_id: str, call_id: str
+    ) -> None:
+        with self._journal.keeping():
+            attempt.prepare(hashes)
+            self._journal.record(session_id, attempt.entries(call_id))
+        attempt.apply()
 
 
 @record(slots=True, kw_only=True)
@@ -63,7 +80,7 @@ class _Attempt:
 
     def prepare(self, hashes: Callable[[], Sequence[Hashes]]) -> None:
         """Write everything that is new and keep everything that is old; what is going to fail mostly fails here."""
-        self.note([Pending(path=str(each.path), temporary=str(each.temporary)) for each in self.replacements])
+        self.note([self._pending(each) for each in self.replacements])
         for replacement in self.replacements:
             try:
                 replacement.prepare()
@@ -75,7 +92,8 @@ class _Attempt:
         if len(self.replacements) > 1 or self.replacements[0].in_place:
             self._note_contents()
         else:
-            self._keep_change(self.replacements[0].change, *self.hashes[0])
+            change = self.replacements[0].change
+            _keep(self.images, change.before, change.after, self.hashes[0])
 
     def apply(self) -> None:
         for replacement in self.replacements:
@@ -88,7 +106,7 @@ class _Attempt:
                 _trying(replacement.apply, replacement.change)
             self.applied.append(replacement)
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """The first failure is what the caller hears of; a second one on the way back must not hide it."""
         for replacement in reversed(self.applied):
             with suppress(OSError):
@@ -100,37 +118,50 @@ class _Attempt:
     def entries(self, call_id: str) -> list[Entry]:
         now = time.time()
         return [
-            Entry(call_id=call_id, path=str(each.path), before=before, after=after, mode=each.mode, time=now)
+            Entry(
+                call_id=call_id,
+                path=str(each.path),
+                before=before,
+                after=after,
+                attributes=each.attributes if after is None else None,
+                made=tuple(map(str, each.made)),
+                time=now,
+            )
             for each, (before, after) in zip(self.replacements, self.hashes, strict=True)
         ]
-
-    def _keep_change(self, change: Change, before: str | None, after: str | None) -> None:
-        if change.before is None or before is None:
-            return
-        if change.after is None or after is None:
-            self.images.keep(change.before, before)
-        else:
-            self.images.keep_change(change.before, change.after, (before, after))
 
     def _note_contents(self) -> None:
         """Write down what it takes to undo the changes, should we be killed between two of them."""
         pending = []
         for each, (before, after) in zip(self.replacements, self.hashes, strict=True):
-            if each.change.before is not None:
+            if isinstance(each.change.before, bytes):
                 self.images.keep(each.change.before, before or "", durable=each.in_place)
-            if each.in_place and each.change.after is not None:
+            if each.in_place and isinstance(each.change.after, bytes):
                 self.images.keep(each.change.after, after or "")
             pending.append(
-                Pending(
-                    path=str(each.path),
-                    temporary=str(each.temporary),
+                replace(
+                    self._pending(each),
                     before=before,
                     after=after,
-                    mode=each.mode,
+                    attributes=each.attributes,
                     in_place=each.in_place,
                 )
             )
         self.note(pending)
+
+    def _pending(self, each: Replacement) -> Pending:
+        made = tuple(map(str, each.made or each.missing_folders()))
+        return Pending(path=str(each.path), temporary=str(each.temporary), made=made)
+
+
+def _keep(images: Images, before: Body, after: Body, names: Hashes) -> None:
+    """Store what a content was before it became another; links need no storing."""
+    if not isinstance(before, bytes) or names[0] is None:
+        return
+    if isinstance(after, bytes) and names[1] is not None:
+        images.keep_change(before, after, (names[0], names[1]))
+    else:
+        images.keep(before, names[0])
 
 
 @contextmanager
@@ -138,29 +169,17 @@ def _hashing(changes: Sequence[Change]) -> Iterator[Callable[[], Sequence[Hashes
     """Gives a function that returns the hashes of all contents; large ones are computed beside the block."""
 
     def hashes() -> Sequence[Hashes]:
-        return [(_digest(change.before), _digest(change.after)) for change in changes]
+        return [(name_of(change.before), name_of(change.after)) for change in changes]
 
-    if sum(len(change.before or b"") + len(change.after or b"") for change in changes) < _WORTH_A_THREAD:
+    if sum(_size(change.before) + _size(change.after) for change in changes) < _WORTH_A_THREAD:
         yield hashes
         return
     with ThreadPoolExecutor(1) as second:
         yield second.submit(hashes).result
 
 
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest_of(content)
-
-
-def _compare(change: Change) -> None:
-    """The file must still be what the change was made from, whoever was asked for leave in the meantime."""
-    path = change.place.path
-    if change.before is None:
-        if change.place.exists:
-            raise ToolError(f"{path} has appeared since the call began. Read it before changing it.", "stale")
-        return
-    with open_file(change.place) as file:
-        if read_whole(change.place, file) != change.before:
-            raise ToolError(f"{path} has changed since the call began. Read it again before changing it.", "stale")
+def _size(body: Body) -> int:
+    return len(body) if isinstance(body, bytes) else 0
 
 
 def _trying(action: Callable[[], T], change: Change) -> T:

@@ -7,10 +7,13 @@ import stat
 import time
 from dataclasses import field
 from io import FileIO
+from pathlib import Path
 
 from toolwright.errors import Kind, ToolError
+from toolwright.files.held import Held, hold
 from toolwright.files.names import missing_file
 from toolwright.files.paths import Place
+from toolwright.private import make_folder
 from toolwright.record import record
 
 LOADABLE = 128 * 1024 * 1024
@@ -52,22 +55,42 @@ def open_file(place: Place, *, missing: Kind = "missing") -> FileIO:
     The place was made canonical when the call began; a link put in its way since then is not followed.
     """
     try:
-        check_regular(place.path.lstat(), place, missing)
-        if os.path.realpath(place.path) != str(place.path):
-            raise ToolError(f"{place.path} has become a link since the call began. Try again.", "stale")
-        # Not blocking, so that a pipe put there in this moment cannot hold the call for ever.
-        handle = os.open(place.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with hold(place.path.parent) as folder:
+            return open_in(folder, place, missing=missing)
     except OSError as error:
         raise failure(place, error, missing=missing) from error
-    file = os.fdopen(handle, "rb", buffering=0)
-    check_regular(os.fstat(handle), place, missing)
+
+
+def open_in(folder: Held, place: Place, *, missing: Kind = "missing") -> FileIO:
+    """The same in a folder that is held; OSError where the system refuses."""
+    name = place.path.name
+    if not name:
+        raise ToolError(f"{place.path} is a folder, not a file. Name a file in it.", "is_folder")
+    check_regular(folder.status(name), place, missing)
+    file = os.fdopen(folder.open(name, os.O_RDONLY), "rb", buffering=0)
+    try:
+        check_regular(os.fstat(file.fileno()), place, missing)
+    except ToolError:
+        file.close()
+        raise
     return file
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file of our own data, made for this user alone; its folder is made if need be."""
+    try:
+        return os.open(path, flags | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+        make_folder(path.parent)
+        return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def size_of(place: Place) -> int:
     """How large a file is; 0 if that cannot be said."""
     try:
-        return place.path.stat().st_size
+        return place.path.lstat().st_size
     except OSError:
         return 0
 
@@ -81,10 +104,18 @@ def read_whole(place: Place, file: FileIO) -> bytes:
             "Use a command such as sed for a file of this size.",
             "too_large",
         )
+    return read_some(place, file, -1)
+
+
+def read_some(place: Place, file: FileIO, size: int) -> bytes:
+    """So many bytes of an open file. Files that the system makes up may refuse, or have nothing to give yet."""
     try:
-        return file.read()
+        data: bytes | None = file.read(size)
     except OSError as error:
         raise failure(place, error) from error
+    if data is None:
+        raise ToolError(f"{place.path} is made up by the system and has nothing to read now. Leave it.", "binary")
+    return data
 
 
 def check_regular(status: os.stat_result, place: Place, missing: Kind = "missing") -> None:
@@ -96,22 +127,39 @@ def check_regular(status: os.stat_result, place: Place, missing: Kind = "missing
         return
     if stat.S_ISDIR(status.st_mode):
         raise ToolError(f"{place.path} is a folder, not a file. Name a file in it.", "is_folder")
-    raise ToolError(f"{place.path} is {_special(status.st_mode)}, not a regular file, and is left alone.", "binary")
+    raise ToolError(f"{place.path} is {special_kind(status.st_mode)}, not a regular file, and is left alone.", "binary")
 
 
 def failure(place: Place, error: OSError, *, missing: Kind = "missing") -> ToolError:
     """What to tell the model when the system refuses a file."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return missing_file(place, missing)
-    return ToolError(f"{place.path} cannot be used: {error.strerror}. Check the path and its permissions.")
+    if error.errno == errno.ELOOP:
+        return ToolError(f"{place.path} has become a link, or a folder on its way has, since the call began.", "stale")
+    if error.errno == errno.EEXIST:
+        return ToolError(f"{place.path} has appeared since the call began. Read it before changing it.", "stale")
+    advice = _ADVICE.get(error.errno or 0, "Check the path and its permissions.")
+    return ToolError(f"{place.path} cannot be used: {error.strerror}. {advice}")
 
 
-def _special(mode: int) -> str:
+_ADVICE = {
+    errno.ENOSPC: "Make room on the disk, then try again.",
+    errno.EDQUOT: "Make room on the disk, then try again.",
+    errno.EROFS: "Its file system can only be read.",
+    errno.EMFILE: "Too many files are open in this program; try again with fewer at once.",
+    errno.ENFILE: "Too many files are open on this machine; try again later.",
+    errno.EIO: "The file cannot be read as others can; leave it.",
+}
+
+
+def special_kind(mode: int) -> str:
+    """What a thing is that is no regular file."""
     kinds = {
         stat.S_IFIFO: "a named pipe",
         stat.S_IFSOCK: "a socket",
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
-        stat.S_IFLNK: "a link that leads nowhere",
+        stat.S_IFLNK: "a link",
+        stat.S_IFDIR: "a folder",
     }
     return kinds.get(stat.S_IFMT(mode), "something special")

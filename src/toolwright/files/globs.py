@@ -1,6 +1,7 @@
 """Glob patterns as ripgrep and `.gitignore` read them, made into regular expressions over relative paths."""
 
 import re
+from itertools import pairwise
 
 from toolwright.record import record
 
@@ -11,6 +12,12 @@ _BETWEEN = "(?:/|/.*/)"
 _INSIDE = "/.*"
 """A closing `/**`."""
 _SOME = "[^/]*"
+_LAZY = {_BELOW_ANY: "(?:/?|.*?/)", _BETWEEN: "(?:/|/.*?/)"}
+"""The same, the shortest first."""
+_LONGEST = 10_000
+_MOST_ALTERNATIVES = 256
+_TOKEN = re.compile(r"\\.|\[[!^]?.[^\]]*\]|[{},]|[^\\\[{},]+|.", re.DOTALL)
+"""What belongs together: an escaped character, a set, a brace or comma, plain text."""
 
 
 class GlobError(ValueError):
@@ -73,6 +80,8 @@ def literal_folders(pattern: str) -> list[str]:
 
 
 def _glob(pattern: str, *, negated: bool) -> Glob:
+    if len(pattern) > _LONGEST:
+        raise GlobError(f"{len(pattern)} characters, more than the {_LONGEST} that can be used")
     anchored = pattern.startswith("/")
     only_folders = pattern.endswith("/")
     body = pattern.removeprefix("/").removesuffix("/")
@@ -80,31 +89,75 @@ def _glob(pattern: str, *, negated: bool) -> Glob:
         body = f"**/{body}"
     if body.endswith("/**"):
         body += "/*"
-    regex = re.compile(_Reader(body).read(), re.DOTALL)
-    return Glob(regex=regex, negated=negated, only_folders=only_folders)
+    regexes = dict.fromkeys(_Reader(text).read() for text in _without_braces(body))
+    return Glob(regex=re.compile("|".join(regexes), re.DOTALL), negated=negated, only_folders=only_folders)
+
+
+def _without_braces(pattern: str) -> list[str]:
+    """The patterns that one with braces stands for: `a{b,c}` is `ab` or `ac`."""
+    texts, ended = [""], list[str]()
+    around: list[tuple[int, list[str], list[str]]] = []
+    """For each brace that is open: where it is, what stands before it, and alternatives ended outside of it."""
+    for token in _TOKEN.finditer(pattern):
+        match token[0]:
+            case "{":
+                around.append((token.start(), texts, ended))
+                texts, ended = [""], []
+            case "," if around:
+                ended += texts
+                texts = [""]
+            case "}":
+                if not around:
+                    raise _bad("a closing } without its {", pattern, token.start())
+                inner = [text for text in (*ended, *texts) if text] or [""]
+                _, before, ended = around.pop()
+                texts = [start + end for start in before for end in inner]
+                if sum(map(len, texts)) > 10 * _LONGEST or len(texts) > _MOST_ALTERNATIVES:
+                    raise _bad("braces with too many alternatives", pattern, token.start())
+            case plain:
+                texts = [text + plain for text in texts]
+    if around:
+        raise _bad("a { that is never closed", pattern, around[0][0])
+    return texts
+
+
+def _joined(pieces: list[str]) -> str:
+    """The pieces as one regular expression whose cost does not grow with the number of its stars.
+
+    What stands between two `*`, or between two `**`, may be taken where it first fits and never looked for again:
+    if it fits there, whatever follows can make up the difference.
+    """
+    ends = [at for at, piece in enumerate(pieces) if piece in (_BELOW_ANY, _BETWEEN)]
+    if not ends:
+        return _joined_stars(pieces)
+    regex = _joined_stars(pieces[: ends[0]])
+    for start, end in pairwise(ends):
+        regex += f"(?>{_LAZY[pieces[start]]}{_joined_stars(pieces[start + 1 : end])}(?=/))"
+    return regex + pieces[ends[-1]] + _joined_stars(pieces[ends[-1] + 1 :])
+
+
+def _joined_stars(pieces: list[str]) -> str:
+    ends = [at for at, piece in enumerate(pieces) if piece == _SOME]
+    if not ends:
+        return "".join(pieces)
+    regex = "".join(pieces[: ends[0]])
+    for start, end in pairwise(ends):
+        between = "".join(pieces[start + 1 : end])
+        regex += f"(?>[^/]*?{between})" if between else ""
+    return regex + _SOME + "".join(pieces[ends[-1] + 1 :])
 
 
 class _Reader:
-    """Walks over a pattern once, piece by piece."""
+    """Walks once over a pattern without braces, piece by piece."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._at = 0
-        self._depth = 0
 
     def read(self) -> str:
-        regex = self._branch()
-        if self._at < len(self._pattern):
-            raise self._bad("a closing } without its {", self._at)
-        return ".*" if regex == _BELOW_ANY else regex
-
-    def _branch(self) -> str:
-        """Up to the end, or inside braces up to the comma or brace that ends the alternative."""
         pieces: list[str] = []
         while self._at < len(self._pattern):
             char = self._pattern[self._at]
-            if char == "}" or (char == "," and self._depth):
-                break
             self._at += 1
             match char:
                 case "?":
@@ -113,13 +166,11 @@ class _Reader:
                     self._star(pieces)
                 case "[":
                     pieces.append(self._set())
-                case "{":
-                    pieces.append(self._alternatives())
                 case "\\":
                     pieces.append(re.escape(self._escaped()))
                 case _:
                     pieces.append(re.escape(char))
-        return "".join(pieces)
+        return ".*" if pieces == [_BELOW_ANY] else _joined(pieces)
 
     def _star(self, pieces: list[str]) -> None:
         if self._next() != "*":
@@ -129,7 +180,7 @@ class _Reader:
         following = self._next()
         if not pieces:
             self._leading_stars(pieces, following)
-        elif pieces[-1] not in ("/", _BELOW_ANY, _BETWEEN) or following not in ("", "/", *self._closers()):
+        elif pieces[-1] not in ("/", _BELOW_ANY, _BETWEEN) or following not in ("", "/"):
             pieces.append(_SOME)
         else:
             self._stars_after_slash(pieces, following)
@@ -149,9 +200,6 @@ class _Reader:
         else:
             pieces.append(".*" if before == _BELOW_ANY else _INSIDE)
 
-    def _closers(self) -> tuple[str, ...]:
-        return (",", "}") if self._depth else ()
-
     def _set(self) -> str:
         """`[a-z]`, `[!a-z]`; a `]` right at the start stands for itself, a backslash too."""
         start = self._at - 1
@@ -159,38 +207,25 @@ class _Reader:
         first = self._at + negated
         end = self._pattern.find("]", first + 1)
         if not self._pattern[first:] or end < 0:
-            raise self._bad("a [ that is never closed", start)
+            raise _bad("a [ that is never closed", self._pattern, start)
         self._at = end + 1
         inner = self._pattern[first:end]
         members = "".join(f"\\{char}" if char in "\\[]^&~|" else char for char in inner)
         try:
             re.compile(f"[{members}]")
         except re.error as error:
-            raise self._bad(f"a set of characters that cannot be read ({error.msg})", start) from error
+            raise _bad(f"a set of characters that cannot be read ({error.msg})", self._pattern, start) from error
         return f"[{'^' if negated else ''}{members}]"
-
-    def _alternatives(self) -> str:
-        start = self._at - 1
-        self._depth += 1
-        branches = [self._branch()]
-        while self._next() == ",":
-            self._at += 1
-            branches.append(self._branch())
-        if self._next() != "}":
-            raise self._bad("a { that is never closed", start)
-        self._at += 1
-        self._depth -= 1
-        branches = [branch for branch in branches if branch]
-        return f"(?:{'|'.join(branches)})" if branches else ""
 
     def _escaped(self) -> str:
         if self._at == len(self._pattern):
-            raise self._bad("a backslash with nothing after it", self._at - 1)
+            raise _bad("a backslash with nothing after it", self._pattern, self._at - 1)
         self._at += 1
         return self._pattern[self._at - 1]
 
     def _next(self) -> str:
         return self._pattern[self._at : self._at + 1]
 
-    def _bad(self, what: str, at: int) -> GlobError:
-        return GlobError(f"{what}, at {self._pattern[at : at + 20]!r}")
+
+def _bad(what: str, pattern: str, at: int) -> GlobError:
+    return GlobError(f"{what}, at {pattern[at : at + 20]!r}")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from toolwright.files.globs import Glob, parse_ignore_line
 from toolwright.record import record
 
+_MOST_BYTES = 1024 * 1024
+_MOST_LINES = 10_000
+"""How much of an ignore file is read."""
 _NAMES = frozenset((".rgignore", ".ignore", ".gitignore", ".git"))
 
 
@@ -58,6 +62,11 @@ class Ignore:
             ignore = ignore.enter(str(folder).rstrip("/"), filter(lambda name: (folder / name).exists(), _NAMES))
         return ignore
 
+    @classmethod
+    def inside(cls, folder: Path) -> "Ignore":
+        """The rules that hold for the entries of a folder."""
+        return cls.above(folder / "any")
+
     def enter(self, folder: str, names: Iterable[str]) -> "Ignore":
         """The rules that hold for the entries of a sub-folder, which has these names in it."""
         names = _NAMES.intersection(names)
@@ -89,15 +98,24 @@ def _rules_in(folder: str, names: Iterable[str]) -> Chain:
 
 
 def _read_rules(file: str, folder: str) -> Iterator[Rules]:
-    try:
-        text = Path(file).read_text("utf-8", errors="surrogateescape")
-    except OSError:
-        return
+    text = _text_of(Path(file))
     lines = text.removeprefix("\ufeff").split("\n")
-    globs = tuple(glob for line in lines if (glob := parse_ignore_line(line)))
+    globs = tuple(glob for line in lines[:_MOST_LINES] if (glob := parse_ignore_line(line)))
     if globs:
         anything = re.compile("|".join(f"(?:{glob.regex.pattern})" for glob in globs), re.DOTALL)
         yield Rules(folder, globs, anything)
+
+
+def _text_of(path: Path) -> str:
+    """The text of a small file; nothing for a pipe, a device, or what is too large to be what it says."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return ""
+        return file.read(_MOST_BYTES).decode("utf-8", "surrogateescape")
 
 
 def _excluded(top: str) -> Chain:
@@ -109,10 +127,10 @@ def _git_folder(entry: Path) -> Path:
     try:
         if entry.is_dir():
             return entry
-        own = entry.parent / entry.read_text("utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
-        common = own / "commondir"
-        return own / common.read_text("utf-8").strip() if common.is_file() else own
-    except OSError:
+        own = entry.parent / _text_of(entry).removeprefix("gitdir:").strip()
+        common = _text_of(own / "commondir").strip()
+        return own / common if common else own
+    except (OSError, ValueError):
         return entry
 
 
@@ -125,9 +143,5 @@ def _user_rules(top: str) -> Chain:
 
 
 def _excludes_file(config: Path) -> str:
-    try:
-        text = config.read_text("utf-8", errors="surrogateescape")
-    except OSError:
-        return ""
-    found = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", text)
+    found = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", _text_of(config))
     return found[1] if found else ""

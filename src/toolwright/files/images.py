@@ -2,10 +2,12 @@
 
 import json
 import os
+from collections.abc import Iterable
+from io import FileIO
 from pathlib import Path
 
-from toolwright.files.disk import digest_of
-from toolwright.private import make_folder, open_private
+from toolwright.files.body import Body, link_named
+from toolwright.files.disk import digest_of, open_private
 from toolwright.record import record
 
 LARGE = 256 * 1024
@@ -55,6 +57,23 @@ class Images:
             data = part.undo(data)
         return data if digest_of(data) == digest else None
 
+    def body(self, name: str, current: Body = None) -> Body:
+        """A content by its hash or a link by its name; None if it is not there."""
+        return link_named(name) or self.get(name, current if isinstance(current, bytes) else None)
+
+    def keep_only(self, names: Iterable[str | None]) -> None:
+        """Drop everything but these contents and those they lead back from; also what a killed process left."""
+        wanted, found = set[str](), [name for name in names if name]
+        while found:
+            if (digest := found.pop()) not in wanted:
+                wanted.add(digest)
+                if (part := self._part(digest)) is not None:
+                    found.append(part.after)
+        for path in self._folder.glob("*/*"):
+            digest, _, kind = path.name.partition(".")
+            if path.parent.name + digest not in wanted or kind not in ("whole", "part"):
+                path.unlink(missing_ok=True)
+
     def _whole(self, digest: str) -> bytes | None:
         try:
             return self._path(digest, "whole").read_bytes()
@@ -71,12 +90,12 @@ class Images:
         return self._folder / digest[:2] / f"{digest[2:]}.{kind}"
 
     def _write(self, path: Path, data: bytes, *, durable: bool) -> None:
-        make_folder(path.parent)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-        with open_private(unfinished) as file:
-            file.write(data)
+        with FileIO(open_private(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            view = memoryview(data)
+            while view:
+                view = view[file.write(view) :]
             if durable:
-                file.flush()
                 os.fsync(file.fileno())
         unfinished.replace(path)
         self.stored += len(data)

@@ -1,16 +1,22 @@
 """What files were before each call that changed them, so that any call can be undone."""
 
+import fcntl
 import hashlib
 import json
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, field, fields
+from io import FileIO
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
+from toolwright.files.attributes import Attributes
+from toolwright.files.disk import open_private
 from toolwright.files.images import Images
-from toolwright.private import make_folder, open_private
 from toolwright.record import record
 
 CAP = 512 * 1024 * 1024
@@ -21,15 +27,27 @@ _DAY = 24 * 3600
 
 @record(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One file changed by one call. Each content is named by its hash; None where there was no file."""
+    """One file changed by one call. Each content is named by its hash, a link by itself; None for no file."""
 
     call_id: str
     path: str
     before: str | None
     after: str | None
-    mode: int | None
-    """Permission bits of the file before."""
-    time: float
+    attributes: Attributes | None = None
+    """Mode, owner and attributes of before; None where the change has left them as they were."""
+    made: tuple[str, ...] = ()
+    """Folders made for the file, outermost first."""
+    time: float = 0.0
+    number: int = field(default=0, compare=False)
+    """Larger than those of all changes before, in whatever session; given by the journal."""
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> "Entry":
+        known = {each.name: given[each.name] for each in fields(cls) if each.name in given}
+        known["attributes"] = Attributes(**known["attributes"]) if known.get("attributes") else None
+        known["made"] = tuple(known.get("made", ()))
+        known.setdefault("number", int(known["time"] * 1e9))
+        return cls(**known)
 
 
 class Journal:
@@ -43,23 +61,19 @@ class Journal:
 
     def record(self, session_id: str, entries: Iterable[Entry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
-        lines = "".join(json.dumps(asdict(entry), separators=(",", ":")) + "\n" for entry in entries)
-        path = self._list_path(session_id)
-        make_folder(path.parent)
-        with open_private(path, append=True) as file:
-            file.write(lines.encode())
+        written = [asdict(entry) for entry in entries]
+        first = self._take_numbers(len(written))
+        for number, entry in enumerate(written, first):
+            entry["number"] = number
+        lines = "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written)
+        with FileIO(open_private(self._list_path(session_id), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "wb") as file:
+            file.write(lines.encode("utf-8", "surrogateescape"))
         if self._is_pruning_due():
             self.prune()
 
     def entries(self, session_id: str, since: int = 0) -> list[Entry]:
         """What a session changed, oldest first, from a `size` of its list on. A line cut short is left out."""
-        try:
-            with self._list_path(session_id).open("rb") as file:
-                file.seek(since)
-                lines = file.read().decode("utf-8", "replace").splitlines()
-        except FileNotFoundError:
-            return []
-        return [entry for line in lines if (entry := _entry(line)) is not None]
+        return list(_entries(self._list_path(session_id), since))
 
     def size(self, session_id: str) -> int:
         """How long the list of a session is, in bytes: a cheap way to see whether something was added."""
@@ -69,8 +83,29 @@ class Journal:
             return 0
 
     def forget(self, session_id: str) -> None:
-        """Drop the list of a session that was deleted; its contents go when their turn comes."""
+        """Drop the list of a session that was deleted; its contents go with the next `sweep`."""
         self._list_path(session_id).unlink(missing_ok=True)
+
+    def keeping(self) -> "Keeping":
+        """To be held from the first content that is kept until its entry is recorded: `sweep` waits for that."""
+        handle = open_private(self._folder / "keeping", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        return Keeping(handle)
+
+    def sweep(self) -> None:
+        """Drop every content that no list names, and what killed processes left half written.
+
+        Nothing is dropped while any process is between keeping a content and recording why.
+        """
+        with FileIO(open_private(self._folder / "keeping", os.O_RDWR | os.O_CREAT), "r+") as file:
+            try:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            lists = sorted(self._folder.glob("sessions/*.jsonl"))
+            self.images.keep_only(
+                name for path in lists for entry in _entries(path) for name in (entry.before, entry.after)
+            )
 
     def prune(self) -> None:
         """Drop the oldest until four fifths of the cap are left."""
@@ -80,7 +115,20 @@ class Journal:
             room -= size
             if room < 0:
                 path.unlink(missing_ok=True)
-        (self._folder / "pruned").touch(0o600)
+        os.close(open_private(self._folder / "pruned", os.O_WRONLY | os.O_CREAT))
+        os.utime(self._folder / "pruned")
+
+    def _take_numbers(self, count: int) -> int:
+        """The first of so many numbers. Without a last one the clock, in nanoseconds, is sure to be beyond it."""
+        with FileIO(open_private(self._folder / "number", os.O_RDWR | os.O_CREAT), "r+") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            try:
+                first = int(file.read()) + 1
+            except ValueError:
+                first = time.time_ns()
+            file.seek(0)
+            file.write(b"%d\n" % (first + count - 1))
+            return first
 
     def _is_pruning_due(self) -> bool:
         if self.images.stored - self._pruned_at > self._cap / 16:
@@ -92,23 +140,49 @@ class Journal:
 
     def _list_path(self, session_id: str) -> Path:
         plain = re.fullmatch(r"[A-Za-z0-9_-]{1,100}", session_id)
-        name = session_id if plain else hashlib.sha256(session_id.encode()).hexdigest()
+        name = session_id if plain else hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
         return self._folder / "sessions" / f"{name}.jsonl"
 
 
-def _entry(line: str) -> Entry | None:
+class Keeping:
+    """A share of a lock. Let go at the latest when nobody has it any more, as after a call that was stopped."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
+
+
+def _entries(path: Path, since: int = 0) -> Iterator[Entry]:
     try:
-        return Entry(**json.loads(line))
-    except (ValueError, TypeError):
-        return None
+        with path.open("rb") as file:
+            file.seek(since)
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            yield Entry.from_json(json.loads(line))
 
 
 def _files_below(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                continue
-            yield status.st_mtime, status.st_size, path
+    for part in ("images", "sessions"):
+        for parent, _, names in os.walk(folder / part):
+            for name in names:
+                path = Path(parent, name)
+                try:
+                    status = path.stat()
+                except FileNotFoundError:
+                    continue
+                yield status.st_mtime, status.st_size, path

@@ -1,10 +1,10 @@
 """Names near a name that is not there, so that the next try can be right."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from toolwright.errors import Kind, ToolError
+from toolwright.files.held import hold
 from toolwright.files.paths import Place
 
 SUGGESTIONS = 3
@@ -55,8 +55,8 @@ def misspelt(wanted: str, names: Iterable[str]) -> list[str]:
 
 def _names_in(folder: Path) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry, _ in zip(entries, range(_LOOKED_AT), strict=False))
+        with hold(folder) as held:
+            return sorted(held.names(_LOOKED_AT))
     except OSError:
         return []
 

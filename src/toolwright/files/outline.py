@@ -3,11 +3,14 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
+from toolwright.files.held import Held, hold
 from toolwright.files.ignore import Ignore
+from toolwright.files.paths import resolve
 from toolwright.record import record
 
 LIMIT = 100
@@ -76,24 +79,36 @@ class _Folder:
 def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]) -> Iterator[str]:
     top = str(root).rstrip("/")
     folders = deque([_Folder(path=top, relative="", ignore=Ignore.above(root), real=(top,))])
+    try:
+        held = hold(root)
+    except OSError:
+        return
+    with held:
+        yield from _files_of(folders, held, leave_out, inside)
+
+
+def _files_of(
+    folders: "deque[_Folder]", top: Held, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
+) -> Iterator[str]:
+    root = f"{folders[0].path}/"
     while folders:
         folder = folders.popleft()
-        entries = _entries(folder)
-        ignore = folder.ignore.enter(folder.path, (entry.name for entry in entries))
         found: list[_Folder] = []
-        for entry in entries:
-            relative = folder.relative + entry.name
-            real = entry.path if not entry.is_symlink() else _target(entry, inside)
-            if real is None or real in folder.real:
-                continue
-            is_folder = entry.is_dir()
-            if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(entry.path, folder=is_folder):
-                continue
-            if is_folder:
-                inner = _Folder(path=entry.path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
-                found.append(inner)
-            elif entry.is_file():
-                yield relative
+        with suppress(OSError), _opened(folder, top, root) as held, held.entries() as entries:
+            ignore = folder.ignore.enter(folder.path, (entry.name for entry in entries))
+            for entry in sorted(entries, key=_name):
+                relative, path = folder.relative + entry.name, f"{folder.path}/{entry.name}"
+                real = f"{folder.real[-1]}/{entry.name}" if not entry.is_symlink() else _target(path, inside)
+                if real is None or real in folder.real:
+                    continue
+                is_folder = entry.is_dir()
+                if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(path, folder=is_folder):
+                    continue
+                if is_folder:
+                    inner = _Folder(path=path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
+                    found.append(inner)
+                elif entry.is_file():
+                    yield relative
         _put(folders, found)
 
 
@@ -105,15 +120,18 @@ def _put(folders: "deque[_Folder]", found: list[_Folder]) -> None:
         folders.extend(found)
 
 
-def _entries(folder: _Folder) -> list[os.DirEntry[str]]:
-    try:
-        return sorted(os.scandir(folder.path or "/"), key=lambda entry: entry.name)
-    except OSError:
-        return []
+def _opened(folder: _Folder, top: Held, root: str) -> Held:
+    """By where the folder really is, so that a link put there since is not followed."""
+    real = f"{folder.real[-1]}/"
+    return top.enter(real[len(root) :].split("/")[:-1]) if real.startswith(root) else hold(Path(real))
 
 
-def _target(link: os.DirEntry[str], inside: Callable[[Path], bool]) -> str | None:
-    target = os.path.realpath(link.path)
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name
+
+
+def _target(link: str, inside: Callable[[Path], bool]) -> str | None:
+    target = resolve("/", link)
     return target if inside(Path(target)) else None
 
 

@@ -1,12 +1,18 @@
 """Where a path really leads: made canonical once, here, and judged by that from then on."""
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.record import record
 from toolwright.request import PathPattern, Request
+
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095
+"""Bytes; what Linux and macOS take at most."""
+_MOST_LINKS = 40
 
 
 class Tree:
@@ -25,13 +31,19 @@ class Tree:
         if "\0" in given:
             raise ToolError(f"The path {given!r} holds a NUL character, which no file name can. Correct it.", "schema")
         joined = os.path.join(self.directory, _with_home(given))  # noqa: PTH118 - Path would drop what `..` needs
-        path = Path(os.path.realpath(joined))
-        named = joined.rstrip("/")
-        name = os.path.basename(named)  # noqa: PTH119 - on text, as above
+        _check_name(joined)
+        aliases: list[str] = []
+        folder, _, name = joined.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
-            return Place(given=given, path=path, name=path, tree=self)
-        parent = os.path.realpath(os.path.dirname(named))  # noqa: PTH120 - on text, as above
-        return Place(given=given, path=path, name=Path(parent, name), tree=self)
+            path = Path(resolve("/", joined, aliases))
+            return Place(given=given, path=path, name=path, tree=self, aliases=tuple(aliases))
+        parent = resolve("/", folder, aliases, name)
+        path = Path(resolve(parent, name, aliases))
+        return Place(given=given, path=path, name=Path(parent, name), tree=self, aliases=tuple(aliases))
+
+    def exactly(self, path: Path) -> "Place":
+        """A path that was canonical when it was written down; a link that has come since is not followed."""
+        return Place(given=str(path), path=path, name=path, tree=self)
 
     def holds(self, path: Path) -> bool:
         """Whether a canonical path lies in the folder opened or in its project."""
@@ -48,6 +60,8 @@ class Place:
     name: Path
     """The same, but for a link as the last part: its own name, not its target's."""
     tree: Tree
+    aliases: tuple[str, ...] = ()
+    """Other spellings of the path: as given, and with one link after the other resolved."""
 
     @cached_property
     def relative(self) -> str:
@@ -66,12 +80,18 @@ class Place:
     @cached_property
     def pattern(self) -> PathPattern:
         """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""
-        return PathPattern(self.relative, (_relative(self.path, self.tree.directory), str(self.path)))
+        return PathPattern(self.relative, self._spellings(self.path), [*self._alias_spellings()])
 
     @cached_property
     def absolute_pattern(self) -> PathPattern:
         """What a `read` or `list` question shows; rules may use the same spellings."""
-        return PathPattern(str(self.path), self.pattern.spellings)
+        return PathPattern(str(self.path), self.pattern.spellings, self.pattern.aliases)
+
+    def itself(self) -> "Place":
+        """The entry of that name: the link, if it is one, and not what it leads to."""
+        if self.name == self.path:
+            return self
+        return replace(self, path=self.name, aliases=(*self.aliases, str(self.path)))
 
     def external(self, *, folder: bool = False) -> tuple[Request, ...]:
         """The leave a call needs for touching this place: none inside the project.
@@ -85,10 +105,59 @@ class Place:
         metadata = {"filepath": str(self.path), "parentDir": str(parent)}
         return (Request(permission="external_directory", patterns=(pattern,), always=(pattern,), metadata=metadata),)
 
+    def _spellings(self, path: Path) -> tuple[str, ...]:
+        return (_relative(path, self.tree.root), _relative(path, self.tree.directory), str(path))
+
+    def _alias_spellings(self) -> Iterator[str]:
+        for alias in self.aliases:
+            yield from self._spellings(Path(alias))
+
+
+def _check_name(path: str) -> None:
+    """Refuse what no file can be called."""
+    try:
+        data = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise ToolError(f"The path {path!r} cannot be the name of a file. Correct the character.", "schema") from error
+    longest = max(map(len, data.split(b"/")))
+    if longest > _LONGEST_NAME:
+        raise ToolError(
+            f"A name in the path {path[:100]!r}... has {longest} bytes; {_LONGEST_NAME} is the most.", "schema"
+        )
+    if len(data) > _LONGEST_PATH:
+        raise ToolError(f"The path {path[:100]!r}... has {len(data)} bytes; {_LONGEST_PATH} is the most.", "schema")
+
+
+def resolve(start: str, path: str, aliases: list[str] | None = None, rest: str = "") -> str:
+    """Where a path leads from a canonical folder; adds its spelling before each link, with the rest that follows.
+
+    A link is asked where it leads and never before whether it is one: in between it could become another thing.
+    """
+    done, names, links = start, path.split("/")[::-1], 0
+    while names:
+        name = names.pop()
+        if name in ("", ".", ".."):
+            done = os.path.dirname(done) if name == ".." else done  # noqa: PTH120 - on text
+            continue
+        step = f"{done.rstrip('/')}/{name}"
+        try:
+            target = os.readlink(step) if links < _MOST_LINKS else ""  # noqa: PTH115 - on text
+        except OSError:
+            target = ""
+        if not target:
+            done = step
+            continue
+        links += 1
+        if aliases is not None:
+            aliases.append(os.path.normpath("/".join((step, *names[::-1], rest))))
+        names += target.split("/")[::-1]
+        done = "/" if target.startswith("/") else done
+    return done
+
 
 def _git_root(directory: Path) -> Path | None:
     """A `.git` entry marks the top of a work tree; it is a file in linked work trees and submodules."""
-    return next((folder for folder in (directory, *directory.parents) if os.path.lexists(folder / ".git")), None)
+    return next((folder for folder in (directory, *directory.parents) if (folder / ".git").exists()), None)
 
 
 def _with_home(given: str) -> str:

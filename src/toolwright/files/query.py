@@ -20,11 +20,9 @@ class Query:
 
     pattern: str
     base: Path
-    """The folder that `start`, `also`, the include patterns and all answers are relative to."""
+    """The folder that `start`, the include patterns and all answers are relative to."""
     start: str = "."
     """The folder or file to search."""
-    also: tuple[str, ...] = ()
-    """Files to search whatever the other rules say."""
     include: tuple[str, ...] = ()
     """Only files that fit one of these; `!` excludes. A file named like this is searched even if it is ignored."""
     literal: bool = False
@@ -47,7 +45,7 @@ class Matches(NamedTuple):
     path: str
     total: int
     lines: bytes
-    """The first of them, each as `number:text`."""
+    """The first of them, each as `number:offset:text`."""
 
 
 class Run:

@@ -1,13 +1,16 @@
-"""One file's change, prepared beside it and put in place in one step, or taken back."""
+"""One file's change, prepared beside it and put in place in one step, or undone."""
 
 import errno
 import os
-import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
+from toolwright.errors import ToolError
+from toolwright.files.attributes import Attributes
+from toolwright.files.body import Body, Link
+from toolwright.files.disk import open_file, open_in, read_whole
+from toolwright.files.held import Held, HeldFolders
 from toolwright.files.paths import Place
 from toolwright.record import record
 
@@ -23,10 +26,12 @@ class Change:
     """What a file is to become. `before` is what it must still be: None for no file. `after` None deletes it."""
 
     place: Place
-    before: bytes | None
-    after: bytes | None
-    like: Place | None = None
-    """For a new file: one that exists and whose mode it takes over, as the target of a move does."""
+    before: Body
+    after: Body
+    like: Place | Attributes | None = None
+    """For a file that is made: what its mode, owner and attributes are taken from, as the target of a move does."""
+    emptied: tuple[Path, ...] = ()
+    """Folders that are removed afterwards if nothing is left in them, innermost first."""
 
 
 @record(slots=True, kw_only=True)
@@ -39,22 +44,28 @@ class Replacement:
     """
 
     change: Change
+    folders: HeldFolders
     temporary: Path
-    mode: int | None = None
-    """Permission bits of the file before."""
+    attributes: Attributes | None = None
+    """Of the file before."""
+    inode: int = 0
     in_place: bool = False
     made: list[Path] = field(default_factory=list)
     """Folders created for it, outermost first."""
 
     @classmethod
-    def of(cls, change: Change) -> "Replacement":
+    def of(cls, change: Change, folders: HeldFolders) -> "Replacement":
+        """The file must still be what the change was made from, whoever was asked for leave in the meantime."""
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
+        made = cls(change=change, folders=folders, temporary=temporary)
         if change.before is None:
-            return cls(change=change, temporary=temporary)
-        status = path.stat()
-        linked = change.after is not None and status.st_nlink > 1
-        return cls(change=change, temporary=temporary, mode=stat.S_IMODE(status.st_mode), in_place=linked)
+            made._require_nothing()
+        elif isinstance(change.before, Link):
+            made._require_link(change.before)
+        else:
+            made._require_content(change.before)
+        return made
 
     @property
     def path(self) -> Path:
@@ -62,29 +73,39 @@ class Replacement:
 
     def prepare(self) -> None:
         """Write the new content beside the file, safe on disk."""
-        if self.change.after is None or self.in_place:
+        change = self.change
+        if change.after is None or self.in_place:
             return
-        if self.change.before is None:
-            self._make_folders()
-        self._write_temporary(
-            self.change.after, self.change.place if self.change.before is not None else self.change.like
-        )
+        if change.before is None:
+            self.made = self.folders.make(self.path.parent)
+        if self.attributes is not None and not isinstance(change.like, Attributes):
+            self._write_temporary(change.after, self.attributes)
+        else:
+            given = isinstance(change.like, Attributes)
+            self._write_temporary(change.after, _attributes_of(change.like), strict=not given)
+
+    def missing_folders(self) -> list[Path]:
+        """Folders that will have to be made, outermost first."""
+        if self.change.before is not None or self.change.after is None:
+            return []
+        parents = (self.path.parent, *self.path.parent.parents)
+        return [folder for folder in parents if not os.path.lexists(folder)][::-1]
 
     def apply(self) -> None:
         """Put the new content in place."""
-        path, after = self.path, self.change.after
+        after = self.change.after
         if after is None:
-            path.unlink()
+            self._folder().remove(self.path.name)
         elif self.in_place:
             self._overwrite(after)
         elif self.change.before is None:
             self._place_new()
         else:
-            self.temporary.replace(path)
+            self._folder().replace(self.temporary.name, self.path.name)
 
     def go_in_place(self, error: OSError) -> bool:
         """Whether the change that failed so can be written in place instead; if so it will be."""
-        replaces = self.change.before is not None and self.change.after is not None
+        replaces = isinstance(self.change.before, bytes) and isinstance(self.change.after, bytes)
         if self.in_place or not replaces or error.errno not in _NOT_REPLACEABLE:
             return False
         self._drop_temporary()
@@ -92,83 +113,119 @@ class Replacement:
         return True
 
     def revert(self) -> None:
-        """Take back what `apply` did."""
-        path, before = self.path, self.change.before
+        """Undo what `apply` did."""
+        before = self.change.before
         if before is None:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                self._folder().remove(self.path.name)
         elif self.in_place:
-            write_in_place(path, before)
+            assert isinstance(before, bytes)
+            write_in_place(self._folder(), self.path.name, before, self.inode)
         else:
-            like = self.change.place if self.change.after is not None else None
-            self._write_temporary(before, like)
-            if self.mode is not None:
-                self.temporary.chmod(self.mode)
-            self.temporary.replace(path)
+            self._write_temporary(before, self.attributes, strict=False)
+            self._folder().replace(self.temporary.name, self.path.name)
 
     def discard(self) -> None:
         """Remove what `prepare` left behind, when the change does not come about."""
-        self._drop_temporary()
-        for folder in reversed(self.made):
-            with suppress(OSError):
-                folder.rmdir()
+        with suppress(OSError):
+            self._drop_temporary()
+        self.folders.remove_empty(reversed(self.made))
 
-    def _overwrite(self, after: bytes) -> None:
-        path, before = self.path, self.change.before or b""
+    def finish(self) -> None:
+        """Remove the folders that the change has emptied, and make it durable."""
+        self.folders.remove_empty(self.change.emptied)
+        with suppress(OSError):
+            self._folder().sync()
+
+    def _folder(self) -> Held:
+        return self.folders.hold(self.path.parent)
+
+    def _require_nothing(self) -> None:
         try:
-            write_in_place(path, after)
+            there = self._folder().has(self.path.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        if there:
+            raise ToolError(f"{self.path} has appeared since the call began. Read it before changing it.", "stale")
+
+    def _require_link(self, link: Link) -> None:
+        try:
+            if self._folder().target(self.path.name) == link.target:
+                return
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOENT):
+                raise
+        raise ToolError(f"The link {self.path} has changed since the call began. Look at it again.", "stale")
+
+    def _require_content(self, before: bytes) -> None:
+        with open_in(self._folder(), self.change.place) as file:
+            if read_whole(self.change.place, file) != before:
+                raise ToolError(
+                    f"{self.path} has changed since the call began. Read it again before changing it.", "stale"
+                )
+            status = os.fstat(file.fileno())
+            self.attributes, self.inode = Attributes.of(file.fileno()), status.st_ino
+            self.in_place = isinstance(self.change.after, bytes) and status.st_nlink > 1
+
+    def _overwrite(self, after: Body) -> None:
+        before = self.change.before
+        assert isinstance(before, bytes)
+        assert isinstance(after, bytes)
+        folder, name = self._folder(), self.path.name
+        try:
+            write_in_place(folder, name, after, self.inode)
         except OSError:
             with suppress(OSError):
-                write_in_place(path, before)
+                write_in_place(folder, name, before, self.inode)
             raise
 
     def _place_new(self) -> None:
         """A hard link, unlike a rename, fails if a file has appeared there in the meantime."""
-        path = self.path
+        folder, temporary, name = self._folder(), self.temporary.name, self.path.name
         try:
-            os.link(self.temporary, path)
+            folder.give_name(temporary, name)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            self.temporary.replace(path)
+            folder.replace(temporary, name)
             return
-        self.temporary.unlink()
+        folder.remove(temporary)
 
-    def _make_folders(self) -> None:
-        for folder in _missing_folders(self.path.parent):
-            folder.mkdir(exist_ok=True)
-            self.made.append(folder)
-
-    def _write_temporary(self, data: bytes, like: Place | None) -> None:
-        handle = os.open(self.temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with os.fdopen(handle, "wb", buffering=0) as file:
-            if like is not None:
-                _make_twin(handle, like.path)
-            _write_all(handle, data)
-            os.fsync(file.fileno())
+    def _write_temporary(self, body: Body, attributes: Attributes | None, *, strict: bool = True) -> None:
+        write_new(self._folder(), self.temporary.name, body, attributes, strict=strict)
 
     def _drop_temporary(self) -> None:
-        self.temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            self._folder().remove(self.temporary.name)
 
 
-def write_in_place(path: Path, data: bytes) -> None:
-    """Overwrite a file from its start and cut it only at the end, so that a crash leaves something recognisable."""
-    handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+def write_new(folder: Held, name: str, body: Body, attributes: Attributes | None, *, strict: bool) -> None:
+    """Make a file or link, safe on disk. Its attributes are on it before the first byte."""
+    if isinstance(body, Link):
+        folder.make_link(body.target, name)
+        return
+    handle = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if attributes is None else 0o600)
     try:
-        _write_all(handle, data)
-        os.ftruncate(handle, len(data))
+        mode = 0 if attributes is None else attributes.give(handle, strict=strict)
+        _write_all(handle, body or b"")
+        if mode & ~0o777:
+            os.fchmod(handle, mode)
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make a rename durable. Some file systems cannot; they are no worse off than before."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def write_in_place(folder: Held, name: str, data: bytes, inode: int = 0) -> None:
+    """Overwrite a file from its start and cut it only at the end, so that a crash leaves something recognisable."""
+    handle = folder.open(name, os.O_WRONLY)
+    try:
+        if inode and os.fstat(handle).st_ino != inode:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        _write_all(handle, data)
+        os.ftruncate(handle, len(data))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -177,30 +234,8 @@ def _write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _make_twin(handle: int, path: Path) -> None:
-    """Give an open file the owner, attributes and mode of another; PermissionError if that cannot be done."""
-    wanted, given = path.stat(), os.fstat(handle)
-    if (wanted.st_uid, wanted.st_gid) != (given.st_uid, given.st_gid):
-        os.fchown(handle, wanted.st_uid, wanted.st_gid)
-    _copy_attributes(path, handle)
-    os.fchmod(handle, stat.S_IMODE(wanted.st_mode))
-
-
-def _copy_attributes(path: Path, handle: int) -> None:
-    if not hasattr(os, "listxattr"):
-        return
-    try:
-        names = os.listxattr(path)
-    except OSError:
-        return
-    for name in names:
-        value = os.getxattr(path, name)
-        try:
-            os.setxattr(handle, name, value)
-        except OSError as error:
-            raise PermissionError(errno.EPERM, f"The attribute {name} cannot be copied") from error
-
-
-def _missing_folders(folder: Path) -> Iterator[Path]:
-    missing = [parent for parent in (folder, *folder.parents) if not os.path.lexists(parent)]
-    return reversed(missing)
+def _attributes_of(like: Place | Attributes | None) -> Attributes | None:
+    if not isinstance(like, Place):
+        return like
+    with open_file(like) as file:
+        return Attributes.of(file.fileno())

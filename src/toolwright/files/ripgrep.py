@@ -44,7 +44,7 @@ class Ripgrep:
 
     def matches(self, query: Query, run: Run) -> Iterator[Matches]:
         arguments = [
-            *("--heading", "--null", "--line-number", "--with-filename", "--color=never"),
+            *("--heading", "--null", "--line-number", "--byte-offset", "--with-filename", "--color=never"),
             *(f"--max-count={COUNTED}", f"--max-columns={_LONG_LINE}", "--max-columns-preview"),
             *(["--crlf"] if query.crlf else []),
             *(["--fixed-strings"] if query.literal else []),
@@ -52,7 +52,6 @@ class Ripgrep:
             *_scope(ignored=query.ignored),
             f"--regexp={query.pattern}",
             "./" if query.start == "." else f"./{query.start}",
-            *(f"./{path}" for path in query.also),
         ]
         yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
 

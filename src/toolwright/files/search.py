@@ -2,11 +2,15 @@
 
 import asyncio
 import codecs
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from toolwright.errors import ToolError
+from toolwright.files.check import Check, FoundLine
 from toolwright.files.globs import literal_folders, parse_glob
+from toolwright.files.ignore import Ignore
 from toolwright.files.newest import Dated, Newest
 from toolwright.files.query import COUNTED, Engine, Matches, Query, Run, StartError
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
@@ -70,11 +74,11 @@ async def find_files(
 ) -> FilesFound:
     """The files under a folder that fit a glob pattern, which GlobError is raised for if it cannot be read.
 
-    Ignored files are left out unless asked for, by `ignored` or by a pattern that names their folder.
+    Ignored files are left out unless asked for by `ignored`, also where a pattern names their folder.
     """
     glob = parse_glob(pattern) if pattern else None
     folders = literal_folders(pattern)
-    start = _enter(folder, folders)
+    start = _enter(folder, folders, ignored=ignored)
     if start is None:
         return FilesFound(paths=(), total=0, complete=True)
     prefix = "/".join((*folders, ""))
@@ -84,7 +88,8 @@ async def find_files(
         for path in _answers(engine, lambda engine: engine.files(start, run, ignored=ignored)):
             if glob is None or glob.selects(prefix + path):
                 newest.add(prefix + path, 1, None)
-        paths = tuple(file.path for file in newest.files()[:LIMIT])
+        with Check(folder) as check:
+            paths = tuple(file.path for file in newest.files()[:LIMIT] if check.is_file(file.path))
         return FilesFound(paths=paths, total=newest.total, complete=not run.ended)
 
     return await _in_thread(search, seconds)
@@ -112,14 +117,16 @@ async def find_lines(
         for matches in _answers(engine, lambda engine: engine.matches(query, run)):
             newest.add(matches.path, matches.total, matches, size=len(matches.lines))
             exact = exact and matches.total < COUNTED
-        files = tuple(_shown(newest.files()))
+        with Check(query.base) as check:
+            found = tuple(_shown(newest.files(), check))
+        files = tuple(file for file in found if file.lines)
         return LinesFound(
             files=files,
             shown=sum(len(file.lines) for file in files),
             total=newest.total,
             exact=exact and not run.ended,
             withheld=newest.refused,
-            skipped=run.skipped,
+            skipped=run.skipped or len(files) < len(found),
             complete=not run.ended,
         )
 
@@ -151,33 +158,44 @@ async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:
         run.end()
 
 
-def _enter(folder: Path, names: list[str]) -> Path | None:
-    """Down the folders a pattern names itself. Links are not followed, and git's own folder is not entered."""
+def _enter(folder: Path, names: list[str], *, ignored: bool) -> Path | None:
+    """Down the folders a pattern names itself: not by a link, nor into git's own, nor unasked into ignored ones."""
     for name in names:
-        folder /= name
-        if name == ".git" or folder.is_symlink() or not folder.is_dir():
+        inner = folder / name
+        if name == ".git" or inner.is_symlink() or not inner.is_dir():
             return None
+        if not ignored and Ignore.inside(folder).hides(str(inner), folder=True):
+            return None
+        folder = inner
     return folder
 
 
 def _is_binary(path: Path) -> bool:
+    """Whether a single file to be searched holds no text. What only waits for more is not searched at all."""
     try:
-        with path.open("rb") as file:
-            sample = file.read(_SAMPLE)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
+    try:
+        sample = os.read(handle, _SAMPLE)
+    except IsADirectoryError:
+        return False
+    except OSError as error:
+        raise ToolError(f"{path} cannot be searched: {error.strerror}. Leave it.", "binary") from error
+    finally:
+        os.close(handle)
     return b"\0" in sample and not sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def _shown(files: list[Dated[Matches]]) -> Iterator[FileLines]:
+def _shown(files: list[Dated[Matches]], check: Check) -> Iterator[FileLines]:
     left = LIMIT
     for file in files:
         lines = file.found.lines.split(b"\n")[:left]
         left -= len(lines)
-        yield FileLines(path=file.path, lines=tuple(map(_line, lines)))
+        found = check.lines(file.path, [FoundLine.read(line) for line in lines])
+        yield FileLines(path=file.path, lines=tuple(map(_line, found)))
 
 
-def _line(line: bytes) -> tuple[int, str]:
-    number, _, data = line.partition(b":")
-    text = data.decode("utf-8", "replace").removesuffix("\r")
-    return int(number), text if len(text) <= LINE_LENGTH else f"{text[:LINE_LENGTH]}..."
+def _line(line: FoundLine) -> tuple[int, str]:
+    text = line.data.decode("utf-8", "replace").removesuffix("\r")
+    return line.number, text if len(text) <= LINE_LENGTH else f"{text[:LINE_LENGTH]}..."

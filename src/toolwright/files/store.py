@@ -1,31 +1,39 @@
 """The files of a project: loaded whole, remembered by session, changed in one way only."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
+from toolwright.files.body import Body, body_at
 from toolwright.files.commit import Committer
 from toolwright.files.disk import Stamp, digest_of, open_file, read_whole, size_of
 from toolwright.files.journal import Journal
-from toolwright.files.ledger import Ledger, Seen
 from toolwright.files.lines import LineIndexes
 from toolwright.files.lock import Locks
 from toolwright.files.paths import Place, Tree
-from toolwright.files.register import Register
+from toolwright.files.pending import PendingWrites
 from toolwright.files.replace import Change
+from toolwright.files.seen import Seen, State
 from toolwright.files.text import Text, decode
 from toolwright.files.view import Viewer
 from toolwright.record import record
 
-__all__ = ["Change", "Content", "Files", "Loaded"]
+__all__ = ["Change", "Commit", "Content", "Files", "Loaded", "Outcome"]
+
+log = logging.getLogger(__name__)
 
 LARGE = 256 * 1024
 """Bytes from which on a file is read in a thread, so that nothing else has to wait."""
+
+SECONDS = 20
+"""How long what is asked after a change may take; others wait for the file so long."""
 
 Event = Literal["add", "change", "unlink"]
 
@@ -50,11 +58,29 @@ class Loaded(Content):
     text: Text
 
 
-@record(frozen=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A file that was just written, for who may change it further or has something to say about it."""
+    """A change of one file that is on disk."""
 
     path: Path
+    before: Body
+    after: Body
+    session_id: str
+    call_id: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What has become of one change, after all who are asked about it."""
+
+    place: Place
+    body: Body
+    """What is on disk."""
+    remarks: tuple[str, ...] = ()
+    """What they have to say, for the model to read."""
+
+
+Committed = Callable[[Commit], Awaitable[str | None]]
 
 
 class Files:
@@ -74,32 +100,36 @@ class Files:
         self.encoding = encoding
         self.on_edited: list[Callable[[Path, Event], None]] = []
         """Called after each change on disk with the path and what happened to it."""
-        self.committed: list[Callable[[Commit], Awaitable[str | None]]] = []
-        """Asked after each change on disk, before the result is told."""
+        self.committed: list[Committed] = []
+        """Asked, one after the other, when a change is on disk and before its result is told.
+
+        One may rewrite the file, as a formatter does, by itself and not through `commit`, for nobody else can write
+        the file meanwhile; and say something that joins the tool's output, as a language server does.
+        """
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
-        self._ledger = Ledger()
+        self._seen = Seen()
         self._locks = Locks(data / "locks")
-        register = Register(data / "pending", self.journal.images, self._locks)
-        register.recover()
-        self._committer = Committer(self.journal, register)
+        pending = PendingWrites(data / "pending", self.journal.images, self._locks)
+        pending.recover()
+        self._committer = Committer(self.journal, pending)
 
     async def load(self, place: Place) -> Loaded:
         """The whole text of a file, or a ToolError: missing, is_folder, binary, too_large."""
         content = await self.fetch(place)
-        text = self.decode(content)
+        text = self.decode(place, content.data)
         return Loaded(place=place, data=content.data, stamp=content.stamp, text=text)
 
     async def fetch(self, place: Place) -> Content:
         """The whole content of a file, text or not."""
         return await asyncio.to_thread(_fetch, place) if size_of(place) > LARGE else _fetch(place)
 
-    def decode(self, content: Content) -> Text:
+    def decode(self, place: Place, data: bytes) -> Text:
         """The text of a content, or a ToolError that names the file."""
         try:
-            return decode(content.data, self.encoding)
+            return decode(data, self.encoding)
         except ToolError as error:
-            raise ToolError(f"{content.place.path}: {error}", error.kind) from error
+            raise ToolError(f"{place.path}: {error}", error.kind) from error
 
     def note_read(
         self, session_id: str, place: Place, digest: str, *, stamp: Stamp | None = None, whole: bool = True
@@ -111,11 +141,11 @@ class Files:
         if stamp is None:
             # Whether it is the stamp of that content cannot be told from here, so the hash has to decide.
             stamp = replace(Stamp.of(place.path.stat()), settled=False)
-        self._ledger.note(session_id, place.name, Seen(stamp=stamp, digest=digest, whole=whole))
+        self._seen.note(session_id, place.name, State(stamp=stamp, digest=digest, whole=whole))
 
     def require_read(self, session_id: str, content: Content) -> None:
         """Raise a ToolError unless the session knows this content: `unread` or `stale`."""
-        seen = self._ledger.last(session_id, content.place.name)
+        seen = self._seen.last(session_id, content.place.name)
         path = content.place.path
         if seen is None:
             raise ToolError(f"{path} has not been read in this session. Read it before changing it.", "unread")
@@ -124,41 +154,93 @@ class Files:
 
     def read_in_part(self, session_id: str, place: Place) -> bool:
         """Whether a session has seen only some lines of a file."""
-        seen = self._ledger.last(session_id, place.name)
+        seen = self._seen.last(session_id, place.name)
         return seen is not None and not seen.whole
 
     def forget(self, session_id: str) -> None:
         """Drop what is remembered of a session that is over."""
-        self._ledger.forget(session_id)
+        self._seen.forget(session_id)
 
-    async def commit(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> None:
+    async def commit(
+        self, changes: Sequence[Change], *, session_id: str, call_id: str, exact: bool = False
+    ) -> list[Outcome]:
         """Make all changes or none.
 
         Each file must still be its `before` (else `stale`). Mode, owner, attributes and links stay; what was there
-        before is in the journal. Afterwards the session knows the new content, and `on_edited` is called.
+        before is in the journal. Afterwards those in `committed` are asked (unless the files must be `exact`ly so),
+        the session knows what is on disk then, and `on_edited` is called.
         """
         paths = [change.place.path for change in changes]
         for change in changes:
-            if paths.count(change.place.path) > 1:
-                raise ToolError(f"{change.place.path} is named twice in one change. Put both into one.", "ambiguous")
             _check_name(change)
+        if len(set(paths)) < len(paths):
+            twice = next(path for path in paths if paths.count(path) > 1)
+            raise ToolError(f"{twice} is named twice in one change. Put both into one.", "ambiguous")
         async with self._locks.hold(paths):
             work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, session_id, call_id))
             cancelled = await _ended(work)
-        work.result()
+            work.result()
+            outcomes = [Outcome(place=change.place, body=change.after) for change in changes]
+            if self.committed and cancelled is None and not exact:
+                try:
+                    outcomes = [await self._follow_up(change, session_id, call_id) for change in changes]
+                except asyncio.CancelledError as error:
+                    cancelled = error
         for change in changes:
             for callback in self.on_edited:
                 callback(change.place.path, _event(change))
         if cancelled is not None:
             raise cancelled
+        return outcomes
 
     def _commit(self, changes: Sequence[Change], session_id: str, call_id: str) -> None:
+        if not changes:
+            return
         digests = self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
         for change, digest in zip(changes, digests, strict=True):
-            if digest is None:
-                self._ledger.forget(session_id, change.place.name)
-            else:
-                self.note_read(session_id, change.place, digest)
+            self._know(session_id, change, change.after, digest)
+
+    def _know(self, session_id: str, change: Change, body: Body, digest: str | None) -> None:
+        self._seen.forget(session_id, change.place.name)
+        if isinstance(body, bytes):
+            # Gone again already, by somebody else, it has to be read before it can be changed.
+            with suppress(OSError):
+                self.note_read(session_id, change.place, digest or "")
+
+    async def _follow_up(self, change: Change, session_id: str, call_id: str) -> Outcome:
+        """Ask about one change. Whatever comes of it, what is on disk in the end is known and can be undone."""
+        commit = Commit(
+            path=change.place.path, before=change.before, after=change.after, session_id=session_id, call_id=call_id
+        )
+        try:
+            remarks = [await _asked(asked, commit) for asked in self.committed]
+        finally:
+            body = self._settle(change, session_id, call_id)
+        return Outcome(place=change.place, body=body, remarks=tuple(filter(None, remarks)))
+
+    def _settle(self, change: Change, session_id: str, call_id: str) -> Body:
+        try:
+            body = body_at(change.place.path)
+            if body != change.after:
+                digest = self._committer.record_later(change, body, session_id=session_id, call_id=call_id)
+                self._know(session_id, change, body, digest)
+        except OSError:
+            log.warning("%s cannot be read after its change", change.place.path, exc_info=True)
+            return change.after
+        return body
+
+
+async def _asked(asked: Committed, commit: Commit) -> str | None:
+    """What one has to say; one that fails loses nothing."""
+    name = getattr(asked, "__qualname__", type(asked).__qualname__)
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await asked(commit)
+    except TimeoutError:
+        return f"{name} took more than {SECONDS} seconds after the change of {commit.path} and was stopped."
+    except Exception as error:
+        log.exception("%s failed after the change of %s", name, commit.path)
+        return f"{name} failed after the change of {commit.path}: {error}"
 
 
 async def _ended(work: "asyncio.Future[None]") -> asyncio.CancelledError | None:

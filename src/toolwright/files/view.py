@@ -5,7 +5,7 @@ import os
 from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_whole
+from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_some, read_whole
 from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
@@ -36,7 +36,7 @@ class Viewer:
     def view(self, place: Place, file: FileIO, limits: Limits, *, first: int, column: int) -> View:
         """The lines from `first` on. ToolError if the file is not text."""
         stamp = Stamp.of(os.fstat(file.fileno()))
-        encoding, mark = detect(file.read(SAMPLE))
+        encoding, mark = detect(read_some(place, file, SAMPLE))
         if encoding == "binary":
             raise ToolError(f"{place.path} is a binary file. Use a program made for its format.", "binary")
         file.seek(0)

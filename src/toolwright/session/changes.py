@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.diff import counts
+from toolwright.files.body import Body, body_at
 from toolwright.files.journal import Journal
 from toolwright.record import record
 
@@ -79,23 +80,23 @@ class Changes:
         return [entry.path for entry in entries]
 
     def _compare(self, file: str) -> FileChange:
-        present = _content(Path(file))
-        digest = self._before.get(file)
-        was = b"" if digest is None else self.journal.images.get(digest, present)
+        present = _present(Path(file))
+        name = self._before.get(file)
+        was = None if name is None else self.journal.images.body(name, present)
         before, after = _text(was), _text(present)
         additions, deletions = counts(before, after)
         return FileChange(file=file, before=before, after=after, additions=additions, deletions=deletions)
 
 
-def _content(path: Path) -> bytes | None:
+def _present(path: Path) -> Body:
     try:
-        return path.read_bytes()
+        return body_at(path)
     except OSError:
         return None
 
 
-def _text(data: bytes | None) -> str:
+def _text(body: Body) -> str:
     """Nothing of what is not text, too long, or no longer kept."""
-    if data is None or len(data) > SHOWN or b"\0" in data[:8192]:
+    if not isinstance(body, bytes) or len(body) > SHOWN or b"\0" in body[:8192]:
         return ""
-    return data.decode("utf-8", "replace")
+    return body.decode("utf-8", "replace")

@@ -99,6 +99,13 @@ class PromptReader:
     def _synthetic(self, text: str) -> TextPart:
         return TextPart(**self._new(), text=text, synthetic=True)
 
+    def _not_attached(self, name: str, reason: str) -> TextPart:
+        """Told to the model, and marked so that the user is told as well."""
+        text = f"The user attached {name}, but it could not be {reason}"
+        return TextPart(
+            **self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"}
+        )
+
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
             name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.home.directory / name
@@ -137,7 +144,7 @@ class PromptReader:
         try:
             mime, data = await download(file.url)
         except ToolError as error:
-            return [self._synthetic(f"The user attached {file.url}, but it could not be fetched: {error}.")]
+            return [self._not_attached(file.url, f"fetched: {error}.")]
         mime = file.mime or mime or "application/octet-stream"
         content = base64.b64encode(data).decode()
         name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
@@ -149,7 +156,7 @@ class PromptReader:
         result = await self._read(arguments)
         shown = f"{name or path}"
         if result.error is not None:
-            return [self._synthetic(f"The user attached {shown}, but it could not be read: {result.output}")]
+            return [self._not_attached(shown, f"read: {result.output}")]
         told = self._synthetic(f"The user attached {shown}:\n{result.output}")
         files = [
             FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or path.name)

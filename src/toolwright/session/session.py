@@ -352,6 +352,9 @@ class CallContext(ToolContext):
     def hides(self, permission: str) -> bool:
         return self.policy.hides(permission)
 
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.policy.about(permission)
+
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         self.record.progress(title, metadata or {})
 

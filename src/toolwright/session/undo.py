@@ -1,4 +1,4 @@
-"""Undo: what a session's calls changed, listed and taken back by turn, call or file, without git.
+"""Undo: what a session's calls changed, listed and undone by turn, call or file, without git.
 
 Only what the agent and its subagents changed is touched, and only where nobody has changed it since.
 """
@@ -10,7 +10,8 @@ from typing import Any
 
 from toolwright.diff import counts
 from toolwright.errors import UsageError
-from toolwright.files.disk import digest_of
+from toolwright.files.attributes import Attributes
+from toolwright.files.body import Body, Link, body_at, name_of
 from toolwright.files.journal import Entry
 from toolwright.files.replace import Change
 from toolwright.files.store import Files
@@ -32,7 +33,7 @@ class NothingToUndo(UsageError):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which changes to take back; whatever is given must fit."""
+    """Which changes to undo; whatever is given must fit."""
 
     turn: str = ""
     """A user message: everything from it on."""
@@ -49,9 +50,13 @@ class FileUndo:
     """One file on its way back."""
 
     path: str
-    present: bytes | None
-    restored: bytes | None
+    present: Body
+    restored: Body
     calls: tuple[str, ...]
+    attributes: Attributes | None = None
+    """Mode, owner and attributes to give back; None leaves them as they are."""
+    emptied: tuple[str, ...] = ()
+    """Folders that were made for the file, innermost first; they go if nothing is left in them."""
 
     @property
     def kind(self) -> str:
@@ -60,8 +65,11 @@ class FileUndo:
         return "recreate" if self.present is None else "restore"
 
     def counts(self) -> tuple[int, int]:
-        before, after = (data.decode("utf-8", "replace") if data else "" for data in (self.present, self.restored))
-        return counts(before, after)
+        return counts(*self.texts())
+
+    def texts(self) -> tuple[str, str]:
+        """What is there and what is restored, for showing."""
+        return _text(self.present), _text(self.restored)
 
 
 @record(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class Undo:
         return [made.entry for made in self._made()]
 
     def plan(self, selection: Selection) -> list[FileUndo]:
-        """What taking the selected changes back would do. Raises UsageError where it would harm anything."""
+        """What undoing the selected changes would do. Raises UsageError where it would harm anything."""
         by_path: dict[str, list[Made]] = {}
         for made in self._made():
             by_path.setdefault(made.entry.path, []).append(made)
@@ -106,7 +114,7 @@ class Undo:
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
-        """Take the selected changes back, all or none. The taking back can itself be undone by `unrevert`."""
+        """Undo the selected changes, all or none; `unrevert` makes them again."""
         plans = self.plan(selection)
         call_id = await self._carry_out(plans)
         mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if selection.turn else {})
@@ -114,10 +122,10 @@ class Undo:
         return plans
 
     async def unrevert(self) -> list[FileUndo]:
-        """Put back what the last revert took away."""
+        """Make again what the last revert undid."""
         mark = self.conversation.info.revert
         if not mark:
-            raise UsageError("Nothing was taken back in this session.")
+            raise UsageError("Nothing was undone in this session.")
         own = self.files.journal.entries(self.conversation.id)
         plans = [self._plan_back(entry) for entry in own if entry.call_id == mark["callID"]]
         await self._carry_out(plans)
@@ -127,9 +135,16 @@ class Undo:
     async def _carry_out(self, plans: Sequence[FileUndo]) -> str:
         call_id = new_id(_UNDO)
         changes = [
-            Change(place=self.files.tree.place(plan.path), before=plan.present, after=plan.restored) for plan in plans
+            Change(
+                place=self.files.tree.exactly(Path(plan.path)),
+                before=plan.present,
+                after=plan.restored,
+                like=plan.attributes,
+                emptied=tuple(map(Path, plan.emptied)),
+            )
+            for plan in plans
         ]
-        await self.files.commit(changes, session_id=self.conversation.id, call_id=call_id)
+        await self.files.commit(changes, session_id=self.conversation.id, call_id=call_id, exact=True)
         return call_id
 
     # Which changes.
@@ -137,14 +152,18 @@ class Undo:
     def _made(self) -> list[Made]:
         sessions = [self.conversation.id, *self._below(self.conversation.all_messages())]
         found = [Made(one, entry) for one in dict.fromkeys(sessions) for entry in self.files.journal.entries(one)]
-        return sorted(found, key=lambda made: made.entry.time)
+        return sorted(found, key=lambda made: made.entry.number)
 
-    def _below(self, messages: Sequence[Message]) -> Iterator[str]:
+    def _below(self, messages: Sequence[Message]) -> list[str]:
         """The sessions of the subagents, and of theirs."""
-        for part in _tool_parts(messages):
-            if child := _child_of(part):
-                yield child
-                yield from self._below(self.conversation.store.messages(child))
+        found: dict[str, None] = {}
+        waiting = [messages]
+        while waiting:
+            for part in _tool_parts(waiting.pop()):
+                if (child := _child_of(part)) and child not in found:
+                    found[child] = None
+                    waiting.append(self.conversation.store.messages(child))
+        return list(found)
 
     def _selected_calls(self, selection: Selection) -> set[tuple[str, str]] | None:
         """The calls whose changes are meant; None for those of any call."""
@@ -173,9 +192,9 @@ class Undo:
 
     def _plan_file(self, path: str, changes: Sequence[Made], wanted: Sequence[bool]) -> FileUndo:
         """Walk back from the newest change of the file. Every step must lead on to the one before it."""
-        present = self._present(path)
-        state = None if present is None else digest_of(present)
-        calls: list[str] = []
+        present = _present(path)
+        state = name_of(present)
+        undone: list[Entry] = []
         first = wanted.index(True)
         for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
             entry = made.entry
@@ -184,33 +203,49 @@ class Undo:
             if entry.after != state:
                 raise UsageError(_changed_since(path, f"call {entry.call_id}"))
             state = entry.before
-            calls.append(entry.call_id)
-        restored = None if state is None else self._image(path, state, present)
-        return FileUndo(path=path, present=present, restored=restored, calls=tuple(calls))
+            undone.append(entry)
+        return self._file_undo(path, present, state, undone)
 
     def _plan_back(self, entry: Entry) -> FileUndo:
-        """One file as it was before it was taken back."""
-        present = self._present(entry.path)
-        if (None if present is None else digest_of(present)) != entry.after:
-            raise UsageError(_changed_since(entry.path, "it was taken back"))
-        restored = None if entry.before is None else self._image(entry.path, entry.before, present)
-        return FileUndo(path=entry.path, present=present, restored=restored, calls=(entry.call_id,))
+        """One file as it was before it was undone."""
+        present = _present(entry.path)
+        if name_of(present) != entry.after:
+            raise UsageError(_changed_since(entry.path, "it was undone"))
+        return self._file_undo(entry.path, present, entry.before, [entry])
 
-    def _present(self, path: str) -> bytes | None:
-        try:
-            return Path(path).read_bytes()
-        except FileNotFoundError:
-            return None
+    def _file_undo(self, path: str, present: Body, state: str | None, undone: Sequence[Entry]) -> FileUndo:
+        attributes = [entry.attributes for entry in undone if entry.attributes is not None]
+        return FileUndo(
+            path=path,
+            present=present,
+            restored=None if state is None else self._image(path, state, present),
+            calls=tuple(dict.fromkeys(entry.call_id for entry in undone)),
+            attributes=attributes[-1] if attributes else None,
+            emptied=tuple(folder for entry in undone for folder in reversed(entry.made)) if state is None else (),
+        )
 
-    def _image(self, path: str, digest: str, present: bytes | None) -> bytes:
-        image = self.files.journal.images.get(digest, present)
+    def _image(self, path: str, name: str, present: Body) -> Body:
+        image = self.files.journal.images.body(name, present)
         if image is None:
             raise UsageError(f"What {path} was before is no longer kept; the store of old contents is limited.")
         return image
 
 
+def _present(path: str) -> Body:
+    try:
+        return body_at(Path(path))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be undone: {error.strerror}. Put it right by hand, then try again.") from error
+
+
+def _text(body: Body) -> str:
+    if isinstance(body, Link):
+        return f"-> {body.target}\n"
+    return body.decode("utf-8", "replace") if body else ""
+
+
 def standing_changes(history: Sequence[Made]) -> list[Made]:
-    """The changes of one file, oldest first, without those that were taken back and not put back again."""
+    """The changes of one file, oldest first, without those that were undone and not made again."""
     standing: list[Made] = []
     taken: list[list[Made]] = []
     for made in history:

@@ -1,6 +1,8 @@
 """What a patch comes to on the files there are: worked out in memory, section by section, before anything is asked."""
 
-from dataclasses import field
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -8,9 +10,10 @@ from toolwright.diff import compare
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.patch import Add, Delete, Patch, Update
 from toolwright.errors import ToolError
+from toolwright.files.body import Body, Link
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import Content, Files
+from toolwright.files.store import Files, Outcome
 from toolwright.files.text import Text
 from toolwright.record import record
 from toolwright.tools._revision import LARGE, off_loop
@@ -73,19 +76,46 @@ class Plan:
 
     def metadata(self) -> dict[str, Any]:
         files = [entry.metadata() for entry in self.entries]
-        return {"diff": "".join(file["diff"] for file in files), "files": files, "diagnostics": {}}
+        return {"diff": "".join(file["diff"] for file in files), "files": files}
+
+    async def as_written(self, files: Files, outcomes: Sequence[Outcome]) -> "Plan":
+        """The plan as it is on disk, where somebody has changed a file again since."""
+        made = {change.place.path: change.after for change in self.changes}
+        news = {one.place.path: one.body for one in outcomes if one.body != made[one.place.path]}
+        if not news:
+            return self
+        entries = list(reversed(self.entries))
+        for number, entry in enumerate(entries):
+            place = entry.target or entry.place
+            body = news.pop(place.path, None)
+            if isinstance(body, bytes):
+                text = files.decode(place, body).content
+                diff = await _compared(place, entry.before, text)
+                entries[number] = replace(
+                    entry,
+                    after=text,
+                    diff=diff.patch,
+                    changed=diff.short,
+                    additions=diff.additions,
+                    deletions=diff.deletions,
+                )
+        remark = "Programs that look after the files have changed some once more since."
+        return replace(self, entries=entries[::-1], remarks=[*self.remarks, remark])
 
 
-async def make_plan(files: Files, patch: Patch) -> Plan:
+async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place]) -> Plan:
     """The plan, or a ToolError that names the file: missing_file, is_folder, lines_not_found, ..."""
-    planner = _Planner(files)
+    planner = _Planner(files, places)
     for section in patch.sections:
         await planner.add(section)
     remarks = planner.remarks
+    changes = planner.changes()
+    if not changes:
+        remarks = [*remarks, "The files were like this already, so nothing was written."]
     if patch.dropped:
         numbers = ", ".join(map(str, patch.dropped[:20]))
         remarks = [*remarks, f"Lines of the patch without a mark were left out, counted from its first: {numbers}."]
-    return Plan(entries=planner.entries, changes=planner.changes(), remarks=remarks)
+    return Plan(entries=planner.entries, changes=changes, remarks=remarks)
 
 
 @record(slots=True, kw_only=True)
@@ -93,28 +123,35 @@ class _Draft:
     """A file while the plan is made."""
 
     place: Place
-    original: Content | None
+    original: Body
     text: Text = field(default_factory=lambda: Text(content=""))
     """How the file is encoded."""
-    now: str | None = None
+    now: str | Link | None = None
     """What it holds; None if it is not there."""
     binary: ToolError | None = None
     """Why the file cannot be read as text. It may be deleted or replaced, not updated."""
     like: Place | None = None
 
     def change(self) -> Change | None:
-        before = None if self.original is None else self.original.data
-        after = None if self.now is None else self.text.encode(self.now)
-        if before == after:
+        after = self.text.encode(self.now) if isinstance(self.now, str) else self.now
+        if self.original == after:
             return None
-        return Change(place=self.place, before=before, after=after, like=self.like if before is None else None)
+        like = self.like if self.original is None else None
+        return Change(place=self.place, before=self.original, after=after, like=like)
+
+    @property
+    def shown(self) -> str:
+        """What it holds as text, for showing."""
+        return f"-> {self.now.target}\n" if isinstance(self.now, Link) else self.now or ""
 
 
 class _Planner:
     """Goes through the sections in order, each on what the ones before have left."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, places: Mapping[str, Place]) -> None:
         self._files = files
+        self._places = places
+        """Where each path of the patch leads."""
         self._drafts: dict[Path, _Draft] = {}
         self.entries: list[Entry] = []
         self.remarks: list[str] = []
@@ -135,47 +172,64 @@ class _Planner:
         draft = await self._draft(section.path)
         if draft.now is not None:
             self.remarks.append(f"{draft.place.relative} was there before and is replaced.")
-        lost, draft.now, draft.text, draft.binary = draft.now or "", section.content, Text(content=""), None
-        diff = await _compared(draft.place, lost, draft.now)
-        self._note("add", draft.place, "", draft.now, diff, counts=(draft.now.count("\n"), 0))
+        lost, draft.now, draft.text, draft.binary = draft.shown, section.content, Text(content=""), None
+        diff = await _compared(draft.place, lost, section.content)
+        self._note("add", draft.place, "", section.content, diff, counts=(section.content.count("\n"), 0))
 
     async def _remove(self, section: Delete) -> None:
-        draft = await self._draft(section.path)
+        draft = self._link(section.path) or await self._draft(section.path)
         if draft.now is None:
             raise ToolError(f"There is no file {draft.place.path} to delete. Check the path.", "missing_file")
-        before, draft.now = draft.now, None
+        before, draft.now = draft.shown, None
         diff = await _compared(draft.place, before, "")
         self._note("delete", draft.place, before, "", diff, counts=(0, before.count("\n") + 1))
 
     async def _update(self, section: Update) -> None:
-        place = self._files.tree.place(section.path)
+        link = self._link(section.path) if section.target else None
+        if link is not None:
+            await self._move_link(link, section)
+            return
+        place = self._places[section.path]
         if place.path not in self._drafts and not place.path.is_file():
             raise ToolError(f"There is no file {place.path} to update. Check the path.", "missing_file")
         draft = await self._draft(section.path)
         if draft.now is None:
             raise ToolError(f"{place.path} is gone by a section before. Update it first.", "missing_file")
-        before = draft.now
+        before = draft.shown
         after = draft.now = await self._patched(draft, section)
-        target = self._files.tree.place(section.target) if section.target else place
+        target = self._places[section.target] if section.target else place
         if target.path == place.path:
             diff = await _compared(place, before, after)
             self._note("update", place, before, after, diff)
         else:
             await self._move(draft, before, target)
 
+    async def _move_link(self, link: _Draft, section: Update) -> None:
+        """A link moves as it is, as it does with mv. Its lines are those of another file, which stays."""
+        if section.chunks:
+            raise ToolError(
+                f"{link.place.path} is a link, so it cannot be changed and moved at once. Change the file it leads "
+                "to, or move the link without changing lines.",
+                "ambiguous",
+            )
+        if link.now is None:
+            raise ToolError(f"{link.place.path} is gone by a section before. Update it first.", "missing_file")
+        await self._move(link, link.shown, self._places[section.target or ""])
+
     async def _move(self, draft: _Draft, before: str, target: Place) -> None:
         other = await self._draft(target.given)
-        after, draft.now = draft.now or "", None
+        after, now, draft.now = draft.shown, draft.now, None
         diff = await _compared(target, before, after)
         counts = (diff.additions, diff.deletions)
         if other.now is not None:
             self.remarks.append(f"{target.relative} was there before and is replaced.")
-            diff = await _compared(target, other.now, after)
-        other.now, other.text, other.binary, other.like = after, draft.text, None, draft.place
+            diff = await _compared(target, other.shown, after)
+        other.now, other.text, other.binary = now, draft.text, None
+        other.like = None if isinstance(now, Link) else draft.place
         self._note("move", draft.place, before, after, diff, counts=counts, target=target)
 
     async def _patched(self, draft: _Draft, section: Update) -> str:
-        text = draft.now or ""
+        text = draft.shown
         if draft.binary is not None:
             raise draft.binary
         rewrite = self._files.drift == "replace"
@@ -188,19 +242,33 @@ class _Planner:
 
     async def _draft(self, given: str) -> _Draft:
         """The file as the sections so far have left it, or else as it is on disk."""
-        place = self._files.tree.place(given)
-        if place.path in self._drafts:
-            return self._drafts[place.path]
+        place = self._places[given]
+        known = self._drafts.get(place.name) or self._drafts.get(place.path)
+        if known is not None:
+            return known
         if place.path.is_dir():
             raise ToolError(f"{place.path} is a folder. Name a file.", "is_folder")
-        original = await self._files.fetch(place) if place.exists else None
+        original = (await self._files.fetch(place)).data if place.exists else None
         draft = self._drafts[place.path] = _Draft(place=place, original=original)
         if original is not None:
             try:
-                draft.text = self._files.decode(original)
+                draft.text = self._files.decode(place, original)
             except ToolError as error:
                 draft.binary = error
             draft.now = draft.text.content
+        return draft
+
+    def _link(self, given: str) -> _Draft | None:
+        """The link of that name, which is what is deleted or moved, and not what it leads to; None if it is none."""
+        place = self._places[given].itself()
+        if place.path in self._drafts:
+            known = self._drafts[place.path]
+            return known if isinstance(known.original, Link) else None
+        try:
+            link = Link(os.readlink(place.path))  # noqa: PTH115 - as it is written
+        except OSError:
+            return None
+        draft = self._drafts[place.path] = _Draft(place=place, original=link, now=link)
         return draft
 
     def _note(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replace_fields
 from typing import Any, ParamSpec, TypeVar
 
 from toolwright.diff import Diff, compare
@@ -9,11 +10,12 @@ from toolwright.edits.replacement import Drift, Replacement, replace
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import Files, Loaded
+from toolwright.files.store import Files, Loaded, Outcome
 from toolwright.files.text import Text
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Result, ToolContext
+from toolwright.tools._remarks import diagnostics, with_remarks
 
 LARGE = 64 * 1024
 """Characters from which on work is done in a thread, and from which on a result holds a patch instead of the texts."""
@@ -50,23 +52,34 @@ async def revise(ctx: ToolContext, file_path: str, edits: Sequence[Edit]) -> Res
             await ctx.ask_all(revision.request())
         shown = revision
         change = Change(place=place, before=loaded.data if loaded else None, after=revision.data)
-        if await _committed(ctx, files, change):
-            return Result(revision.summary(), title=place.relative, metadata=revision.metadata())
+        if outcomes := await _committed(ctx, files, change):
+            made = await _as_written(files, revision, outcomes[0])
+            metadata = made.metadata() | {"diagnostics": diagnostics(outcomes)}
+            return Result(with_remarks(made.summary(), outcomes), title=place.relative, metadata=metadata)
     raise ToolError(f"{place.path} keeps changing. Read it again before changing it.", "stale")
 
 
-async def _committed(ctx: ToolContext, files: Files, change: Change) -> bool:
-    """Whether the change was made. It was not if another call got there first: then the edit is worked out anew.
+async def _committed(ctx: ToolContext, files: Files, change: Change) -> list[Outcome]:
+    """What came of the change; nothing if another call got there first: then the edit is worked out anew.
 
     Should it have been someone else, the next look at the file finds that it is not as the session knows it.
     """
     try:
-        await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
+        return await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
     except ToolError as error:
         if error.kind != "stale" or change.before is None:
             raise
-        return False
-    return True
+        return []
+
+
+async def _as_written(files: Files, revision: "_Revision", outcome: Outcome) -> "_Revision":
+    """The revision as it is on disk, if somebody has changed the file again since."""
+    if outcome.body == revision.data:
+        return revision
+    after = files.decode(outcome.place, outcome.body).content if isinstance(outcome.body, bytes) else ""
+    diff = await off_loop(len(revision.before) + len(after), compare, revision.before, after)
+    patch = diff.unified(str(revision.place.path))
+    return replace_fields(revision, after=after, diff=diff, patch=patch, rewritten=True)
 
 
 async def off_loop(size: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -91,6 +104,8 @@ class _Revision:
     """How the old texts were found, one for each edit."""
     count: int
     """In how many places something was replaced."""
+    rewritten: bool = False
+    """Somebody, such as a formatter, has changed the file once more."""
 
     def lines(self) -> list[tuple[list[str], list[str]]]:
         """The lines removed and added, wherever they are."""
@@ -103,9 +118,11 @@ class _Revision:
     def summary(self) -> str:
         if self.created:
             count = len(self.diff.after)
-            return f"Created {self.place.relative}: {count} line{'' if count == 1 else 's'}."
+            rewritten = f" {_REWRITTEN}" if self.rewritten else ""
+            return f"Created {self.place.relative}: {count} line{'' if count == 1 else 's'}.{rewritten}"
         places = f" in {self.count} places" if self.count > 1 else ""
         remarks = [f" {_REMARKS[name]}" for name in dict.fromkeys(self.strategies) if name in _REMARKS]
+        remarks += [f" {_REWRITTEN}"] if self.rewritten else []
         return f"Edited {self.place.relative}, {self._range()}{places}.{''.join(remarks)}\n{self.diff.short()}"
 
     def metadata(self) -> dict[str, Any]:
@@ -121,7 +138,6 @@ class _Revision:
         return {
             "diff": self.patch,
             "filediff": filediff,
-            "diagnostics": {},
             "strategy": self.strategies[0] if len(self.strategies) == 1 else list(self.strategies),
             "lines": list(self.diff.lines or ()),
         }
@@ -131,6 +147,7 @@ class _Revision:
         return f"line {first}" if first == last else f"lines {first}-{last}"
 
 
+_REWRITTEN = "A program that looks after the file has changed it once more since."
 _REMARKS: Mapping[str, str] = {
     "line_trimmed": "oldString was found with other indentation or blanks at line ends (line_trimmed).",
     "whitespace": "oldString was found with other blanks between its words (whitespace).",

@@ -23,8 +23,8 @@ async def glob(
     place = ctx.use(Files).tree.place(path or ".")
     given = {"pattern": pattern, "path": path}
     metadata = {name: value for name, value in given.items() if value is not None}
-    leave = Request(permission="glob", patterns=(pattern,), metadata=metadata)
-    await ctx.ask_all(leave, *place.external(folder=True))
+    request = Request(permission="glob", patterns=(pattern,), metadata=metadata)
+    await ctx.ask_all(request, *place.external(folder=True))
     folder = require_folder(place)
     wanted = pattern.removeprefix("./")
     try:

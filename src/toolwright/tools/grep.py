@@ -24,7 +24,6 @@ LENGTH = 10_000
 GENERAL_LIMIT = 50 * 1024
 """Bytes of output from which on the limits for all tools apply to this one too."""
 _EVERYTHING = frozenset(("", "*", "**", "**/*"))
-_GIT_SETTINGS = (".git/HEAD", ".git/config")
 
 
 @tool(text="grep.md", asks=True, reads=ANY)
@@ -41,15 +40,15 @@ async def grep(
     place = tree.place(path or ".")
     given = {"pattern": pattern, "path": path, "include": include}
     metadata = {name: value for name, value in given.items() if value is not None}
-    leave = Request(permission="grep", patterns=(pattern,), metadata=metadata)
-    await ctx.ask_all(leave, *place.external(folder=not place.path.is_file()))
+    request = Request(permission="grep", patterns=(pattern,), metadata=metadata)
+    await ctx.ask_all(request, *place.external(folder=not place.path.is_file()))
     _check(pattern, include or "", place)
     if not place.path.exists():
         return _result(pattern, LinesFound(), _heading(LinesFound()), str(missing_file(place)))
     query = _query(place, pattern, include or "", literal=literal, ignored=ignored)
 
     def readable(file: str) -> bool:
-        return ctx.decide("read", tree.place(str(query.base / file)).pattern) != "deny"
+        return ctx.decide("read", tree.exactly(query.base / file).pattern) == "allow"
 
     try:
         found = await find_lines(query, readable=readable)
@@ -77,12 +76,10 @@ def _query(place: Place, pattern: str, include: str, *, literal: bool, ignored: 
     base = place.tree.directory if folder.is_relative_to(place.tree.directory) else folder
     start = place.path.relative_to(base).as_posix()
     globs = tuple(_globs(include, base, start))
-    settings = (place.path / name for name in _GIT_SETTINGS if not globs)
     return Query(
         pattern=pattern,
         base=base,
         start=start,
-        also=tuple(file.relative_to(base).as_posix() for file in settings if file.is_file()),
         include=globs,
         literal=literal,
         ignored=ignored,
@@ -131,7 +128,7 @@ def _notes(found: LinesFound, place: Place) -> Iterator[str]:
         yield f"({place.path} is a binary file; its lines cannot be shown.)"
     if found.withheld:
         files = "1 file" if found.withheld == 1 else f"{found.withheld} files"
-        yield f"(Matches in {files} were left out: a rule forbids reading there.)"
+        yield f"(Matches in {files} were left out: reading there is forbidden, or has to be asked for with read.)"
     if found.skipped:
         yield "(Some files or folders could not be read and were passed over.)"
     if not found.complete:

@@ -21,8 +21,8 @@ async def list_(
     """Ask, walk, and show the tree."""
     tree = ctx.use(Files).tree
     place = tree.place(path or ".")
-    leave = Request(permission="list", patterns=(place.absolute_pattern,), metadata={"path": str(place.path)})
-    await ctx.ask_all(*place.external(folder=True), leave)
+    request = Request(permission="list", patterns=(place.absolute_pattern,), metadata={"path": str(place.path)})
+    await ctx.ask_all(*place.external(folder=True), request)
     folder = require_folder(place)
     leave_out = [_glob(text) for text in ignore or ()]
     found = await asyncio.to_thread(

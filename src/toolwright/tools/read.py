@@ -2,14 +2,14 @@
 
 import asyncio
 import base64
-import os
 import re
 from functools import partial
 from io import FileIO
 from typing import Annotated
 
 from toolwright.errors import ToolError
-from toolwright.files.disk import open_file, read_whole, size_of
+from toolwright.files.disk import failure, open_file, read_some, read_whole, size_of
+from toolwright.files.held import hold
 from toolwright.files.lines import Limits, Window
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
 from toolwright.files.paths import Place
@@ -44,8 +44,8 @@ async def read(
     files = ctx.use(Files)
     place = files.tree.place(file_path)
     folder = place.path.is_dir()
-    leave = Request(permission="read", patterns=(place.absolute_pattern,))
-    await ctx.ask_all(*place.external(folder=folder), leave)
+    request = Request(permission="read", patterns=(place.absolute_pattern,))
+    await ctx.ask_all(*place.external(folder=folder), request)
     first, count = max(1, offset or 1), LINES if limit is None else limit
     if folder:
         return await asyncio.to_thread(_list, place, first, count)
@@ -65,7 +65,10 @@ async def read(
 
 def _look(files: Files, place: Place, limits: Limits, *, first: int, column: int) -> View:
     with _opened(place) as file:
-        return files.viewer.view(place, file, limits, first=first, column=column)
+        try:
+            return files.viewer.view(place, file, limits, first=first, column=column)
+        except OSError as error:
+            raise failure(place, error) from error
 
 
 def _opened(place: Place) -> FileIO:
@@ -93,13 +96,14 @@ def _shown(place: Place, view: View) -> Result:
 def _trailer(window: Window) -> str:
     """What ended the reading, and how to go on."""
     last, total = window.next - 1, "" if window.total is None else f" of {window.total}"
+    lines = "1 line" if window.total == 1 else f"{window.total} lines"
     if window.stopped_by == "bytes":
         return f"Stopped at {BYTES} bytes. Use offset {window.next} to read beyond line {last}{total}."
     if window.stopped_by == "more":
         return f"More lines follow. Use offset {window.next} to read beyond line {last}{total}."
     if not window.lines:
-        return f"End of file: total {window.total} lines, so there is none from line {window.first} on."
-    return f"End of file: total {window.total} lines."
+        return f"End of file: total {lines}, so there is none from line {window.first} on."
+    return f"End of file: total {lines}."
 
 
 def _remarks(view: View) -> list[str]:
@@ -123,14 +127,15 @@ def _remarks(view: View) -> list[str]:
 def _list(place: Place, first: int, count: int) -> Result:
     """A folder's entries in order, folders with a slash, also those behind a link."""
     try:
-        with os.scandir(place.path) as entries:
+        with hold(place.path) as held, held.entries() as entries:
             names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
     except OSError as error:
         raise ToolError(f"{place.path} cannot be listed: {error.strerror}.", "not_found") from error
     shown = names[first - 1 : first - 1 + count]
     after = first + len(shown)
     more = after <= len(names)
-    note = f"Use offset {after} to go on; {len(names)} entries in all." if more else f"{len(names)} entries."
+    total = "1 entry" if len(names) == 1 else f"{len(names)} entries"
+    note = f"Use offset {after} to go on; {total} in all." if more else f"{total}."
     output = "\n".join(("<folder>", *shown, "", f"({note})", "</folder>"))
     metadata = {"preview": "\n".join(shown[:PREVIEW]), "truncated": more, "totalEntries": len(names)}
     return Result(output, title=place.relative, metadata=metadata, truncated=more)
@@ -183,7 +188,7 @@ def _refuse_binary_name(place: Place) -> None:
     if not BINARY.fullmatch(_ending(place)):
         return
     with _opened(place) as file:
-        kind, _ = detect(file.read(SAMPLE))
+        kind, _ = detect(read_some(place, file, SAMPLE))
     advice = "Use a program made for its format."
     if kind != "binary":
         advice = "Its content looks like text: give offset 1 to read it as such."

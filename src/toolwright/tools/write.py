@@ -2,14 +2,15 @@
 
 import asyncio
 
-from toolwright.diff import unified
+from toolwright.diff import compare, unified
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import LARGE, Content, Files
+from toolwright.files.store import LARGE, Content, Files, Outcome
 from toolwright.files.text import Text, line_ends
 from toolwright.request import Request
 from toolwright.tool import Result, ToolContext, tool
+from toolwright.tools._remarks import diagnostics, with_remarks
 
 
 @tool(text="write.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)
@@ -37,12 +38,23 @@ async def write(
     await ctx.ask_all(Request(permission="edit", patterns=(place.pattern,), metadata=metadata))
     remarks = _remarks(before, content, in_part=files.read_in_part(ctx.session_id, place))
     change = Change(place=place, before=None if old is None else old.data, after=after)
-    await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
+    outcomes = await files.commit([change], session_id=ctx.session_id, call_id=ctx.call_id)
+    written, difference = await _as_written(files, outcomes[0], after, content)
+    output = " ".join([_summary(place, written, existed=old is not None), *remarks]) + difference
     return Result(
-        " ".join([_summary(place, content, existed=old is not None), *remarks]),
+        with_remarks(output, outcomes),
         title=place.relative,
-        metadata={"diagnostics": {}, "filepath": str(place.path), "exists": old is not None},
+        metadata={"diagnostics": diagnostics(outcomes), "filepath": str(place.path), "exists": old is not None},
     )
+
+
+async def _as_written(files: Files, outcome: Outcome, after: bytes, content: str) -> tuple[str, str]:
+    """The text on disk, and what is to be said if somebody has changed it again since."""
+    if outcome.body == after:
+        return content, ""
+    text = files.decode(outcome.place, outcome.body).content if isinstance(outcome.body, bytes) else ""
+    diff = await asyncio.to_thread(compare, content, text)
+    return text, f" A program that looks after the file has changed it once more since:\n{diff.short()}"
 
 
 async def _old_content(files: Files, place: Place) -> Content | None:
@@ -57,7 +69,7 @@ def _old_text(files: Files, old: Content | None) -> Text | None:
     if old is None:
         return None
     try:
-        return files.decode(old)
+        return files.decode(old.place, old.data)
     except ToolError:
         return None
 
@@ -77,7 +89,7 @@ async def _diff(place: Place, before: Text | None, content: str) -> str:
 
 def _summary(place: Place, content: str, *, existed: bool) -> str:
     lines = content.count("\n") + (not content.endswith("\n") and content != "")
-    return f"{'Wrote' if existed else 'Created'} {place.relative}: {lines} lines."
+    return f"{'Wrote' if existed else 'Created'} {place.relative}: {lines} line{'' if lines == 1 else 's'}."
 
 
 def _remarks(before: Text | None, content: str, *, in_part: bool) -> list[str]:

@@ -8,8 +8,8 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """The state of a file when a session last read or wrote it."""
+class State:
+    """What a file was when a session last read or wrote it."""
 
     stamp: Stamp
     digest: str = ""
@@ -29,16 +29,16 @@ class Seen:
         return bool(self.digest) and digest() == self.digest
 
 
-class Ledger:
+class Seen:
     """Per session and name, what was seen last. A link and its target are two names; folders are canonical."""
 
     def __init__(self) -> None:
-        self._sessions: dict[str, dict[Path, Seen]] = {}
+        self._sessions: dict[str, dict[Path, State]] = {}
 
-    def note(self, session_id: str, name: Path, seen: Seen) -> None:
-        self._sessions.setdefault(session_id, {})[name] = seen
+    def note(self, session_id: str, name: Path, state: State) -> None:
+        self._sessions.setdefault(session_id, {})[name] = state
 
-    def last(self, session_id: str, name: Path) -> Seen | None:
+    def last(self, session_id: str, name: Path) -> State | None:
         return self._sessions.get(session_id, {}).get(name)
 
     def forget(self, session_id: str, name: Path | None = None) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.files import witness as witness_module
+from toolwright.files import snapshot as snapshot_module
 from toolwright.files.journal import Journal
-from toolwright.files.witness import Witness
+from toolwright.files.snapshot import Snapshot
 from toolwright.models.scripted import ScriptedModel
 from toolwright.session.prompt import Prompt
 from toolwright.session.undo import Selection, Undo
@@ -23,11 +23,11 @@ def test_changed_deleted_and_new_files_are_written_down_and_others_are_not(journ
     (folder / "src").mkdir(parents=True)
     for name in ("src/a", "src/b", "same", "changed"):
         (folder / name).write_text(f"{name} before")
-    seen = Witness.of(journal, [folder / "src", folder / "same", folder / "changed", folder / "new"])
+    seen = Snapshot.of(journal, [folder / "src", folder / "same", folder / "changed", folder / "new"])
     (folder / "src" / "a").unlink()
     (folder / "changed").write_text("after")
     (folder / "new").write_text("new")
-    changed = seen.settle(session_id="ses_1", call_id="call_1")
+    changed = seen.record_changes(session_id="ses_1", call_id="call_1")
     assert sorted(path.name for path in changed) == ["a", "changed", "new"]
     entries = {Path(entry.path).name: entry for entry in journal.entries("ses_1")}
     assert (entries["a"].after, entries["new"].before) == (None, None)
@@ -38,13 +38,14 @@ def test_changed_deleted_and_new_files_are_written_down_and_others_are_not(journ
 def test_no_more_is_looked_at_than_the_limits_allow(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(witness_module, "MOST_FILES", 3)
-    monkeypatch.setattr(witness_module, "MOST_BYTES", 10)
+    monkeypatch.setattr(snapshot_module, "MOST_FILES", 3)
+    monkeypatch.setattr(snapshot_module, "MOST_BYTES", 10)
     for number in range(9):
         (tmp_path / f"f{number}").write_text("x")
     (tmp_path / "large").write_text("x" * 100)
-    seen = Witness.of(journal, [tmp_path / "large", *(tmp_path / f"f{number}" for number in range(9))])
+    seen = Snapshot.of(journal, [tmp_path / "large", *(tmp_path / f"f{number}" for number in range(9))])
     assert [path.name for path in seen.before] == ["f0", "f1", "f2"]
+    assert seen.record_changes(session_id="ses_1", call_id="call_1") == []
 
 
 async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:

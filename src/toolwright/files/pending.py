@@ -6,34 +6,45 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from toolwright.files.disk import digest_of
+from toolwright.files.attributes import Attributes
+from toolwright.files.body import Body, NotABody, body_at, name_of
+from toolwright.files.disk import open_private
+from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images, common_start
 from toolwright.files.lock import Locks, take_now
-from toolwright.files.replace import TEMPORARY, write_in_place
-from toolwright.private import make_folder
+from toolwright.files.replace import TEMPORARY, write_in_place, write_new
 from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One file of a change under way. Contents are named by their hash in the journal.
+    """One file of a change under way. Contents are named as in the journal.
 
-    Without contents nothing but the temporary file can be there to clean up.
+    Without contents nothing but the temporary file, and folders made for it, can be there to clean up.
     """
 
     path: str
     temporary: str
     before: str | None = None
     after: str | None = None
-    mode: int | None = None
+    attributes: Attributes | None = None
     in_place: bool = False
+    made: tuple[str, ...] = ()
+    """Folders made for the file, outermost first."""
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> "Pending":
+        attributes = fields.pop("attributes", None)
+        made = fields.pop("made", ())
+        return cls(**fields, made=tuple(made), attributes=Attributes(**attributes) if attributes else None)
 
 
 Note = Callable[[Sequence[Pending]], None]
 
 
-class Register:
+class PendingWrites:
     """One small file per change under way, locked by the process that makes it."""
 
     def __init__(self, folder: Path, images: Images, locks: Locks) -> None:
@@ -56,7 +67,7 @@ class Register:
             os.close(handle)
 
     def recover(self) -> None:
-        """Finish off what dead processes left: their temporary files go, half of a change is taken back.
+        """Finish off what dead processes left: their temporary files go, half of a change is undone.
 
         What the system does not let us finish now is left for the next start, and holds nobody up.
         """
@@ -69,17 +80,16 @@ class Register:
                 self._recover(path)
 
     def _create(self) -> tuple[Path, int]:
-        make_folder(self._folder)
         while True:
             path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}.json"
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            handle = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
             # A starting process may have found the file before it was locked, and removed it.
             if take_now(handle) and os.fstat(handle).st_nlink:
                 return path, handle
             os.close(handle)
 
     def _recover(self, path: Path) -> None:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if take_now(handle) and self._settle(_read(handle)):
                 path.unlink(missing_ok=True)
@@ -88,53 +98,53 @@ class Register:
 
     def _settle(self, pending: Sequence[Pending]) -> bool:
         """Whether the change needs no more care; not so while another process is writing one of its files."""
-        with self._locks.try_hold(Path(item.path) for item in pending) as held:
+        with self._locks.try_hold(Path(item.path) for item in pending) as held, HeldFolders() as folders:
             if not held:
                 return False
             for item in pending:
-                _remove_temporary(Path(item.temporary))
+                _remove_temporary(folders, Path(item.temporary))
             states = [self._state(item) for item in pending]
-            if all(state == "after" for state in states):
-                return True
+            complete = all(state == "after" for state in states)
             for item, state in zip(pending, states, strict=True):
-                if state in ("after", "mix"):
-                    self._restore(item)
+                if state in ("after", "mix") and not complete:
+                    self._restore(folders, item)
+            if not complete:
+                for item in pending:
+                    folders.remove_empty(map(Path, reversed(item.made)))
         return True
 
     def _state(self, item: Pending) -> str:
         try:
-            data = Path(item.path).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return "before" if item.before is None else "after" if item.after is None else "other"
-        digest = digest_of(data)
-        if digest in (item.before, item.after):
-            return "before" if digest == item.before else "after"
-        return "mix" if item.in_place and self._is_mix(item, data) else "other"
+            body = body_at(Path(item.path))
+        except NotABody:
+            return "other"
+        if (state := name_of(body)) in (item.before, item.after):
+            return "before" if state == item.before else "after"
+        return "mix" if item.in_place and self._is_mix(item, body) else "other"
 
-    def _is_mix(self, item: Pending, data: bytes) -> bool:
+    def _is_mix(self, item: Pending, data: Body) -> bool:
         """Whether the content is what an overwriting cut short leaves: new up to a point, old from there."""
         before, after = (self._images.get(digest or "") for digest in (item.before, item.after))
-        if before is None or after is None:
+        if before is None or after is None or not isinstance(data, bytes):
             return False
         new = common_start(data, after)
         return data[new:] == before[new:]
 
-    def _restore(self, item: Pending) -> None:
-        path = Path(item.path)
+    def _restore(self, folders: HeldFolders, item: Pending) -> None:
+        path, temporary = Path(item.path), Path(item.temporary)
+        folder = folders.hold(path.parent)
         if item.before is None:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                folder.remove(path.name)
             return
-        before = self._images.get(item.before)
+        before = self._images.body(item.before)
         if before is None:
             return
-        if item.in_place:
-            write_in_place(path, before)
+        if item.in_place and isinstance(before, bytes):
+            write_in_place(folder, path.name, before)
             return
-        temporary = Path(item.temporary)
-        temporary.write_bytes(before)
-        if item.mode is not None:
-            temporary.chmod(item.mode)
-        temporary.replace(path)
+        write_new(folder, temporary.name, before, item.attributes, strict=False)
+        folder.replace(temporary.name, path.name)
 
 
 def _read(handle: int) -> list[Pending]:
@@ -142,12 +152,12 @@ def _read(handle: int) -> list[Pending]:
     lines = os.read(handle, os.fstat(handle).st_size).splitlines(keepends=True)
     whole = [line for line in lines if line.endswith(b"\n")]
     try:
-        return [Pending(**item) for item in json.loads(whole[-1])] if whole else []
-    except (ValueError, TypeError):
+        return [Pending.from_json(item) for item in json.loads(whole[-1])] if whole else []
+    except (ValueError, TypeError, AttributeError):
         return []
 
 
-def _remove_temporary(path: Path) -> None:
+def _remove_temporary(folders: HeldFolders, path: Path) -> None:
     if path.name.startswith(TEMPORARY):
         with suppress(FileNotFoundError, NotADirectoryError):
-            path.unlink()
+            folders.hold(path.parent).remove(path.name)

@@ -1,0 +1,60 @@
+"""What is under a name: a file's content, a symbolic link, or nothing; and by what name it is known again."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from toolwright.files.disk import LOADABLE, digest_of, special_kind
+from toolwright.files.held import Held, hold
+from toolwright.record import record
+
+_LINK = "link:"
+
+
+@record(frozen=True, slots=True)
+class Link:
+    """A symbolic link: where it leads, as it is written."""
+
+    target: str
+
+
+Body = bytes | Link | None
+
+
+class NotABody(OSError):
+    """Something else is there: a folder, a pipe, a device, or a file too large to be held."""
+
+
+def name_of(body: Body) -> str | None:
+    """The hash of a content; a link is its own name."""
+    if isinstance(body, Link):
+        return _LINK + body.target
+    return None if body is None else digest_of(body)
+
+
+def link_named(name: str) -> Link | None:
+    return Link(name.removeprefix(_LINK)) if name.startswith(_LINK) else None
+
+
+def body_at(path: Path) -> Body:
+    """What is at a canonical path now; OSError if it cannot be said, or is nothing that could be put back."""
+    try:
+        with hold(path.parent) as folder:
+            return body_in(folder, path.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def body_in(folder: Held, name: str, room: int = LOADABLE) -> Body:
+    status = folder.status(name)
+    if stat.S_ISLNK(status.st_mode):
+        return Link(folder.target(name))
+    if not stat.S_ISREG(status.st_mode):
+        raise NotABody(errno.EINVAL, f"it is {special_kind(status.st_mode)}")
+    if status.st_size > room:
+        raise NotABody(errno.EFBIG, f"it has {status.st_size:,} bytes, too many to be held")
+    with os.fdopen(folder.open(name, os.O_RDONLY), "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotABody(errno.EINVAL, "it is no regular file")
+        return file.read() or b""

@@ -1,0 +1,180 @@
+"""Folders held open: reached without following a link, so that the path that was judged is the path that is used."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+# Without O_PATH (it is Linux' own) a folder must be readable to be held.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST = 32
+
+
+def hold(path: Path) -> "Held":
+    """Hold a folder by its canonical path, or raise OSError; ELOOP if a link has been put in its way.
+
+    One name after the other, each from the folder before: nobody can exchange a part of the path in between.
+    """
+    root, *names = path.parts
+    top = Held(os.open(root, _FOLDER))
+    return top if not names else top.leave_for(names)
+
+
+class Held:
+    """A folder by its descriptor. What is done to a name in it is done there, whatever becomes of the path."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __enter__(self) -> "Held":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        os.close(self.handle)
+
+    def enter(self, names: Iterable[str]) -> "Held":
+        """The folder some names further down; this one stays held."""
+        return Held(os.dup(self.handle)).leave_for(names)
+
+    def leave_for(self, names: Iterable[str]) -> "Held":
+        """The folder some names further down; this one is let go."""
+        handle = self.handle
+        for name in names:
+            try:
+                inner = os.open(name, _FOLDER, dir_fd=handle)
+            except OSError as error:
+                raise _plain(error, handle, name) from error
+            finally:
+                os.close(handle)
+            handle = inner
+        return Held(handle)
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """A descriptor of a file in the folder. A link is not followed, a pipe not waited for."""
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode, dir_fd=self.handle)
+
+    def status(self, name: str) -> os.stat_result:
+        """Of the entry itself, link or not."""
+        return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+
+    def has(self, name: str) -> bool:
+        try:
+            self.status(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def target(self, name: str) -> str:
+        """Where a link leads, as it is written."""
+        return os.readlink(name, dir_fd=self.handle)
+
+    def make_link(self, target: str, name: str) -> None:
+        os.symlink(target, name, dir_fd=self.handle)
+
+    def make_folder(self, name: str) -> None:
+        os.mkdir(name, dir_fd=self.handle)
+
+    def remove(self, name: str) -> None:
+        os.unlink(name, dir_fd=self.handle)
+
+    def remove_folder(self, name: str) -> None:
+        """An empty one."""
+        os.rmdir(name, dir_fd=self.handle)
+
+    def replace(self, name: str, other: str) -> None:
+        os.replace(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle)
+
+    def give_name(self, name: str, other: str) -> None:
+        """A second name for a file; unlike a rename, this fails if something has that name already."""
+        os.link(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle, follow_symlinks=False)
+
+    @contextmanager
+    def entries(self) -> Iterator[list[os.DirEntry[str]]]:
+        """What is in the folder, in no order; the entries can be asked while the block runs."""
+        handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
+        try:
+            with os.scandir(handle) as found:
+                yield list(found)
+        finally:
+            os.close(handle)
+
+    def names(self, most: int) -> list[str]:
+        """Of that many entries, in no order."""
+        with self.entries() as found:
+            return [entry.name for entry in found[:most]]
+
+    def sync(self) -> None:
+        """Make a rename durable. Some file systems cannot; they are no worse off than before."""
+        with suppress(OSError):
+            handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+class HeldFolders:
+    """The folders used last, held for the next use; not so many that a large change runs out of descriptors."""
+
+    def __init__(self) -> None:
+        self._held: dict[Path, Held] = {}
+
+    def __enter__(self) -> "HeldFolders":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        while self._held:
+            self._held.popitem()[1].close()
+
+    def hold(self, path: Path) -> Held:
+        held = self._held.pop(path, None) or hold(path)
+        self._held[path] = held
+        if len(self._held) > _MOST:
+            self._held.pop(next(iter(self._held))).close()
+        return held
+
+    def make(self, path: Path) -> list[Path]:
+        """Make a folder and those above it that are missing; those that were made, outermost first."""
+        missing: list[Path] = []
+        while True:
+            try:
+                held = hold(path)
+                break
+            except FileNotFoundError:
+                missing.append(path)
+                path = path.parent
+        made = missing[::-1]
+        for folder in made:
+            with suppress(FileExistsError):
+                held.make_folder(folder.name)
+            held = held.leave_for([folder.name])
+        held.close()
+        return made
+
+    def remove_empty(self, folders: Iterable[Path]) -> None:
+        """Remove folders, innermost first, as far as they are empty."""
+        for folder in folders:
+            held = self._held.pop(folder, None)
+            if held is not None:
+                held.close()
+            with suppress(OSError):
+                self.hold(folder.parent).remove_folder(folder.name)
+
+
+def _plain(error: OSError, handle: int, name: str) -> OSError:
+    """A link that is no folder to the system is told apart from a file that is none."""
+    if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
+        return error
+    with suppress(OSError):
+        status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        if not stat.S_ISLNK(status.st_mode):
+            return error
+    return OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)

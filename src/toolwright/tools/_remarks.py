@@ -1,0 +1,15 @@
+"""What was said about a change after it was made, by formatters and language servers, as a result tells it."""
+
+from collections.abc import Sequence
+
+from toolwright.files.store import Outcome
+
+
+def with_remarks(output: str, outcomes: Sequence[Outcome]) -> str:
+    """The output, then what each had to say."""
+    return "\n\n".join((output, *(remark for outcome in outcomes for remark in outcome.remarks)))
+
+
+def diagnostics(outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
+    """The same by file, for programs."""
+    return {str(outcome.place.path): list(outcome.remarks) for outcome in outcomes if outcome.remarks}
