@@ -1,7 +1,10 @@
 """A turn as a person at a terminal sees it: words as they come, calls with diffs and output, progress, cost."""
 
+import asyncio
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import field
 from typing import Any
 
@@ -10,17 +13,25 @@ from toolwright.chat.columns import clipped
 from toolwright.chat.flow import Flow
 from toolwright.chat.screen import DIM, RED, YELLOW, Screen
 from toolwright.display import visible
-from toolwright.events import Event, EventsMissed, PartUpdated
+from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import ReasoningPart, TextPart
 from toolwright.parts import Completed, Failed, Running, ToolPart
 from toolwright.record import record
-from toolwright.session.events import PartDelta, SessionCompacted, SessionStatus
+from toolwright.session.events import (
+    PartDelta,
+    QuestionAsked,
+    QuestionRejected,
+    QuestionReplied,
+    SessionCompacted,
+    SessionStatus,
+)
 from toolwright.session.result import TurnResult
 
 Json = dict[str, Any]
 
 _FOLLOWED = ("bash", "task")
 """Tools whose beginning is shown, because their end may be far off."""
+TICK = 0.25
 PATIENCE = 1.0
 """Seconds after which it is told that something is still going on."""
 
@@ -42,8 +53,31 @@ class Renderer:
     _shown: dict[str, int] = field(default_factory=dict[str, int])
     """Lines of each call's output that were shown while it ran."""
     _begun: dict[str, float] = field(default_factory=dict[str, float])
+    _asked: set[str] = field(default_factory=set[str])
+    """The questions that stand on the screen; nothing is written below them until they are answered."""
     _waits_since: float = 0.0
     _doing: str = "thinking"
+
+    @classmethod
+    def of_terminal(cls, session_id: str) -> "Renderer":
+        """The words go to stdout, everything else to stderr."""
+        return cls(session_id=session_id, screen=Screen.of(sys.stdout), notes=Screen.of(sys.stderr))
+
+    @asynccontextmanager
+    async def ticking(self) -> AsyncIterator[None]:
+        """Progress is told as long as this lasts."""
+
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(TICK)
+                self.tick()
+
+        task = asyncio.create_task(tick())
+        try:
+            yield
+        finally:
+            task.cancel()
+            self.pause()
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -63,6 +97,11 @@ class Renderer:
                 self._status(status)
             case SessionCompacted(session_id=self.session_id):
                 self._note("the conversation was summarised to make room", DIM)
+            case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
+                self.pause()
+                self._asked.add(question_id)
+            case PermissionReplied() | QuestionReplied() | QuestionRejected():
+                self._asked.discard(event.request_id)
             case EventsMissed(count=count):
                 self._note(f"{count} events went by too fast to be shown; /sessions has all of it", YELLOW)
             case _:
@@ -70,7 +109,7 @@ class Renderer:
 
     def tick(self) -> None:
         """Time has gone by: tell what is still going on, and for how long."""
-        if self._flow is not None:
+        if self._flow is not None or self._asked:
             return
         now = self.clock()
         running = [part for part in self._running.values() if now - self._begun[part.id] >= PATIENCE]
