@@ -22,6 +22,7 @@ from toolwright.chat.columns import columns
 
 SIZES = ((60, 16), (100, 30))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x1b[10;10H\x9b31m"
+OWN = {"greet": {"template": "Say hello to $ARGUMENTS", "description": "a greeting"}}
 _OURS = re.compile(r"\x1b(\[[0-9;]*[mKCDPAJ@GH]|\[\?(2004|1)[hl]|[=>])")
 """Colours, the line of progress, and what the line editor uses to move about in the line being typed."""
 
@@ -35,6 +36,12 @@ def talking(
     variables: Mapping[str, str] | None = None,
 ) -> Iterator["Talk"]:
     (project.parent / "turns.json").write_text(json.dumps(turns), "utf-8")
+    settings = project.parent / "home" / ".config" / "toolwright" / "toolwright.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(
+        json.dumps({"permission": {"bash": {"rm *": "ask", "cat *": "ask"}, "edit": {"*.new": "ask"}}, "command": OWN}),
+        "utf-8",
+    )
     wide, high = size
     named = ("--model", f"scripted/{project.parent}/turns.json") if turns else ()
     given = {"COLUMNS": str(wide), "LINES": str(high), **(variables or {})}
@@ -123,9 +130,9 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "- return a - b + return a + b" in talk.words
         assert "│ echo made; rm -rf ../elsewhere" in talk.words
         assert "deletes" in talk.words
-        assert f"external_directory {project.parent}/*" in talk.words
+        assert "bash rm -rf ../elsewhere" in talk.words.partition("s, a and u store:")[2]
         talk.type("?")
-        talk.expect("built in")
+        talk.expect("toolwright.json:1")
         talk.type("y")
         talk.expect("All done.")
         talk.expect("4 steps")
@@ -164,7 +171,7 @@ def test_no_escape_sequence_of_a_model_or_a_command_reaches_the_terminal(project
             "text": f"Look: {HOSTILE}\n```\n{HOSTILE}\n```\n",
             **call("bash", command="cat evil.txt", description=HOSTILE),
         },
-        call("edit", filePath=f"../{HOSTILE}", oldString="", newString=HOSTILE),
+        call("edit", filePath=f"{HOSTILE}.new", oldString="", newString=HOSTILE),
         call(
             "question",
             questions=[
@@ -176,6 +183,8 @@ def test_no_escape_sequence_of_a_model_or_a_command_reaches_the_terminal(project
     with talking(project, *turns) as talk:
         talk.expect("> ")
         talk.type("go")
+        talk.expect("Allow?")
+        talk.type("y")
         talk.expect("Allow?")
         talk.type("?")
         talk.expect("Allow?")
@@ -292,10 +301,6 @@ def test_what_is_typed_while_the_agent_works_is_the_next_prompt(project: Path) -
 
 
 def test_own_commands_models_agents_and_tools_are_a_slash_away(project: Path) -> None:
-    home = project.parent / "home" / ".config" / "toolwright"
-    home.mkdir(parents=True)
-    command = {"greet": {"template": "Say hello to $ARGUMENTS", "description": "a greeting"}}
-    (home / "toolwright.json").write_text(json.dumps({"command": command}))
     turns = ({"text": "Hello Ada.", "match": "Say hello to Ada Lovelace"},)
     with talking(project, *turns) as talk:
         talk.expect("> ")
@@ -323,7 +328,7 @@ def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> N
         talk.expect("> ")
         talk.type("/permissions")
         talk.expect("tw permission revoke")
-        assert f"project external_directory {project.parent}/*" in talk.words
+        assert "project bash cat" in talk.words
         talk.leave()
 
 

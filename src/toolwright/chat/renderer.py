@@ -117,12 +117,11 @@ class Renderer:
             part = running[-1]
             more = f" and {len(running) - 1} more" if len(running) > 1 else ""
             last = _last_line(part)
-            told = f"… {headline(part)}{more}, {duration(now - self._begun[part.id])}"
-            tail = f"  {last}" if last else ""
-            width = self._notes.width
-            self._notes.progress(f"{clipped(told, max(30, width // 2)) if tail else told}{tail}")
+            told = f"… {duration(now - self._begun[part.id])}  {headline(part)}{more}"
+            half = max(30, self._notes.width // 2)
+            self._notes.progress(f"{clipped(told, half)}  {last}" if last else told)
         elif self._waits_since and now - self._waits_since >= PATIENCE:
-            self._notes.progress(f"… {self._doing}, {duration(now - self._waits_since)}  (Ctrl-C stops)")
+            self._notes.progress(f"… {duration(now - self._waits_since)}  {self._doing}  (Ctrl-C stops)")
 
     def pause(self) -> None:
         """Something else will write to the screen: leave it at the beginning of a line."""
@@ -224,6 +223,9 @@ class Renderer:
     def _line(self, part: ToolPart, text: str, code: str) -> None:
         indent = f"{self._indent(part)}    "
         harmless = visible(text.expandtabs(4), lines=False)
+        if code == RED and isinstance(part.state, Failed):
+            self._notes.wrapped(f"{indent}{harmless}", code)
+            return
         self._notes.line(clipped(f"{indent}{harmless}", self._notes.width), code)
 
     def _note(self, text: str, code: str) -> None:
