@@ -172,7 +172,7 @@ class Renderer:
             self._begun[part.id] = self.clock()
             if part.tool in _FOLLOWED:
                 self._end_words()
-                self._note(f"{self._indent(part)}• {headline(part)}", "")
+                self._note(f"{self._indent(part)}• {headline(part)}", DIM)
                 self._open = part.id
         if self._open == part.id and part.tool == "bash":
             self._output_so_far(part)
@@ -196,7 +196,7 @@ class Renderer:
         shown = self._shown.pop(part.id, 0)
         if self._open != part.id:
             mark = "✗" if failed else "•"
-            self._note(f"{self._indent(part)}{mark} {headline(part)}{ending(part)}", RED if failed else "")
+            self._note(f"{self._indent(part)}{mark} {headline(part)}{ending(part)}", RED if failed else DIM)
         for line, code in details(part, shown):
             self._line(part, line, code)
         if self._open == part.id and (told := ending(part)):

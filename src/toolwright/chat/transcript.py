@@ -41,7 +41,7 @@ def _show(screen: Screen, message: Message) -> None:
 def show_call(screen: Screen, part: ToolPart) -> None:
     """One call with what it did."""
     failed = isinstance(part.state, Failed)
-    screen.wrapped(f"{'✗' if failed else '•'} {headline(part)}{ending(part)}", RED if failed else "")
+    screen.wrapped(f"{'✗' if failed else '•'} {headline(part)}{ending(part)}", RED if failed else DIM)
     for line, code in details(part):
         harmless = visible(line.expandtabs(4), lines=False)
         screen.line(clipped(f"    {harmless}", screen.width), code)

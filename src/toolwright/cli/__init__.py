@@ -8,6 +8,7 @@ COMMANDS = {
     "run": "give an agent a prompt and watch it work",
     "session": "list, show, copy and delete sessions; undo their changes",
     "undo": "undo the changes of the last turn",
+    "redo": "undo the last undo",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
     "permission": "explain a decision, test your rules, list and revoke approvals",
