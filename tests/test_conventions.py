@@ -37,6 +37,7 @@ EXAMPLES: dict[str, Any] = {
     "websearch": {"query": "news"},
     "codesearch": {"query": "news"},
     "skill": {"name": "deed"},
+    "lsp": {"operation": "hover", "filePath": "a.txt", "line": 1, "character": 1},
     "batch": {"tool_calls": [{"tool": "write", "parameters": {"filePath": "deed", "content": "done"}}]},
     "plan_exit": {},
     "plan_enter": {},
@@ -105,6 +106,8 @@ SWALLOWING = {
     "inbox.py": 1,  # whoever answers
     "files/store.py": 1,  # who is asked after a change of a file
     "events.py": 1,  # a listener
+    "session/database.py": 1,  # whatever a record holds that is no text
+    "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
     "workspace.py": 1,  # an extension that cannot start
     "workspace_services.py": 1,  # a service that cannot be closed

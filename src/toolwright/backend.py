@@ -127,26 +127,27 @@ class LocalBackend:
         return self.workspace.sessions.create(agent=agent).info
 
     async def resume(self, session_id: str) -> SessionInfo:
-        return self.workspace.sessions.open(session_id).info
+        return (await self._session(session_id)).info
 
     async def sessions(self, limit: int) -> list[SessionInfo]:
-        return self.workspace.sessions.listed(limit, roots=True)
+        return await self.workspace.sessions.listed(limit, roots=True)
 
     async def delete(self, session_id: str) -> None:
         await self.workspace.sessions.delete(session_id)
 
     async def fork(self, session_id: str) -> SessionInfo:
-        return self.workspace.sessions.fork(session_id)
+        return await self.workspace.sessions.fork(session_id)
 
     async def messages(self, session_id: str) -> list[Message]:
         """Without those that were undone."""
-        messages, info = self.workspace.sessions.messages(session_id), self._session(session_id).info
+        messages = await self.workspace.sessions.messages(session_id)
+        info = (await self._session(session_id)).info
         mark = (info.revert or {}).get("messageID")
         end = next((at for at, one in enumerate(messages) if one.info.id == mark), len(messages))
         return messages[:end]
 
     async def exported(self, session_id: str) -> Json:
-        return self.workspace.sessions.exported(session_id)
+        return await self.workspace.sessions.exported(session_id)
 
     async def use_of(self, session_id: str) -> Use:
         replies = [one.info for one in await self.messages(session_id) if isinstance(one.info, Assistant)]
@@ -163,13 +164,13 @@ class LocalBackend:
         )
 
     async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult:
-        return await self._session(session_id).prompt(text, agent=agent, model=model or None)
+        return await (await self._session(session_id)).prompt(text, agent=agent, model=model or None)
 
     async def abort(self, session_id: str) -> None:
-        await self._session(session_id).abort()
+        await (await self._session(session_id)).abort()
 
     async def compact(self, session_id: str, model: str = "") -> None:
-        await self._session(session_id).turns.compact(model)
+        await (await self._session(session_id)).turns.compact(model)
 
     async def questions(self) -> list[Question]:
         return self.workspace.inbox.pending
@@ -178,18 +179,18 @@ class LocalBackend:
         self.workspace.inbox.reply(question_id, reply)
 
     async def explained(self, question: Question) -> list[str]:
-        session = self._session(question.session_id)
+        session = await self._session(question.session_id)
         request = Request(permission=question.permission, patterns=question.patterns, always=question.always)
         approvals = self.workspace.gate.approvals.of((session.id, *session.callers))
         return lines(explain(session.standing.policy, request, approvals))
 
     async def changes(self, session_id: str) -> list[FileUndo]:
-        messages = self.workspace.sessions.messages(session_id)
-        undo = self._undo(session_id)
+        messages = await self.workspace.sessions.messages(session_id)
+        undo = await self._undo(session_id)
         return undo.plan(Selection(turn=messages[0].info.id)) if messages and undo.changes() else []
 
     async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
-        undo = self._undo(session_id)
+        undo = await self._undo(session_id)
         if selection.empty:
             turn = await self._last_turn(session_id)
             try:
@@ -204,7 +205,7 @@ class LocalBackend:
         return undo.plan(selection) if preview else await undo.revert(selection)
 
     async def redo(self, session_id: str) -> list[FileUndo]:
-        return await self._undo(session_id).unrevert()
+        return await (await self._undo(session_id)).unrevert()
 
     async def agents(self) -> list[Agent]:
         return [agent for agent in self.workspace.agents.visible() if agent.mode != "subagent"]
@@ -256,11 +257,11 @@ class LocalBackend:
     async def approvals(self) -> list[tuple[str, str, str]]:
         return [(scope, one.permission, one.pattern) for scope, one in self.workspace.gate.approvals.listed()]
 
-    def _session(self, session_id: str) -> Session:
-        return self.workspace.sessions.open(session_id)
+    async def _session(self, session_id: str) -> Session:
+        return await self.workspace.sessions.open(session_id)
 
-    def _undo(self, session_id: str) -> Undo:
-        return Undo(self.workspace.files, self._session(session_id).conversation)
+    async def _undo(self, session_id: str) -> Undo:
+        return await Undo.of(self.workspace.files, (await self._session(session_id)).conversation)
 
     async def _last_turn(self, session_id: str) -> User:
         for message in reversed(await self.messages(session_id)):

@@ -25,11 +25,6 @@ class PathPattern(str):
         self.aliases = tuple(dict.fromkeys(aliases))
         return self
 
-    @property
-    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Everything a rule may be matched against: with the shown text, all that tells two patterns apart."""
-        return self.spellings, self.aliases
-
 
 class HostPattern(PathPattern):
     """A web address as a permission pattern that only a rule which spells its host may allow."""

@@ -42,7 +42,8 @@ async def test_a_question_is_found_explained_and_answered_by_its_id(project: Pat
 
 
 async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(project: Path) -> None:
-    turns = (write("a.txt", "a"), {"text": "One."}, {"text": "Two."}, write("b.txt", "b"), {"text": "Three."})
+    said: list[Turn] = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
+    turns = (write("a.txt", "a"), said[0], said[1], write("b.txt", "b"), said[2])
     one = backend(project, *turns)
     async with one.workspace:
         session = await one.begin()

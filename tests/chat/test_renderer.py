@@ -33,8 +33,8 @@ class Shown:
         self.renderer = Renderer(session_id="ses_1", screen=Screen(out=self.out, moves=moves), clock=self.clock)
 
     def part(self, state: State, *, tool: str = "bash", part_id: str = "prt_1", session_id: str = "ses_1") -> None:
-        keys = {"id": part_id, "session_id": session_id, "message_id": "msg_1", "call_id": f"call_{part_id}"}
-        self.renderer(PartUpdated(part=ToolPart(**keys, tool=tool, state=state)))
+        part = ToolPart(id=part_id, session_id=session_id, message_id="msg_1", call_id="call_1", tool=tool, state=state)
+        self.renderer(PartUpdated(part=part))
 
     def running(self, output: str = "", **more: Any) -> None:
         self.part(Running(input=COMMAND, time=Span(start=0), title="Make", metadata={"output": output}), **more)

@@ -49,7 +49,7 @@ def test_what_is_suspected_counts_only_where_a_rule_names_it_and_then_asks(rule:
 
 
 def test_what_a_box_contains_is_asked_about_only_where_rules_restrict() -> None:
-    request = Request(permission="edit", patterns=("a",), metadata={"must_ask": True, "contained": True})
+    request = Request(permission="edit", patterns=("a",), must_ask=True, contained=True)
     assert judged(policy(), request, ()).action == "allow"
     assert judged(policy(("b", "deny")), request, ()).action == "ask"
     certain = Request(permission="edit", patterns=("a",), must_ask=True)

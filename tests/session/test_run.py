@@ -70,7 +70,7 @@ def tw(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 async def _sessions(project: Path) -> int:
     workspace = make_workspace(project, keep=True)
     try:
-        return len(workspace.sessions.listed())
+        return len(await workspace.sessions.listed())
     finally:
         await workspace.close()
 

@@ -8,12 +8,14 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolwright.config.places import find_root
 from toolwright.display import visible
 from toolwright.inbox import Question
-from toolwright.shell.analysis import Analysis, analyse
+
+if TYPE_CHECKING:
+    from toolwright.shell.analysis import Analysis
 
 LONGEST = 4_000
 """Characters of one argument that are shown; a command and a difference are always shown whole."""
@@ -90,6 +92,8 @@ def _as_json(value: Any) -> str:
 
 def _understood(command: str, question: Question, directory: Path) -> Iterator[str]:
     """What the line runs, reads, writes and deletes, and where it leaves the project."""
+    from toolwright.shell.analysis import analyse
+
     workdir = question.arguments.get("workdir")
     cwd = os.path.normpath(directory / workdir) if isinstance(workdir, str) else str(directory)
     if isinstance(workdir, str):
@@ -109,7 +113,7 @@ def _understood(command: str, question: Question, directory: Path) -> Iterator[s
         yield from wrapped("! not all of it could be understood", "  ")
 
 
-def _runs(analysis: Analysis) -> list[str]:
+def _runs(analysis: "Analysis") -> list[str]:
     return list(dict.fromkeys(command.shown for command in analysis.commands))
 
 

@@ -38,7 +38,7 @@ _PROJECT = (
         (".claude/settings.json", ".claude/settings.local.json"),
         "their permissions and hooks are not read; write the rules into toolwright.json",
     ),
-    ("Claude Code", "MCP servers", (".mcp.json",), "MCP servers are not started"),
+    ("Claude Code", "MCP servers", (".mcp.json",), "name them under `mcp` in your settings"),
     ("Cursor", "rules", (".cursor/rules/*.md*", ".cursorrules"), "name them under instructions in toolwright.json"),
 )
 

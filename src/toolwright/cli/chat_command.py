@@ -102,7 +102,7 @@ def _talk(workspace: Workspace, background: Background, options: argparse.Namesp
 
 
 async def _named(workspace: Workspace, name: str) -> SessionInfo:
-    return named_session(workspace, name)
+    return await named_session(workspace, name)
 
 
 def _resume(chat: Chat, info: SessionInfo, options: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import redirect_stderr
 from importlib import import_module
 from pathlib import Path
@@ -41,30 +41,31 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-async def _names(of: Callable[[Workspace], Iterable[str]]) -> list[str]:
+async def _names(of: Callable[[Workspace], Awaitable[list[str]]]) -> list[str]:
     try:
         async with open_from(argparse.Namespace(), keep=True) as workspace:
-            return list(of(workspace))
+            return await of(workspace)
     except (ToolwrightError, OSError):
         return []
 
 
-def _sessions(workspace: Workspace) -> list[str]:
-    return ["last", *(info.slug or info.id for info in workspace.sessions.listed(LISTED, roots=True))]
+async def _sessions(workspace: Workspace) -> list[str]:
+    found = await workspace.sessions.listed(LISTED, roots=True)
+    return ["last", *(info.slug or info.id for info in found)]
 
 
-def _agents(workspace: Workspace) -> list[str]:
+async def _agents(workspace: Workspace) -> list[str]:
     return [agent.name for agent in workspace.agents.visible()]
 
 
-def _models(workspace: Workspace) -> list[str]:
+async def _models(workspace: Workspace) -> list[str]:
     catalog = workspace.connections.catalog
     return [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
 
 
 LISTED = 50
 """Sessions that are offered, the last used first."""
-_NAMES: Mapping[str, Callable[[Workspace], Iterable[str]]] = {
+_NAMES: Mapping[str, Callable[[Workspace], Awaitable[list[str]]]] = {
     "sessions": _sessions,
     "agents": _agents,
     "models": _models,

@@ -78,7 +78,7 @@ async def _play(workspace: Workspace, folder: Path) -> int:
     workspace.bus.subscribe(view)
     async with view.ticking():
         result = await session.prompt(PROMPT)
-    undo = Undo(workspace.files, session.conversation)
+    undo = await Undo.of(workspace.files, session.conversation)
     _print_diff(undo, folder)
     _say_how_to_go_on(workspace, session.id, folder)
     return 1 if result.error is not None else 0

@@ -26,7 +26,7 @@ def run_command(arguments: list[str]) -> int:
         if not rest or rest[0] not in COMMANDS:
             raise UsageError(_unknown(rest[0] if rest else " ".join(leading)))
         command = import_module(f"toolwright.cli.{rest[0]}_command")
-        code: int = command.main([*rest[1:], *leading])
+        code: int = command.main([*leading, *rest[1:]])
         sys.stdout.flush()
     except UsageError as error:
         return _complain(str(error), USAGE)

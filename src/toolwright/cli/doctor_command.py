@@ -50,9 +50,25 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
         return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory))
+    found += await _left_out(workspace)
     found += await _sandbox(workspace)
     return [*found, *_tried("models", _models)]
+
+
+async def _left_out(workspace: Workspace) -> list[Finding]:
+    """The files of tools, plugins and hooks that are not in use, and why; whoever wants to know has them tried."""
+    try:
+        await workspace.__aenter__()
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        if workspace.plugins is not None:
+            await workspace.plugins.start_all()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+        return [_broken("extension", error)]
+    told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
+    return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]
 
 
 def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -92,6 +108,15 @@ def _ripgrep() -> Iterator[Finding]:
         yield Finding("note", "ripgrep", "not found; searching works, more slowly")
     else:
         yield Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+
+
+def _language_servers(workspace: Workspace) -> Iterator[Finding]:
+    if workspace.settings.lsp is False:
+        yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
+        return
+    here = ", ".join(found.server.id for found in workspace.languages.finder.here())
+    told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
+    yield Finding("ok" if here else "note", "lsp", told)
 
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:

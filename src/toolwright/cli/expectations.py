@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from toolwright.cli.options import json_object
@@ -85,5 +84,7 @@ def _read(number: int, line: str) -> Expectation:
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """A sentence about a name that means nothing here."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, n=1)
     return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")

@@ -9,14 +9,16 @@ import textwrap
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.messages import SessionInfo
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.messages import SessionInfo
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,6 +67,7 @@ def parser(command: str, description: str, *, examples: str = "") -> Parser:
 def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
     made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+    made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
 
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
@@ -81,19 +84,20 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
         trust=getattr(options, "trust", False),
         client="cli",
         keep=keep,
+        pure=getattr(options, "pure", False),
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
     return workspace
 
 
-def named_session(workspace: Workspace, name: str) -> SessionInfo:
+async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
     """A session of this project: by its id, the beginning of it, its two words, or `last`."""
     from toolwright.ids import is_id
 
     if name == "last":
-        return workspace.sessions.latest()
-    listed = workspace.sessions.listed(100_000)
+        return await workspace.sessions.latest()
+    listed = await workspace.sessions.listed(100_000)
     found = [one for one in listed if name in (one.id, one.slug)] or [
         one for one in listed if len(name) > len("ses_") and one.id.startswith(name)
     ]
@@ -102,7 +106,7 @@ def named_session(workspace: Workspace, name: str) -> SessionInfo:
     if found:
         raise UsageError(f"{name!r} fits {plural(len(found), 'session')}; give more of its id.")
     if is_id(name, "ses"):
-        info = workspace.sessions.info(name)
+        info = await workspace.sessions.info(name)
         raise UsageError(f"The session {name} belongs to another project; use --directory {info.directory} for it.")
     raise UsageError(
         f"There is no session {name!r} in this project. Give an id such as ses_…, its beginning, its two words, or"

@@ -46,10 +46,12 @@ def _parser() -> argparse.ArgumentParser:
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
             "  git diff | tw run 'review this diff' --output review.md\n"
+            "  tw run --command review main\n"
             "  tw run 'play it' --model scripted/turns.json"
         ),
     )
     made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
+    made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
     made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
@@ -71,10 +73,12 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _run(options: argparse.Namespace) -> int:
     user = answerer(options)
-    text = with_piped(" ".join(options.prompt))
+    text = "" if options.command else with_piped(" ".join(options.prompt))
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
-        session = _session(workspace, options)
+        if options.command:
+            workspace.commands[options.command]  # an unknown one leaves no empty session behind
+        session = await _session(workspace, options)
         view = _view(session, options)
         refusals = Refusals()
         workspace.bus.subscribe(view)
@@ -116,15 +120,15 @@ def _view(session: Session, options: argparse.Namespace) -> View:
     return Renderer.of_terminal(session.id) if is_terminal(sys.stdout) else Quiet(session.id)
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
+async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        return sessions.open(named_session(workspace, options.session).id)
+        return await sessions.open((await named_session(workspace, options.session)).id)
     if options.go_on:
-        return sessions.open(sessions.latest().id)
-    if not sessions.listed(1):
+        return await sessions.open((await sessions.latest()).id)
+    if not await sessions.listed(1):
         _tell_what_is_not_used(workspace)
     return sessions.create(title=options.title)
 
@@ -155,15 +159,7 @@ def _check_writable(file: str) -> None:
 
 
 async def _answered(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
-    asking = session.prompt(
-        text,
-        files=options.file,
-        agent=options.agent,
-        model=options.model,
-        variant=options.variant,
-        budget=_budget(workspace.turn_settings.budget, options),
-    )
-    task = asyncio.create_task(asking)
+    task = asyncio.create_task(_asked(workspace, session, text, options))
     _stop_on_interrupt(session)
     try:
         return await task
@@ -172,6 +168,26 @@ async def _answered(workspace: Workspace, session: Session, text: str, options: 
         if not session.conversation.messages:
             await workspace.sessions.delete(session.id)
         raise
+
+
+async def _asked(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
+    agent, model = options.agent, options.model
+    if options.command:
+        from toolwright.commands import fill_in, is_subtask
+
+        command = workspace.commands[options.command]
+        text = await fill_in(command, options.prompt, session)
+        agent, model = command.agent or agent, model or command.model
+        if is_subtask(command, session):
+            session = workspace.sessions.create(title=f"/{command.name}", parent=session)
+    return await session.prompt(
+        text,
+        files=options.file,
+        agent=agent,
+        model=model,
+        variant=options.variant,
+        budget=_budget(workspace.turn_settings.budget, options),
+    )
 
 
 def _stop_on_interrupt(session: Session) -> None:

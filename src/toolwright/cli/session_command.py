@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import json
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from toolwright.cli.changes import shown_change
 from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
 from toolwright.messages import Assistant, Message, SessionInfo, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.session.undo import FileUndo, Selection, Undo
@@ -20,6 +20,9 @@ from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
+
+MOST_IMPORTED = 500_000_000
+"""Characters of a session that is imported."""
 
 
 def main(arguments: list[str]) -> int:
@@ -31,18 +34,18 @@ async def _run(options: argparse.Namespace) -> int:
     workspace = open_from(options, keep=True)
     try:
         if "id" in options:
-            options.id = named_session(workspace, options.id).id
+            options.id = (await named_session(workspace, options.id)).id
         match options.action:
             case "list":
-                _list(workspace, options)
+                await _list(workspace, options)
             case "show":
-                _show(workspace, options)
+                await _show(workspace, options)
             case "export":
-                print_json(workspace.sessions.exported(options.id))
+                print_json(await workspace.sessions.exported(options.id))
             case "import":
                 await _import(workspace, options)
             case "fork":
-                print(workspace.sessions.fork(options.id, options.before).id)
+                print((await workspace.sessions.fork(options.id, options.before)).id)
             case "delete":
                 await workspace.sessions.delete(options.id)
                 note(f"deleted {options.id} and the sessions of its subagents")
@@ -97,8 +100,8 @@ def _of_one(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
     return made
 
 
-def _list(workspace: Workspace, options: argparse.Namespace) -> None:
-    infos = [info for info in workspace.sessions.listed(1000) if options.all or info.parent_id is None]
+async def _list(workspace: Workspace, options: argparse.Namespace) -> None:
+    infos = [info for info in await workspace.sessions.listed(1000) if options.all or info.parent_id is None]
     if options.json:
         print_json([to_json(info) for info in infos[: options.limit]])
         return
@@ -112,9 +115,9 @@ def _when(info: SessionInfo) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
-def _show(workspace: Workspace, options: argparse.Namespace) -> None:
-    info = workspace.sessions.info(options.id)
-    messages = workspace.sessions.messages(options.id, options.last)
+async def _show(workspace: Workspace, options: argparse.Namespace) -> None:
+    info = await workspace.sessions.info(options.id)
+    messages = await workspace.sessions.messages(options.id, options.last)
     if options.json:
         shown = [{"info": to_json(one.info), "parts": to_json(list(one.parts.values()))} for one in messages]
         print_json({"info": to_json(info), "messages": shown})
@@ -153,17 +156,29 @@ def _call_line(part: ToolPart) -> str:
 
 async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     try:
-        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text("utf-8")
-        value = json.loads(text)
+        value = read_json(_text(options.file))
     except (OSError, ValueError) as error:
         raise UsageError(f"{options.file} cannot be read as a session: {error}.") from error
     print((await workspace.sessions.imported(value)).id)
-    await workspace.sessions.store.settled()
+
+
+def _text(file: str) -> str:
+    """The text of a file, or of stdin; ValueError if it is longer than any session."""
+    if file == "-":
+        text = sys.stdin.read(MOST_IMPORTED + 1)
+    elif not Path(file).is_file():
+        raise ValueError("it is not a regular file")
+    else:
+        with Path(file).open(encoding="utf-8") as stream:
+            text = stream.read(MOST_IMPORTED + 1)
+    if len(text) > MOST_IMPORTED:
+        raise ValueError(f"it is longer than {MOST_IMPORTED:,} characters")
+    return text
 
 
 async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
-    session = workspace.sessions.open(options.id)
-    undo = Undo(workspace.files, session.conversation)
+    session = await workspace.sessions.open(options.id)
+    undo = await Undo.of(workspace.files, session.conversation)
     match options.action:
         case "changes":
             print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])

@@ -82,20 +82,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _list(options: argparse.Namespace) -> int:
-    workspace = open_from(options)
-    session = workspace.session(options.agent)
-    tools = await workspace.registry.tools(*split_model(options.model), session.standing)
-    if options.json:
-        print_json([_described(workspace, tool) for tool in tools])
-    else:
-        print_table([(tool.id, _first_sentence(tool.description)) for tool in tools])
-    for clash in workspace.registry.clashes:
-        note(f"warning: {clash}")
-    return 0
+    async with open_from(options) as workspace:
+        session = workspace.session(options.agent)
+        tools = await workspace.registry.tools(*split_model(options.model), session.standing)
+        if options.json:
+            print_json([_described(workspace, tool) for tool in tools])
+        else:
+            print_table([(tool.id, _first_sentence(tool.description)) for tool in tools])
+        for clash in workspace.registry.clashes:
+            note(f"warning: {clash}")
+        for problem in workspace.left_out():
+            note(f"warning: {problem.name} is left out: {problem.reason}")
+        return 0
 
 
 async def _show(options: argparse.Namespace) -> int:
-    workspace = open_from(options)
+    async with open_from(options) as workspace:
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        return await _shown(workspace, options)
+
+
+async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
     form = await tool.for_agent(session.standing)

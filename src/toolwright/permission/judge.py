@@ -24,7 +24,13 @@ class Judgement:
 def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> Judgement:
     """The strictest answer over all patterns. An approval turns ask into allow; it never touches a deny."""
     decision, decisive = None, ""
-    for one, pattern in _decisions(policy, request):
+    for pattern in (*request.patterns, *request.implied):
+        one = policy.decide(request.permission, pattern)
+        if one.action == "ask" and approvals and covered(request, pattern, approvals):
+            one = replace(one, action="allow")
+        if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
+            decision, decisive = one, pattern
+    for one, pattern in _doubtful(policy, request) if request.suspected or request.below else ():
         if one.action == "ask" and approvals and covered(request, pattern, approvals):
             one = replace(one, action="allow")
         if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
@@ -36,12 +42,8 @@ def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> J
     return Judgement(request=request, decision=decision, pattern=decisive, action=decision.action)
 
 
-def _decisions(policy: Policy, request: Request) -> Iterator[tuple[Decision, str]]:
-    """What the rules say of everything in a request, and of what it is about."""
-    for pattern in request.patterns:
-        yield policy.decide(request.permission, pattern), pattern
-    for pattern in request.implied:
-        yield policy.decide(request.permission, pattern), pattern
+def _doubtful(policy: Policy, request: Request) -> Iterator[tuple[Decision, str]]:
+    """What the rules say of what may happen, and of all that is in a folder."""
     for pattern in request.suspected:
         yield policy.decide_suspected(request.permission, pattern), pattern
     for below in request.below:

@@ -109,7 +109,7 @@ class Policy:
         if kind is not str and kind is not PathPattern:
             # Whatever else a pattern carries may decide as well: what is not known whole is not remembered.
             return self._decide(permission, pattern)
-        key = (permission, pattern, pattern.names if isinstance(pattern, PathPattern) else None)
+        key = (permission, pattern, (pattern.spellings, pattern.aliases) if isinstance(pattern, PathPattern) else None)
         decision = self._decided.get(key)
         if decision is None:
             if len(self._decided) >= _REMEMBERED:

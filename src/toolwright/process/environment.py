@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -114,6 +115,10 @@ _SECRET_VALUE = re.compile(
     r"(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+_-]{32,}={0,2}"
 )
 """Passwords in addresses, the beginnings that well-known keys have, and long runs without sense."""
+
+
+ADDED: "ContextVar[Mapping[str, str] | None]" = ContextVar("ADDED", default=None)
+"""Variables for the commands of the call under way alone, where an extension has some to add."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

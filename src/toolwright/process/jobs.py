@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
-from toolwright.process.environment import Withholding, choose_shell
+from toolwright.process.environment import ADDED, Withholding, choose_shell
 from toolwright.process.keeper import system
 from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
@@ -181,7 +181,7 @@ class Jobs:
             system.keep_memory_to_ourselves()
         wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
         env = {**self._environment, "PWD": str(cwd)}
-        program = Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
+        program = Program.of(wrapped, cwd=cwd, env={**env, **(ADDED.get() or {})}, takes_input=takes_input)
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
         scope = await self._scopes.start(program)
         log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)

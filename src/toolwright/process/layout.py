@@ -20,7 +20,9 @@ def _said(box: Box) -> Iterator[Mount]:
         # Who was given the system's own temporary folder keeps it.
         if folder not in box.writable and is_folder(folder) and not folder.is_symlink():
             yield _mount("bind", folder, box.temp)
-    yield from (_mount("read-only", place) for place in box.shown if is_there(place))
+    # What lies in a place that may be written is there with it; a mount of its own could not be moved or deleted.
+    shown = (place for place in box.shown if not any(place.is_relative_to(one) for one in box.writable))
+    yield from (_mount("read-only", place) for place in shown if is_there(place))
     yield from (_mount("bind", place) for place in dict.fromkeys((*box.writable, *box.pinned)))
     yield from (_mount("bind", one.target, one.source) for one in box.private)
     yield from (_mount("read-only", place) for place in dict.fromkeys((*box.protected, *box.ruled, *box.beside)))

@@ -19,7 +19,6 @@ from toolwright.session.budget import Budget
 from toolwright.session.download import download
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere
 from toolwright.session.turn import Turn
 from toolwright.tool import Call, Result
 
@@ -168,9 +167,7 @@ class PromptReader:
     async def _read(self, arguments: dict[str, object]) -> Result:
         """Read as the agent may, without a record: the prompt itself tells of it."""
         call = Call(id=new_id("call"), tool="read", arguments=arguments)
-        quiet = CallRecord.begin(
-            call, session_id=self.session.id, message_id=self.message_id, store=Nowhere(), bus=Bus()
-        )
+        quiet = CallRecord.begin(call, session_id=self.session.id, message_id=self.message_id, store=None, bus=Bus())
         return await self.session.run_call(call, self.turn, journal=quiet)
 
 

@@ -21,7 +21,7 @@ from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.walls import wall_note
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.shell.confinement import Confinement
+from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
 from toolwright.tools._access import access_for
@@ -180,9 +180,22 @@ async def _ask(
 
     What is already granted is judged again, but not asked again.
     """
+    analysis = await _analysed(ctx, tree, command, place, OPEN)
+    if _depends_on_the_box(ctx, requests_for(analysis, tree.place)):
+        box = await ctx.use(Jobs).sandbox.keeps_all()
+        analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
+    requests = requests_for(analysis, tree.place)
+    checks = checks_for(analysis)
+    if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
+        ctx.check(*checks)
+    if granted:
+        ctx.check(*requests)
+    await ctx.ask_all(*_without(requests, granted))
+    return analysis, requests
+
+
+async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, confinement: Confinement) -> Analysis:
     jobs = ctx.use(Jobs)
-    box = await jobs.sandbox.keeps_all()
-    confinement = Confinement(complete=box, private_tmp=box)
     analysis = await explained(
         analyse(
             command,
@@ -198,14 +211,18 @@ async def _ask(
     if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
         # What is meant is not the command's own.
         analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))
-    requests = requests_for(analysis, tree.place)
-    checks = checks_for(analysis)
-    if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
-        ctx.check(*checks)
-    if granted:
-        ctx.check(*requests)
-    await ctx.ask_all(*_without(requests, granted))
-    return analysis, requests
+    return analysis
+
+
+def _depends_on_the_box(ctx: ToolContext, requests: Iterable[Request]) -> bool:
+    """Whether it matters what a box would contain. A command that is not allowed, or is allowed anyway, starts none."""
+    asked = False
+    for request in requests:
+        decisions = {ctx.decide(request.permission, pattern) for pattern in (*request.patterns, *request.implied)}
+        if request.permission == "bash" and "deny" in decisions:
+            return False
+        asked = asked or request.must_ask or decisions != {"allow"} or bool(request.suspected or request.below)
+    return asked
 
 
 def _paths(analysis: Analysis) -> Iterator[Path]:
