@@ -1,11 +1,12 @@
 """What a surface for people needs of the program: one protocol, and its local form over a workspace."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from toolwright.agents import Agent
+from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.ids import new_id
@@ -37,17 +38,6 @@ class Use:
     limit: int = 0
     """Tokens the model can take; 0 where nobody says."""
     by_agent: Mapping[str, float] = field(default_factory=dict[str, float])
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class OwnCommand:
-    """A prompt with a name, from the user's settings."""
-
-    name: str
-    template: str
-    description: str = ""
-    agent: str = ""
-    model: str = ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -105,7 +95,9 @@ class Backend(Protocol):
     async def model_of(self, agent: str) -> str:
         """The model that would answer this agent's prompts; empty if none is chosen."""
 
-    async def commands(self) -> list[OwnCommand]: ...
+    async def commands(self) -> list[Command]:
+        """Prompts with a name: one is carried out by a prompt that begins with `/name`."""
+
     async def tools(self, agent: str) -> list[tuple[str, str]]:
         """The tools an agent has, each with the first line of its description."""
 
@@ -168,6 +160,10 @@ class LocalBackend:
 
     async def abort(self, session_id: str) -> None:
         await (await self._session(session_id)).abort()
+        # A command that a subagent carries out is a turn of the session below alone.
+        below = [one for one in self.workspace.sessions_open.values() if session_id in one.callers]
+        for session in below:
+            await session.abort()
 
     async def compact(self, session_id: str, model: str = "") -> None:
         await (await self._session(session_id)).turns.compact(model)
@@ -240,11 +236,8 @@ class LocalBackend:
         named = self.workspace.agents.by_name.get(agent)
         return (named.model if named else "") or self.workspace.default_model
 
-    async def commands(self) -> list[OwnCommand]:
-        return [
-            OwnCommand(name=name, template=one.template, description=one.description, agent=one.agent, model=one.model)
-            for name, one in self.workspace.settings.command.items()
-        ]
+    async def commands(self) -> list[Command]:
+        return self.workspace.commands.all()
 
     async def tools(self, agent: str) -> list[tuple[str, str]]:
         session = self.workspace.session(agent)
@@ -284,19 +277,3 @@ def answer_later(_: Question) -> Reply | None:
 def _first_sentence(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
     return first.partition(". ")[0].strip()
-
-
-def filled_in(template: str, arguments: Sequence[str]) -> str:
-    """The prompt of a command: `$ARGUMENTS` is all that follows its name, `$1` a word, the last number the rest."""
-    import re
-
-    whole = " ".join(arguments)
-    numbers = [int(one) for one in re.findall(r"\$(\d+)", template)]
-    last = max(numbers, default=0)
-
-    def word(found: "re.Match[str]") -> str:
-        number = int(found[1])
-        return " ".join(arguments[number - 1 :] if number == last else arguments[number - 1 : number])
-
-    text = re.sub(r"\$(\d+)", word, template).replace("$ARGUMENTS", whole)
-    return text if numbers or "$ARGUMENTS" in template or not whole else f"{text}\n\n{whole}"

@@ -58,27 +58,27 @@ class Chat:
                 self.screen.wrapped(f"! {error}", RED)
             text = ""
 
-    def prompt(self, text: str, *, agent: str = "", model: str = "") -> None:
+    def prompt(self, text: str) -> None:
         """Send a prompt, and show what happens until it is answered."""
         fresh = self.session is None
         session = self.session or self.wait(self.backend.begin(self.agent))
+        renderer = Renderer(session_id=session.id, screen=self.screen)
         began = time.monotonic()
-        asking = self.backend.prompt(session.id, text, agent=agent or self.agent, model=model or self.model)
+        asking = self.backend.prompt(session.id, text, agent=self.agent, model=self.model)
         try:
-            result = self.followed(session.id, self.background.submit(asking))
+            result = self.followed(renderer, self.background.submit(asking))
         except ToolwrightError:
             # A prompt that could not even be taken leaves no empty session behind.
             if fresh and not self.wait(self.backend.messages(session.id)):
                 self.wait(self.backend.delete(session.id))
             raise
         self.session = session
-        Renderer(session_id=session.id, screen=self.screen).finish(result, time.monotonic() - began)
+        renderer.finish(result, time.monotonic() - began)
 
-    def followed(self, session_id: str, task: "Future[T]") -> T:
+    def followed(self, renderer: Renderer, task: "Future[T]") -> T:
         """What a task of a session comes to, shown while it is under way; its questions are put, Ctrl-C stops it."""
-        renderer = Renderer(session_id=session_id, screen=self.screen)
         self.interrupts = 0
-        while question_id := self._until_question(renderer, session_id, task):
+        while question_id := self._until_question(renderer, task):
             self._answer(question_id)
         renderer.pause()
         return task.result()
@@ -92,8 +92,9 @@ class Chat:
             raise KeyboardInterrupt
         self.interrupts += 1
 
-    def _until_question(self, renderer: Renderer, session_id: str, task: "Future[T]") -> str:
+    def _until_question(self, renderer: Renderer, task: "Future[T]") -> str:
         """Show events until a question comes, and return its id; empty when the task is over."""
+        session_id = renderer.session_id
         stopping = False
         with self.keyboard.quiet():
             while True:

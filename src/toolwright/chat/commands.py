@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from toolwright.backend import OwnCommand, filled_in
 from toolwright.chat.calls import diff_lines
 from toolwright.chat.chat import Chat
 from toolwright.chat.keyboard import Left
-from toolwright.chat.renderer import money
+from toolwright.chat.renderer import Renderer, money
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.chat.transcript import show_messages
 from toolwright.cli.changes import shown_change
+from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
 from toolwright.private import update
@@ -26,23 +26,14 @@ from toolwright.session.undo import FileUndo, Selection
 LISTED = 15
 LONGEST_DIFF = 2_000
 
-INIT = """\
-Look through this project and write into AGENTS.md in its root what a good programmer who is new here must know: what it
-is, how to build, run and test it (a single test too), how the code is laid out, and the rules of style that the code
-itself follows. Improve the file if there is one. Keep it under 60 lines, leave out what any programmer knows, and try
-each command that you name. $ARGUMENTS"""
-REVIEW = """\
-Review $ARGUMENTS (if nothing is named here: the changes that are not yet committed, or else the last commit). Read
-enough of the code around them to judge. Report mistakes that would show in use first, each with file and line and how
-to provoke it; then what is unclear or untested. Change nothing."""
-
 
 @record(slots=True, kw_only=True)
 class Commands:
     """What can be done beside prompting."""
 
     chat: Chat
-    own: Mapping[str, OwnCommand]
+    own: Mapping[str, Command]
+    """Prompts with a name: the user's, and those that are built in."""
 
     def __call__(self, line: str) -> bool:
         """Carry a line out if it is a command."""
@@ -50,11 +41,11 @@ class Commands:
         if text.startswith("!"):
             subprocess.run(text[1:], shell=True, check=False, cwd=self.chat.backend.directory)  # noqa: S602 - typed by the user
             return True
-        if not text.startswith("/") or "/" in text.split()[0][1:]:
-            return False
         name, _, rest = text[1:].partition(" ")
+        if not text.startswith("/") or ("/" in name and name not in self.own):
+            return False
         if name in self.own:
-            self._own(self.own[name], rest)
+            self.chat.prompt(text)
         elif name in _COMMANDS:
             _COMMANDS[name][1](self, rest.strip())
         else:
@@ -63,10 +54,6 @@ class Commands:
 
     def names(self) -> list[str]:
         return sorted({*_COMMANDS, *self.own})
-
-    def _own(self, command: OwnCommand, rest: str) -> None:
-        text = filled_in(command.template, rest.split())
-        self.chat.prompt(text, agent=command.agent, model=command.model)
 
     # Ours, in the order of the help.
 
@@ -149,7 +136,8 @@ class Commands:
 
     def compact(self, _: str) -> None:
         chat, session = self.chat, self._session()
-        chat.followed(session.id, chat.background.submit(chat.backend.compact(session.id, chat.model)))
+        renderer = Renderer(session_id=session.id, screen=chat.screen)
+        chat.followed(renderer, chat.background.submit(chat.backend.compact(session.id, chat.model)))
         self._line("the conversation so far was summarised", DIM)
 
     def diff(self, _: str) -> None:
@@ -190,12 +178,6 @@ class Commands:
     def tools(self, _: str) -> None:
         for name, text in self.chat.wait(self.chat.backend.tools(self.chat.agent)):
             self._line(f"  {name:<12} {text}")
-
-    def init(self, rest: str) -> None:
-        self.chat.prompt(filled_in(INIT, rest.split()))
-
-    def review(self, rest: str) -> None:
-        self.chat.prompt(filled_in(REVIEW, rest.split()))
 
     def export(self, file: str) -> None:
         session = self._session()
@@ -264,8 +246,6 @@ _COMMANDS: dict[str, tuple[str, Callable[[Commands, str], None]]] = {
     "permissions": ("what is approved", Commands.permissions),
     "explain": ("what a call would need, and which rule decides", Commands.explain),
     "tools": ("the tools of the agent", Commands.tools),
-    "init": ("have AGENTS.md written", Commands.init),
-    "review": ("have changes reviewed", Commands.review),
     "export": ("write the session to a file", Commands.export),
     "editor": ("write a prompt in your editor", Commands.editor),
     "demo": ("watch a session that needs no model", Commands.demo),

@@ -55,6 +55,7 @@ class Renderer:
     _begun: dict[str, float] = field(default_factory=dict[str, float])
     _asked: set[str] = field(default_factory=set[str])
     """The questions that stand on the screen; nothing is written below them until they are answered."""
+    _spoke: bool = False
     _waits_since: float = 0.0
     _doing: str = "thinking"
 
@@ -133,6 +134,10 @@ class Renderer:
     def finish(self, result: TurnResult, seconds: float) -> None:
         """The last lines of a turn: what went wrong, and what it took."""
         self.pause()
+        if result.text and not self._spoke:
+            # The answer was given elsewhere, such as by the subagent of a command.
+            self._words(result.text)
+            self.pause()
         if result.error is not None:
             self._note(f"! {result.error}", RED)
         elif result.finish == "length":
@@ -157,6 +162,7 @@ class Renderer:
             self._open = ""
             text = text.lstrip("\n")
             self._flow = Flow(screen=self.screen)
+            self._spoke = True
         self._flow.add(text)
 
     def _end_words(self) -> None:
