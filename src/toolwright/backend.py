@@ -92,8 +92,8 @@ class Backend(Protocol):
     async def agents(self) -> list[Agent]: ...
     async def models(self) -> list[str]: ...
     async def ways_to_a_model(self) -> Ways: ...
-    async def model_of(self, agent: str) -> str:
-        """The model that would answer this agent's prompts; empty if none is chosen."""
+    async def model_of(self, agent: str, session_id: str = "") -> str:
+        """The model that would answer this agent's next prompt in a session; empty if none is chosen."""
 
     async def commands(self) -> list[Command]:
         """Prompts with a name: one is carried out by a prompt that begins with `/name`."""
@@ -232,9 +232,10 @@ class LocalBackend:
         local = [f"{server.provider}/{model.id}" for server in servers for model in server.models]
         return Ways(keys=tuple(keyed), local=tuple(local))
 
-    async def model_of(self, agent: str) -> str:
+    async def model_of(self, agent: str, session_id: str = "") -> str:
         named = self.workspace.agents.by_name.get(agent)
-        return (named.model if named else "") or self.workspace.default_model
+        last = (await self._session(session_id)).conversation.last_user() if session_id else None
+        return (named.model if named else "") or (str(last.model) if last else "") or self.workspace.default_model
 
     async def commands(self) -> list[Command]:
         return self.workspace.commands.all()

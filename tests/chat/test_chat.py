@@ -270,6 +270,11 @@ def test_words_in_quotes_begin_a_session_and_continue_shows_it_again(project: Pa
     with talking(project, {"text": "First answer."}, arguments=("what is this",)) as talk:
         talk.expect("First answer.")
         talk.leave()
+    with at_terminal(project, "--continue") as terminal:
+        talk = Talk(terminal)
+        talk.expect("turns.json")
+        assert "No model" not in talk.seen
+        talk.leave()
     with talking(project, {"text": "Second answer."}, arguments=("--continue", "and now")) as talk:
         talk.expect("Second answer.")
         assert talk.words.index("> what is this") < talk.words.index("First answer.")
@@ -329,6 +334,18 @@ def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> N
         talk.type("/permissions")
         talk.expect("tw permission revoke")
         assert "project bash cat" in talk.words
+        talk.leave()
+
+
+def test_a_command_that_a_subagent_carries_out_is_shown_and_can_be_stopped(project: Path) -> None:
+    turns = ({"text": "It looks right."}, call("bash", command="echo begun; sleep 1000", description="Wait"))
+    with talking(project, *turns, arguments=("/review HEAD",)) as talk:
+        talk.expect("It looks right.")
+        talk.expect("> ")
+        talk.type("/review HEAD")
+        talk.expect("│ begun")
+        talk.press("\x03")
+        talk.expect("the user stopped the turn")
         talk.leave()
 
 

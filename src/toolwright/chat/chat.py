@@ -86,6 +86,11 @@ class Chat:
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         return self.background.wait(work)
 
+    def next_model(self) -> str:
+        """The model that would answer the next prompt; empty if none is chosen."""
+        session_id = self.session.id if self.session else ""
+        return self.model or self.wait(self.backend.model_of(self.agent, session_id))
+
     def interrupted(self) -> None:
         """Ctrl-C was pressed: once stops the turn, twice leaves. While a line is read it ends the reading."""
         if self.keyboard.reading:
@@ -153,7 +158,7 @@ class Chat:
 
     def _where(self) -> str:
         """Who answers, and what it has taken so far."""
-        told = [self.agent, self.model or self.wait(self.backend.model_of(self.agent)) or "no model"]
+        told = [self.agent, self.next_model() or "no model"]
         if self.session is not None:
             use = self.wait(self.backend.use_of(self.session.id))
             if use.limit:

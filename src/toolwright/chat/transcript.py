@@ -43,5 +43,8 @@ def show_call(screen: Screen, part: ToolPart) -> None:
     failed = isinstance(part.state, Failed)
     screen.wrapped(f"{'✗' if failed else '•'} {headline(part)}{ending(part)}", RED if failed else DIM)
     for line, code in details(part):
+        if failed:
+            screen.wrapped(f"    {line}", code)
+            continue
         harmless = visible(line.expandtabs(4), lines=False)
         screen.line(clipped(f"    {harmless}", screen.width), code)

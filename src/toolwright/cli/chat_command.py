@@ -88,6 +88,8 @@ def _talk(workspace: Workspace, background: Background, options: argparse.Namesp
     _greet(chat, workspace)
     if options.session or options.go_on:
         _resume(chat, background.wait(_named(workspace, options.session or "last")), options)
+    if not chat.next_model():
+        _tell_ways(screen, chat.wait(chat.backend.ways_to_a_model()))
     try:
         with handled(chat.interrupted, keyboard.place):
             chat.talk(" ".join(options.prompt), commands)
@@ -121,8 +123,6 @@ def _greet(chat: Chat, workspace: Workspace) -> None:
     if not workspace.trusted:
         screen.wrapped("the project is not trusted: its own rules only forbid (tw trust)", DIM)
     screen.line("/help lists the commands, Ctrl-C stops a turn, Ctrl-D leaves", DIM)
-    if not chat.model and not chat.wait(chat.backend.model_of(chat.agent)):
-        _tell_ways(screen, chat.wait(chat.backend.ways_to_a_model()))
 
 
 def _tell_ways(screen: Screen, ways: Ways) -> None:
