@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.chat.calls import details
 from toolwright.cli.changes import shown_change
 from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
 from toolwright.display import visible
@@ -136,6 +137,7 @@ def _message_lines(message: Message) -> list[str]:
             lines.append(part.text)
         elif isinstance(part, ToolPart):
             lines.append(_call_line(part))
+            lines += (f"      {line}" for line, _ in details(part) if not isinstance(part.state, Failed))
     if isinstance(info, Assistant) and info.error is not None:
         lines.append(f"! {info.error.name}: {info.error.data.get('message', '')}")
     return lines
