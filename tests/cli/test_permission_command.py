@@ -83,13 +83,22 @@ def test_a_table_of_expectations_passes_or_tells_what_it_is_and_why(
     ]
 
 
-@pytest.mark.parametrize("line", ["perhaps build read a", "allow build", "allow build read {oops"])
+@pytest.mark.parametrize("line", ["perhaps build read a", "allow build"])
 def test_a_line_that_makes_no_sense_is_named(tw: Tw, project: Path, line: str) -> None:
     (project / "rules.txt").write_text(f"# first\n{line}\n")
     outcome = tw("permission", "test", "rules.txt")
     assert outcome.code == 2
     assert "2" in outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_a_line_that_cannot_be_judged_fails_alone(tw: Tw, project: Path) -> None:
+    (project / "rules.txt").write_text("allow build read {oops\ndeny build read .env\nallow nobody read a\n")
+    outcome = tw("permission", "test", "rules.txt")
+    assert outcome.code == 1
+    assert "rules.txt:1: " in outcome.out
+    assert "rules.txt:3: " in outcome.out
+    assert outcome.out.splitlines()[-1] == "1 passed, 2 failed"
 
 
 def test_an_address_that_is_closed_counts_as_denied(tw: Tw, project: Path) -> None:

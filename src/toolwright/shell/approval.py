@@ -7,7 +7,7 @@ from toolwright.shell.arity import prefix
 from toolwright.shell.findings import Called, Draft
 from toolwright.shell.languages import INTERPRETERS, plain_name
 from toolwright.shell.shells import SHELLS
-from toolwright.shell.wrappers import WRAPPERS
+from toolwright.shell.wrappers import RUNNERS, WRAPPERS
 from toolwright.wildcard import matches
 
 _DESTRUCTIVE = names(
@@ -45,6 +45,15 @@ def proposals(draft: Draft) -> tuple[str, ...]:
             return ()
         offered.append(pattern)
     return tuple(offered)
+
+
+def hands_over(words: Sequence[str]) -> bool:
+    """Whether a command that begins like this runs whatever follows, because no program or script of it is named."""
+    name = plain_name(words[0])
+    runner = tuple(words[:2]) in RUNNERS
+    if not runner and name not in WRAPPERS and name not in SHELLS and name not in (*INTERPRETERS, "eval"):
+        return False
+    return not any(word[0] not in "-0123456789" for word in words[1 + runner :])
 
 
 def _wide(called: Called) -> str:

@@ -31,6 +31,7 @@ class Expectation:
     """One line of the table."""
 
     line: int
+    file: str = ""
     action: Expected
     agent: str
     tool: str
@@ -45,7 +46,7 @@ class Expectation:
             try:
                 value: dict[str, Any] = json.loads(self.argument)
             except ValueError as error:
-                raise UsageError(f"line {self.line}: the arguments are not JSON: {error}.") from error
+                raise UsageError(f"the arguments are not JSON: {error}") from error
             return value
         if self.tool not in _CALLS:
             return {}
@@ -66,5 +67,7 @@ def read_expectations(text: str, name: str) -> list[Expectation]:
                 f"{name}:{number}: expected `allow|ask|deny|hidden AGENT TOOL ARGUMENT`, got {line.strip()!r}."
             )
         argument = words[3] if len(words) > 3 else ""
-        found.append(Expectation(line=number, action=action, agent=words[1], tool=words[2], argument=argument.strip()))
+        found.append(
+            Expectation(line=number, file=name, action=action, agent=words[1], tool=words[2], argument=argument.strip())
+        )
     return found

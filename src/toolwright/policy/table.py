@@ -1,0 +1,117 @@
+"""A table of expectations held against the rules: which rows fail, which rules no row meets, which flips none sees."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolwright.agents import Agent, Agents
+from toolwright.errors import ToolwrightError
+from toolwright.permission.rules import Layer, Rule
+from toolwright.policy.expectations import Expectation
+from toolwright.policy.judging import Verdict, Wanted, verdict, wanted
+from toolwright.policy.lint import is_written
+from toolwright.record import record
+from toolwright.tool import Action
+from toolwright.workspace import Workspace
+
+_FLIPPED: dict[Action, Action] = {"allow": "deny", "ask": "allow", "deny": "allow"}
+_AGENT_RULES = ("rules", "user_rules", "project_rules", "managed_rules")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table, what its call asks for, and what it came to."""
+
+    expected: Expectation
+    call: Wanted | None
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict.action == self.expected.action
+
+
+async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[Row]:
+    """Every line judged; one that cannot be judged fails alone."""
+    return [await _row(workspace, one) for one in table]
+
+
+async def _row(workspace: Workspace, one: Expectation) -> Row:
+    try:
+        call = await wanted(workspace, one.agent, one.tool, one.arguments(), one.argument)
+    except ToolwrightError as error:
+        return Row(expected=one, call=None, verdict=Verdict(action="error"), why=str(error))
+    found = verdict(workspace.agents, call)
+    if call.error is not None and found.action not in ("hidden", "deny"):
+        return Row(expected=one, call=None, verdict=Verdict(action="error"), why=str(call.error))
+    return Row(expected=one, call=call, verdict=found, why=_why(found, one))
+
+
+def _why(found: Verdict, one: Expectation) -> str:
+    if found.action == "hidden":
+        return f"{one.tool} is not offered to {one.agent}"
+    if found.rule is None:
+        return "no rule fits" if found.action == "ask" else "it asks for nothing"
+    return f"`{found.rule}` {found.rule.source}".rstrip()
+
+
+def rules_of(agents: Agents, chosen: Callable[[Rule], bool] = is_written) -> list[Rule]:
+    """The rules that a table should meet: those somebody has written, unless others are chosen."""
+    found: dict[tuple[str, str], Rule] = {}
+    for layer in (agents.defaults, *agents.general, agents.protected, *agents.managed):
+        found.update(((rule.source, str(rule)), rule) for rule in layer.rules if chosen(rule))
+    for agent in agents.by_name.values():
+        for name in _AGENT_RULES:
+            rules: tuple[Rule, ...] = getattr(agent, name)
+            found.update(((rule.source, str(rule)), rule) for rule in rules if chosen(rule))
+    return list(found.values())
+
+
+def unmet(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that decide about nothing in the table."""
+    met = {(rule.source, str(rule)) for row in rows for rule in row.verdict.met}
+    return [rule for rule in rules if (rule.source, str(rule)) not in met]
+
+
+def survivors(agents: Agents, rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that could say the opposite without any row failing."""
+    judged = [row for row in rows if row.call is not None and row.passed]
+    return [rule for rule in rules if not _is_seen(agents_with(agents, _flip(rule)), judged)]
+
+
+def _is_seen(agents: Agents, rows: Sequence[Row]) -> bool:
+    return any(verdict(agents, row.call).action != row.expected.action for row in rows if row.call is not None)
+
+
+def _flip(rule: Rule) -> Callable[[Rule], Rule]:
+    flipped = replace(rule, action=_FLIPPED[rule.action])
+    return lambda one: flipped if one == rule and one.source == rule.source else one
+
+
+def agents_with(agents: Agents, change: Callable[[Rule], Rule]) -> Agents:
+    """The same agents under rules that are changed one by one."""
+
+    def changed(layer: Layer) -> Layer:
+        return replace(layer, rules=tuple(map(change, layer.rules)))
+
+    def agent(one: Agent) -> Agent:
+        return replace(one, **{name: tuple(map(change, getattr(one, name))) for name in _AGENT_RULES})
+
+    return replace(
+        agents,
+        defaults=changed(agents.defaults),
+        general=tuple(map(changed, agents.general)),
+        protected=changed(agents.protected),
+        output=changed(agents.output),
+        managed=tuple(map(changed, agents.managed)),
+        by_name={name: agent(one) for name, one in agents.by_name.items()},
+    )
+
+
+def as_json(rules: Sequence[Rule]) -> Iterator[dict[str, Any]]:
+    from toolwright.policy.lint import place
+
+    for rule in rules:
+        file, line = place(rule)
+        yield {"file": file, "line": line, "rule": str(rule)}
