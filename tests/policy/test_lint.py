@@ -20,8 +20,10 @@ SEEDED = [
     ("contradictory", '{"bash": {\n"git push *": "deny",\n"git push *": "ask"}}', 2, "bash git push *: ask", 3),
     (
         "contradictory",
-        '[\n{"action": "edit", "resource": "a/*", "effect": "deny"},\n'
-        '{"action": "edit", "resource": "a/*", "effect": "ask"}]',
+        (
+            '[\n{"action": "edit", "resource": "a/*", "effect": "deny"},\n'
+            '{"action": "edit", "resource": "a/*", "effect": "ask"}]'
+        ),
         2,
         "edit a/*: ask",
         3,

@@ -37,9 +37,7 @@ async def offered(session: Session) -> list[Tool]:
     """The tools that the session's agent is offered, in the form made for it; what is denied is not among them."""
     turn = session.outside()
     names = session.offered(turn)
-    tools = await session.home.caller.registry.tools(
-        turn.provider, turn.model_id, session.standing_of(turn.agent.name)
-    )
+    tools = await session.home.caller.registry.tools(turn.provider, turn.model_id, session.standing_of(turn.agent.name))
     return [tool for tool in tools if tool.id in names]
 
 
@@ -65,9 +63,7 @@ async def would_ask(session: Session, tool: str, arguments: Any) -> bool:
     """Whether somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
     log: list[Asked] = []
-    journal = CallRecord.begin(
-        call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus()
-    )
+    journal = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus())
     gate = _UpToTheQuestion(session.gate.inbox, session.gate.approvals)
     await session.run_call(call, log=log, journal=journal, gate=gate)
     actions = {entry.judgement.action for entry in log}

@@ -96,7 +96,8 @@ def agents_with(agents: Agents, change: Callable[[Rule], Rule]) -> Agents:
         return replace(layer, rules=tuple(map(change, layer.rules)))
 
     def agent(one: Agent) -> Agent:
-        return replace(one, **{name: tuple(map(change, getattr(one, name))) for name in _AGENT_RULES})
+        changes: dict[str, Any] = {name: tuple(map(change, getattr(one, name))) for name in _AGENT_RULES}
+        return replace(one, **changes)
 
     return replace(
         agents,
