@@ -1,4 +1,4 @@
-"""Our tools as a toolset of pydantic-ai, with its deferred approvals for our questions; and its toolsets as our tools."""
+"""Our tools as a toolset of pydantic-ai, our questions as its deferred approvals; and its toolsets as our tools."""
 
 import base64
 from typing import Any
@@ -24,7 +24,7 @@ class Toolset(AbstractToolset[Any]):
     """The tools of a session, or of a workspace: `Agent(model, toolsets=[Toolset(workspace)])`.
 
     What our rules ask about is deferred: the agent needs `DeferredToolRequests` among its output types, and goes on
-    with `DeferredToolResults`. `approvals={id: True}` is "once"; with `metadata={id: {"reply": "always"}}` it is stored.
+    with `DeferredToolResults`. `approvals={id: True}` is "once"; `metadata={id: {"reply": "always"}}` stores it.
     """
 
     def __init__(self, target: Target, *, id: str = "toolwright") -> None:  # noqa: A002 - the library's word

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.cli import session_actions
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
@@ -43,6 +44,8 @@ async def _run(options: argparse.Namespace) -> int:
                 await workspace.sessions.delete(options.id)
             case "changes" | "revert" | "unrevert":
                 await _undo(workspace, options)
+            case _:
+                return await session_actions.run(workspace, options)
         return 0
     finally:
         await workspace.close()
@@ -61,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     actions = made.add_subparsers(
-        dest="action", required=True, metavar="list|show|export|import|fork|delete|changes|revert|unrevert"
+        dest="action",
+        required=True,
+        metavar="list|show|export|import|fork|delete|changes|revert|unrevert|script|replay|report",
     )
     listing = subcommand(actions, "list", "The sessions of this project, the last used first")
     listing.add_argument("--limit", type=int, default=20)
@@ -83,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     reverting.add_argument("--file", default="", metavar="PATH", help="one file")
     reverting.add_argument("--preview", action="store_true", help="only say what would happen")
     _of_one(actions, "unrevert", "Put back what the last revert took away")
+    session_actions.add_to(actions)
     return made
 
 
