@@ -9,6 +9,7 @@ COMMANDS = {
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
     "permission": "explain a decision, test your rules, list and revoke approvals",
+    "eval": "give an agent a file of tasks, each in a copy of its own, and compare",
     "config": "show the settings that hold here and where each comes from",
     "models": "the models that are known",
     "auth": "store the keys of model providers",
