@@ -178,9 +178,10 @@ def _rewind(records: Workspace, entries: Sequence[Entry], folder: Path, copy: Pa
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(body)
     for name in sorted(made, key=len, reverse=True):
-        place = copy / Path(name).relative_to(folder) if Path(name).is_relative_to(folder) else None
-        if place is not None and place.is_dir() and not any(place.iterdir()):
-            place.rmdir()
+        if Path(name).is_relative_to(folder):
+            emptied = copy / Path(name).relative_to(folder)
+            if emptied.is_dir() and not any(emptied.iterdir()):
+                emptied.rmdir()
 
 
 @record(slots=True, kw_only=True)

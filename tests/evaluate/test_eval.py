@@ -13,7 +13,7 @@ from toolwright.evaluate.compare import compare
 from toolwright.evaluate.results import TaskResult, read_results
 from toolwright.testing import ScriptedModel
 
-FIX: list[dict[str, Any]] = [
+FIX: list[Any] = [
     {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
     {
         "tools": [

@@ -58,7 +58,7 @@ MODEL: list[Any] = [
 async def run(project: Path, traced: Traced, steps: list[Any], **more: Any) -> Any:
     user = ScriptedUser.saying("once", "once")
     config = {"permission": {"bash": "ask"}}
-    opening = {"extensions": [traced.extension(**more)], "config": config, "user": user}
+    opening: dict[str, Any] = {"extensions": [traced.extension(**more)], "config": config, "user": user}
     workspace = make_workspace(project, model=ScriptedModel(*steps), **opening)
     async with workspace, workspace.session() as session:
         return await session.prompt("secret-prompt")
