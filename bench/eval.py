@@ -8,6 +8,7 @@ import resource
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from toolwright.evaluate import Task, run
@@ -46,6 +47,10 @@ def _model(number: int) -> ScriptedModel:
     )
 
 
+def _made(number: int, copy: Path) -> bool:
+    return (copy / f"new{number}.txt").exists()
+
+
 async def _alone(folder: Path) -> float:
     """Seconds that the steps of one task take in an open workspace."""
     async with make_workspace(folder) as workspace:
@@ -66,7 +71,7 @@ async def _evaluated(folder: Path, home: Path) -> int:
             folder=folder,
             prompt="Go",
             model=_model(number),
-            check=lambda copy, number=number: (copy / f"new{number}.txt").exists(),
+            check=partial(_made, number),
         )
         for number in range(TASKS)
     ]

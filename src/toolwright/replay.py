@@ -105,8 +105,8 @@ class Replay:
 
 async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
     """Play a stored session in a copy of its folder, as that was before. Nothing of the copy stays."""
-    messages = records.sessions.messages(session_id)
-    below = [child.id for child in _below(records, session_id)]
+    messages = await records.sessions.messages(session_id)
+    below = await children_of(records, session_id)
     entries = sorted(
         (entry for one in (session_id, *below) for entry in records.files.journal.entries(one)),
         key=lambda entry: entry.number,
@@ -114,7 +114,7 @@ async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
     with _copied(records.directory) as copy:
         _rewind(records, entries, records.directory, copy)
         return await _play(
-            messages, records.sessions.messages, copy, records.directory, entries, _opening(records) | opening
+            messages, lambda child: below.get(child, ()), copy, records.directory, entries, _opening(records) | opening
         )
 
 
@@ -131,10 +131,13 @@ def _opening(records: Workspace) -> Json:
     return {"trust": records.trusted, "environment": records.environment, "client": "cli"}
 
 
-def _below(records: Workspace, session_id: str) -> Iterator[Any]:
-    for child in records.sessions.children(session_id):
-        yield child
-        yield from _below(records, child.id)
+async def children_of(records: Workspace, session_id: str) -> dict[str, Sequence[Message]]:
+    """The messages of every session below one."""
+    found: dict[str, Sequence[Message]] = {}
+    for child in await records.sessions.children(session_id):
+        found[child.id] = await records.sessions.messages(child.id)
+        found |= await children_of(records, child.id)
+    return found
 
 
 class _copied:  # noqa: N801 - read as a verb

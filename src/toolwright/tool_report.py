@@ -34,12 +34,12 @@ async def report(workspace: Workspace, session_id: str = "") -> list[ToolUse]:
     session = workspace.session()
     offered = await workspace.registry.tools("", "", session.standing)
     found = {tool.id: ToolUse(tool.id, schema_tokens=_size(tool)) for tool in offered}
-    roots = [session_id] if session_id else [info.id for info in workspace.sessions.listed(100_000)]
+    roots = [session_id] if session_id else [info.id for info in await workspace.sessions.listed(100_000)]
     for one in roots:
-        _count(workspace.sessions.messages(one), found)
+        _count(await workspace.sessions.messages(one), found)
         if session_id:
-            for child in workspace.sessions.children(one):
-                _count(workspace.sessions.messages(child.id), found)
+            for child in await workspace.sessions.children(one):
+                _count(await workspace.sessions.messages(child.id), found)
     return sorted(found.values(), key=lambda use: (-use.seconds, -use.tokens, -use.calls, use.tool))
 
 

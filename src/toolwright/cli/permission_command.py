@@ -5,10 +5,15 @@ import asyncio
 from typing import Any
 
 from toolwright.cli import policy_actions
-from toolwright.cli.options import json_object, note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
+from toolwright.display import visible
+from toolwright.errors import UsageError
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.permission.gate import DryRunOver
-from toolwright.policy.judging import dry_run
+from toolwright.policy.expectations import arguments_for, unknown
+from toolwright.policy.judging import dry_run, permissions_of
+from toolwright.request import Request
+from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
@@ -30,7 +35,7 @@ def main(arguments: list[str]) -> int:
             return _list(workspace, options)
         case _:
             removed = workspace.gate.approvals.revoke(options.permission, options.pattern)
-            note(f"{removed} taken back")
+            note(f"{plural(removed, 'approval')} revoked")
             return 0
 
 
@@ -39,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "permission",
         "Permissions: why a call is allowed, asked or denied, and whether your rules do what you think.",
         examples=(
-            '  tw permission explain bash \'{"command": "git push"}\' --agent plan\n'
+            "  tw permission explain bash git push --agent plan\n"
             "  tw permission test rules.txt      # lines such as: deny build read .env\n"
             "  tw permission revoke bash 'git status *'"
         ),
@@ -49,10 +54,10 @@ def _parser() -> argparse.ArgumentParser:
         actions, "explain", "Every permission a call needs, every rule that fits, and which one won"
     )
     explaining.add_argument("tool")
-    explaining.add_argument("args", nargs="?", default="{}", help="its arguments, a JSON object")
+    explaining.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
     policy_actions.add_to(actions)
     listing = subcommand(actions, "list", "The approvals that hold in this project")
-    revoking = subcommand(actions, "revoke", "Take an approval back")
+    revoking = subcommand(actions, "revoke", "Revoke an approval")
     revoking.add_argument("permission")
     revoking.add_argument("pattern")
     for sub in (explaining, listing):
@@ -63,16 +68,29 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     session = workspace.session(options.agent)
-    result, log = await dry_run(workspace, session, options.tool, json_object(options.args, "The arguments"))
-    if result.error is not None and not isinstance(result.error, DryRunOver):
-        raise result.error
+    argument = " ".join(options.args)
+    requests = await _requests(workspace, session, options.tool, argument)
     approvals = workspace.gate.approvals.of((session.id,))
-    explained = [explain(session.standing.policy, entry.judgement.request, approvals) for entry in log]
+    explained = [explain(session.standing.policy, request, approvals) for request in requests]
     if options.json:
         print_json([_as_json(one) for one in explained])
         return 0
-    print("\n\n".join("\n".join(lines(one)) for one in explained) or f"{options.tool} asks for nothing.")
+    text = "\n\n".join("\n".join(lines(one)) for one in explained)
+    print(visible(text) if text else f"{options.tool} needs no permission for this.")
     return 0
+
+
+async def _requests(workspace: Workspace, session: Session, tool: str, argument: str) -> list[Request]:
+    """What a call would ask for; a permission that is no tool is asked for by its own name."""
+    if tool not in workspace.registry:
+        known = permissions_of(workspace, session)
+        if tool not in known:
+            raise UsageError(f"{unknown('tool or permission', tool, [*workspace.registry.ids(), *known])}.")
+        return [Request(permission=tool, patterns=(argument or "*",))]
+    result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
+    if result.error is not None and not isinstance(result.error, DryRunOver):
+        raise result.error
+    return [entry.judgement.request for entry in log]
 
 
 def _as_json(one: RequestExplanation) -> Json:
@@ -110,5 +128,5 @@ def _list(workspace: Workspace, options: argparse.Namespace) -> int:
         print_json([{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in approvals])
         return 0
     print_table([(scope, one.permission, one.pattern) for scope, one in approvals])
-    note(f"{len(approvals)} approvals, in {workspace.folders.approvals}")
+    note(f"{plural(len(approvals), 'approval')}, in {workspace.folders.approvals}")
     return 0

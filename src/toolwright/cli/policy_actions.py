@@ -38,7 +38,7 @@ async def test(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         print_json(_test_json(options, rows, rules, unmet, survived, score))
     else:
-        print_table([("ok" if row.passed else "FAIL", str(row.expected), _told(row)) for row in rows])
+        print_table([("ok" if row.passed else "FAIL", row.expected.text, _told(row, options.file)) for row in rows])
         print(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
         if options.coverage:
             print(f"coverage: {len(rules) - len(unmet)} of {len(rules)} rules are met")
@@ -54,9 +54,7 @@ def _test_json(
 ) -> Any:
     from toolwright.policy.table import as_json
 
-    told = [
-        {"line": row.expected.line, "expected": row.expected.action, "decision": row.verdict.action} for row in rows
-    ]
+    told = [_row_json(row) for row in rows]
     if not options.coverage and not options.mutate:
         return told
     value: dict[str, Any] = {"rows": told}
@@ -67,12 +65,17 @@ def _test_json(
     return value
 
 
-def _told(row: Any) -> str:
+def _row_json(row: Any) -> dict[str, Any]:
+    came = row.verdict.action
+    told = {"line": row.expected.line, "expected": row.expected.action, "decision": came or None}
+    return told if came else told | {"problem": row.why}
+
+
+def _told(row: Any, file: str) -> str:
     if row.passed:
         return ""
-    if row.verdict.action == "error":
-        return f"{row.expected.file}:{row.expected.line}: it cannot be judged: {row.why}"
-    return f"line {row.expected.line}: it is {row.verdict.action}: {row.why}"
+    told = f"it is {row.verdict.action}: {row.why}" if row.verdict.action else row.why
+    return f"{file}:{row.expected.line}: {told}"
 
 
 def _list(rules: list[Rule], what: str) -> None:

@@ -30,19 +30,18 @@ def add_to(actions: Any) -> None:
 async def run(workspace: Workspace, options: argparse.Namespace) -> int:
     match options.action:
         case "script":
-            return _script(workspace, options)
+            return await _script(workspace, options)
         case "replay":
             return await _replay(workspace, options)
         case _:
             return await _report(workspace, options)
 
 
-def _script(workspace: Workspace, options: argparse.Namespace) -> int:
-    from toolwright.replay import script_of
+async def _script(workspace: Workspace, options: argparse.Namespace) -> int:
+    from toolwright.replay import children_of, script_of
 
-    script = script_of(
-        workspace.sessions.messages(options.id), lambda child: workspace.sessions.messages(child) if child else ()
-    )
+    below = await children_of(workspace, options.id)
+    script = script_of(await workspace.sessions.messages(options.id), lambda child: below.get(child, ()))
     if not options.output:
         print_json(script)
         return 0

@@ -95,7 +95,7 @@ async def _in_copy(task: Task, copy: Copy, result: TaskResult, opening: Mapping[
         session = workspace.session()
         try:
             error = await _prompted(session, task, deadline)
-            result = _measured(workspace, session, replace(result, error=error))
+            result = await _measured(workspace, session, replace(result, error=error))
             if error is None:
                 passed, error = await _checked(workspace, task, copy.folder, deadline)
                 result = replace(result, passed=passed, error=error)
@@ -150,10 +150,12 @@ async def _command(workspace: Workspace, command: str, milliseconds: int) -> tup
     return result.metadata.get("exit") == 0, None
 
 
-def _measured(workspace: Workspace, session: Session, result: TaskResult) -> TaskResult:
-    messages = list(session.conversation.all_messages())
-    below = [child.id for child in workspace.sessions.children(session.id)]
-    everything = [*messages, *(message for one in below for message in workspace.sessions.messages(one))]
+async def _measured(workspace: Workspace, session: Session, result: TaskResult) -> TaskResult:
+    messages = await session.conversation.all_messages()
+    below = [child.id for child in await workspace.sessions.children(session.id)]
+    everything = [*messages]
+    for one in below:
+        everything += await workspace.sessions.messages(one)
     replies = [message.info for message in everything if isinstance(message.info, Assistant)]
     tools: dict[str, tuple[int, int]] = {}
     refused = 0
@@ -165,7 +167,7 @@ def _measured(workspace: Workspace, session: Session, result: TaskResult) -> Tas
     return replace(
         result,
         session_id=session.id,
-        session=workspace.sessions.exported(session.id),
+        session=await workspace.sessions.exported(session.id),
         steps=sum(info.finish is not None and info.error is None for info in replies),
         tokens=sum(info.tokens.total for info in replies),
         cost=round(sum(info.cost for info in replies), 6),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from toolwright.agents import Agents
+from toolwright.config.warn import PERMISSIONS
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.ids import new_id
 from toolwright.permission.approvals import Approval
@@ -46,6 +47,13 @@ async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: 
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
     result = await session.run_call(call, log=log, gate=workspace.dry_gate())
     return result, log
+
+
+def permissions_of(workspace: Workspace, session: Session) -> set[str]:
+    """Every permission that a tool has or a rule names; a pattern of names is none."""
+    rules = [rule.permission for layer in session.standing.policy.layers for rule in layer.rules]
+    named = {*PERMISSIONS, *(tool.permission for tool in workspace.registry.all()), *rules}
+    return {name for name in named if "*" not in name and "?" not in name}
 
 
 async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, argument: str = "") -> Wanted:

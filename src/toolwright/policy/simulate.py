@@ -8,7 +8,7 @@ from typing import Any
 from toolwright.agents import Agent, Agents
 from toolwright.config.reader import Reader
 from toolwright.config.rules import rules_of
-from toolwright.messages import Assistant, SessionInfo
+from toolwright.messages import Assistant, Message, SessionInfo
 from toolwright.parts import ToolPart
 from toolwright.permission.rules import Layer
 from toolwright.policy.judging import Wanted, verdict, wanted
@@ -62,8 +62,8 @@ async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: i
     other = agents_under(judge, file)
     known: dict[str, tuple[str, str, str, str]] = {}
     found = []
-    for info in _chosen(records, sessions):
-        for agent, part in calls_of(records, info):
+    for info in await _chosen(records, sessions):
+        for agent, part in calls_of(await records.sessions.messages(info.id)):
             if agent not in judge.agents.by_name:
                 continue
             arguments = dict(part.state.input)
@@ -79,15 +79,15 @@ async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: i
     return found
 
 
-def _chosen(records: Workspace, sessions: int) -> Sequence[SessionInfo]:
+async def _chosen(records: Workspace, sessions: int) -> Sequence[SessionInfo]:
     """The last sessions, with those of their subagents."""
-    roots = records.sessions.listed(sessions, roots=True)
-    below = [child for root in roots for child in records.sessions.children(root.id)]
+    roots = await records.sessions.listed(sessions, roots=True)
+    below = [child for root in roots for child in await records.sessions.children(root.id)]
     return [*roots, *below]
 
 
-def calls_of(records: Workspace, info: SessionInfo) -> Iterator[tuple[str, ToolPart]]:
-    for message in records.sessions.messages(info.id):
+def calls_of(messages: Sequence[Message]) -> Iterator[tuple[str, ToolPart]]:
+    for message in messages:
         agent = message.info.agent if isinstance(message.info, Assistant) else ""
         for part in message.parts.values():
             if isinstance(part, ToolPart):

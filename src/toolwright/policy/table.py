@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from toolwright.agents import Agent, Agents
-from toolwright.errors import ToolwrightError
+from toolwright.errors import PermissionDenied, ToolwrightError
 from toolwright.permission.rules import Layer, Rule
-from toolwright.policy.expectations import Expectation
-from toolwright.policy.judging import Verdict, Wanted, verdict, wanted
+from toolwright.policy.expectations import Expectation, arguments_for, unknown
+from toolwright.policy.judging import Verdict, Wanted, permissions_of, verdict, wanted
 from toolwright.policy.lint import is_written
 from toolwright.record import record
 from toolwright.tool import Action
@@ -38,21 +38,49 @@ async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[Ro
 
 
 async def _row(workspace: Workspace, one: Expectation) -> Row:
+    problem = one.problem
+    if not problem and one.agent not in workspace.agents.by_name:
+        problem = unknown("agent", one.agent, workspace.agents.by_name)
+    if not problem and one.tool not in workspace.registry:
+        known = permissions_of(workspace, workspace.session(one.agent))
+        names = [*workspace.registry.ids(), *known]
+        problem = "" if one.tool in known else unknown("tool or permission", one.tool, names)
+    if problem:
+        return _wrong(one, problem)
     try:
-        call = await wanted(workspace, one.agent, one.tool, one.arguments(), one.argument)
+        return await _judged(workspace, one)
     except ToolwrightError as error:
-        return Row(expected=one, call=None, verdict=Verdict(action="error"), why=str(error))
+        return _wrong(one, str(error))
+
+
+async def _judged(workspace: Workspace, one: Expectation) -> Row:
+    if one.tool in workspace.registry:
+        call = Wanted(agent=one.agent, permission=workspace.registry[one.tool].permission, requests=())
+        found = verdict(workspace.agents, call)
+        if found.action == "hidden":
+            return Row(expected=one, call=call, verdict=found, why=f"{one.tool} is not offered to {one.agent}")
+        if one.action == "hidden" and not one.argument:
+            offered = Verdict(action="offered")
+            return Row(expected=one, call=None, verdict=offered, why=f"{one.tool} is offered to {one.agent}")
+        arguments = arguments_for(one.tool, one.argument)
+    else:
+        arguments = {}
+    call = await wanted(workspace, one.agent, one.tool, arguments, one.argument)
     found = verdict(workspace.agents, call)
-    if call.error is not None and found.action not in ("hidden", "deny"):
-        return Row(expected=one, call=None, verdict=Verdict(action="error"), why=str(call.error))
-    return Row(expected=one, call=call, verdict=found, why=_why(found, one))
+    if call.error is not None and not isinstance(call.error, PermissionDenied):
+        return _wrong(one, str(call.error))
+    return Row(expected=one, call=call, verdict=found, why=_why(found, call))
 
 
-def _why(found: Verdict, one: Expectation) -> str:
-    if found.action == "hidden":
-        return f"{one.tool} is not offered to {one.agent}"
+def _wrong(one: Expectation, why: str) -> Row:
+    return Row(expected=one, call=None, verdict=Verdict(action=""), why=why)
+
+
+def _why(found: Verdict, call: Wanted) -> str:
+    if call.error is not None:
+        return str(call.error)
     if found.rule is None:
-        return "no rule fits" if found.action == "ask" else "it asks for nothing"
+        return "no rule fits" if found.action == "ask" else "it needs no permission"
     return f"`{found.rule}` {found.rule.source}".rstrip()
 
 
