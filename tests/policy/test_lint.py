@@ -73,6 +73,14 @@ def test_the_rules_of_an_agent_are_looked_at_too(tw: Tw, project: Path) -> None:
     assert (found["kind"], found["rule"]) == ("shadowed", "bash rm *: deny")
 
 
+def test_an_agent_in_a_file_of_its_own_is_looked_at_too(tw: Tw, project: Path) -> None:
+    file = project / ".toolwright/agent/helper.md"
+    file.parent.mkdir(parents=True)
+    file.write_text('---\npermission:\n  bash:\n    "rm *": deny\n    "*": ask\n---\nHelp.\n')
+    [found] = tw("permission", "lint", "--json", "--trust").json
+    assert (found["kind"], found["rule"], found["file"]) == ("shadowed", "bash rm *: deny", str(file.resolve()))
+
+
 @pytest.mark.parametrize(
     "permission",
     [

@@ -102,3 +102,34 @@ def test_an_exported_session_is_a_test_of_its_own(
 
 def test_a_session_that_is_not_there_is_named(tw: Tw) -> None:
     assert tw("session", "replay", "ses_nothing").code == 2
+
+
+def test_what_a_subagent_and_a_batch_did_is_played_too(tw: Tw, project: Path) -> None:
+    (project / "a.txt").write_text("one\n")
+    (project / "toolwright.json").write_text(json.dumps({"experimental": {"batch_tool": True}}))
+    task = {"description": "Change it", "prompt": "Change a.txt", "subagent_type": "general"}
+    batch = [
+        {"tool": "write", "parameters": {"filePath": "b.txt", "content": "b\n"}},
+        {"tool": "read", "parameters": {"filePath": "a.txt"}},
+    ]
+    steps = [
+        {"tools": [{"name": "batch", "args": {"tool_calls": batch}}]},
+        {"tools": [{"name": "task", "args": task}]},
+        {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "two"}}]},
+        {"text": "Changed."},
+        {"text": "Done."},
+    ]
+    script = project.parent / "script.json"
+    script.write_text(json.dumps(steps))
+    outcome = tw("run", "Do it", "--model", f"scripted/{script}", "--yes", "--trust")
+    assert outcome.code == 0, outcome.err
+    [session] = tw("session", "list", "--json").json
+    assert tw("session", "replay", session["id"], "--json", "--trust").json == {"same": True, "calls": 2}
+    turns = tw("session", "script", session["id"]).json["turns"]
+    assert [[call["name"] for call in turn.get("tools", [])] for turn in turns] == [
+        ["batch"],
+        ["task"],
+        ["edit"],
+        [],
+        [],
+    ]

@@ -59,8 +59,11 @@ def place(rule: Rule) -> tuple[str, int]:
 
 
 def is_written(rule: Rule) -> bool:
-    """Whether somebody wrote the rule into a file or a variable; the program's own are not theirs to correct."""
-    return place(rule)[1] > 0
+    """Whether somebody wrote the rule into a file or a variable; the program's own are not theirs to correct.
+
+    The rules of an agent in Markdown have no line.
+    """
+    return place(rule)[1] > 0 or rule.source.endswith(".md")
 
 
 def lint(agents: Agents, sources: Sequence[Source] = (), tools: Iterable[str] = ()) -> list[Finding]:
