@@ -12,6 +12,7 @@ from toolwright.policy.judging import Verdict, Wanted, permissions_of, verdict, 
 from toolwright.policy.lint import is_written
 from toolwright.record import record
 from toolwright.tool import Action
+from toolwright.wildcard import matches
 from toolwright.workspace import Workspace
 
 _FLIPPED: dict[Action, Action] = {"allow": "deny", "ask": "allow", "deny": "allow"}
@@ -105,16 +106,34 @@ def unmet(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
 def survivors(agents: Agents, rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
     """The rules that could say the opposite without any row failing."""
     judged = [row for row in rows if row.call is not None and row.passed]
-    return [rule for rule in rules if not _is_seen(agents_with(agents, _flip(rule)), judged)]
+    return [rule for rule in rules if not _is_seen(agents, rule, [row for row in judged if _concerns(rule, row)])]
 
 
-def _is_seen(agents: Agents, rows: Sequence[Row]) -> bool:
-    return any(verdict(agents, row.call).action != row.expected.action for row in rows if row.call is not None)
+def _concerns(rule: Rule, row: Row) -> bool:
+    """Whether a rule, or its opposite, fits anything that a row asks for."""
+    call, both = row.call, (rule, _flipped(rule))
+    if call is None:
+        return False
+    decides_offer = rule.pattern == "*" or row.expected.action == "hidden"
+    if decides_offer and call.permission and matches(call.permission, rule.permission):
+        return True
+    return any(
+        matches(request.permission, rule.permission) and any(one.fits(pattern) for one in both)
+        for request in call.requests
+        for pattern in (*request.patterns, *request.implied)
+    )
 
 
-def _flip(rule: Rule) -> Callable[[Rule], Rule]:
-    flipped = replace(rule, action=_FLIPPED[rule.action])
-    return lambda one: flipped if one == rule and one.source == rule.source else one
+def _is_seen(agents: Agents, rule: Rule, rows: Sequence[Row]) -> bool:
+    if not rows:
+        return False
+    flipped = _flipped(rule)
+    changed = agents_with(agents, lambda one: flipped if one.source == rule.source and one == rule else one)
+    return any(verdict(changed, row.call).action != row.expected.action for row in rows if row.call is not None)
+
+
+def _flipped(rule: Rule) -> Rule:
+    return replace(rule, action=_FLIPPED[rule.action])
 
 
 def agents_with(agents: Agents, change: Callable[[Rule], Rule]) -> Agents:
