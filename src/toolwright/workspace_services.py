@@ -65,6 +65,7 @@ class Services:
     truncator: Truncator
     inbox: Inbox
     trusted: bool
+    closed: bool
     keep: bool
     given_store: Store | None
     model: "str | Model"
