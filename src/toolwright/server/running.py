@@ -17,7 +17,8 @@ from toolwright.record import record
 from toolwright.server.app import Application
 from toolwright.server.guard import Guard
 from toolwright.server.secret import Secret, leave_note
-from toolwright.server.serving import Serving
+from toolwright.server.serving import Serving, answered_later
+from toolwright.workspace import Workspace
 
 PORT = 4096
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -47,7 +48,11 @@ async def serve(options: Options) -> None:
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
     guard = Guard(secret=options.secret, hosts=_hosts(options, port), port=port, origins=frozenset(options.origins))
-    serving = Serving(options.folders, protected=options.secret is not None, trust=options.trust)
+
+    def make(folder: Path) -> Workspace:
+        return Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
+
+    serving = Serving(options.folders, make, protected=options.secret is not None)
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"unix:{options.socket}" if options.socket else f"http://{host}:{port}"
     note = leave_note(options.environment, port, url, options.secret) if not options.socket else None
@@ -118,7 +123,7 @@ def _hosts(options: Options, port: int) -> frozenset[str]:
     if options.socket:
         return frozenset()
     names = {"127.0.0.1", "localhost", "[::1]", *options.allowed_hosts}
-    if options.host not in ("0.0.0.0", "::"):
+    if options.host not in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
         names.add(f"[{options.host}]" if ":" in options.host else options.host)
     hosts = {f"{name.lower()}:{port}" for name in names}
     return frozenset(hosts | {name.lower() for name in names} if port == 80 else hosts)

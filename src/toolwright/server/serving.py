@@ -1,7 +1,7 @@
 """A server at work: its folders, who listens, and what is under way."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 class Serving:
     """Everything the routes share."""
 
-    def __init__(self, folders: Sequence[Path], *, protected: bool = True, trust: bool = False) -> None:
+    def __init__(self, folders: Sequence[Path], make: Callable[[Path], Workspace], *, protected: bool = True) -> None:
         loop = asyncio.get_running_loop()
         self.protected = protected
         """Whether clients have to bring the secret."""
@@ -28,17 +28,13 @@ class Serving:
             "whole": Channel("whole", loop.call_later),
             "deltas": Channel("deltas", loop.call_later),
         }
-        self.trust = trust
-        self.projects = Projects(folders=folders, make=self._make, opened=self._follow)
+        self.projects = Projects(folders=folders, make=make, opened=self._follow)
         self.statuses: dict[str, dict[str, Json]] = {}
         """What the sessions of each folder are doing; those at rest are not in it."""
         self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
         """What a terminal client is asked to do, for one that fetches it."""
         self.ending = False
         self._tasks: set[asyncio.Task[Any]] = set()
-
-    def _make(self, folder: Path) -> Workspace:
-        return Workspace(folder, answer=_later, client="app", keep=True, trust=self.trust)
 
     def _follow(self, workspace: Workspace) -> None:
         directory = str(workspace.directory)
@@ -111,5 +107,5 @@ class Serving:
         await self.projects.close()
 
 
-def _later(_: Question) -> None:
+def answered_later(_: Question) -> None:
     """Every answer comes by a request, in its own time."""

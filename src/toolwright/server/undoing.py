@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from toolwright.diff import counts, unified
+from toolwright.files.body import Body, body_at
 from toolwright.files.journal import Entry
 from toolwright.messages import Message
 from toolwright.parts import ToolPart
@@ -64,16 +66,24 @@ def turn_changes(workspace: Workspace, session: Session, message_id: str) -> lis
             by_path.setdefault(entry.path, []).append(entry)
     images = workspace.files.journal.images
 
-    def text(name: str | None) -> str:
-        body = None if name is None else images.body(name, None)
+    def text(name: str | None, path: str) -> str:
+        # The newest content is on disk alone.
+        body = None if name is None else images.body(name, _present(path))
         return body.decode("utf-8", "replace") if isinstance(body, bytes) else ""
 
     changes = []
     for path, entries in by_path.items():
-        before, after = text(entries[0].before), text(entries[-1].after)
+        before, after = text(entries[0].before, path), text(entries[-1].after, path)
         additions, deletions = counts(before, after)
         changes.append(FileChange(file=path, before=before, after=after, additions=additions, deletions=deletions))
     return changes
+
+
+def _present(path: str) -> Body:
+    try:
+        return body_at(Path(path))
+    except OSError:
+        return None
 
 
 def _turn(messages: Sequence[Message], message_id: str) -> list[Message]:

@@ -23,7 +23,7 @@ class Waiting(Response):
         super().__init__(None, 200, {"cache-control": "no-store"}, "application/json")
         self._task, self._shown = task, shown
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         while not self._task.done():

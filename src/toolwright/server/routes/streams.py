@@ -57,7 +57,7 @@ class EventStream(Response):
         super().__init__(None, 200, _HEADERS, "text/event-stream")
         self._channel, self._directory, self._last = channel, directory, last
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         listener = self._channel.join(self._directory, self._last)
