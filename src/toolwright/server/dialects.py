@@ -72,10 +72,26 @@ class Teller:
                 return
             self._shown.add(part.id)
         else:
+            rest = self._rest_of(part.id)
             self._forget(part.id)
             if isinstance(part, TextPart | ReasoningPart) and (part.time is not None and part.time.end is None):
                 self._writing[part.id] = Writing(directory, part, text=part.text)
+            if rest and self.dialect == "deltas":
+                self._tell_delta(directory, part, rest)
+            elif rest:
+                whole = {"part": part, "delta": rest}
+                self.tell(directory, {"type": PartUpdated.type, "properties": whole}, part.id)
+                return
         self.tell(directory, payload_of(event, directory), part.id)
+
+    def _rest_of(self, part_id: str) -> str:
+        """What has been written of a text and not told yet."""
+        writing = self._writing.get(part_id)
+        return "".join(writing.pieces) if writing else ""
+
+    def _tell_delta(self, directory: str, part: Part, delta: str) -> None:
+        keys = {"session_id": part.session_id, "message_id": part.message_id, "part_id": part.id}
+        self.tell(directory, payload_of(PartDelta(**keys, field="text", delta=delta), directory), "")
 
     def _forget(self, part_id: str) -> None:
         self._writing.pop(part_id, None)
@@ -104,10 +120,7 @@ class Teller:
             return
         writing.pieces = []
         if self.dialect == "deltas":
-            told = PartDelta(
-                session_id=part.session_id, message_id=part.message_id, part_id=part.id, field="text", delta=delta
-            )
-            self.tell(writing.directory, payload_of(told, writing.directory), "")
+            self._tell_delta(writing.directory, part, delta)
             return
         writing.text += delta
         whole = {"part": replace(part, text=writing.text), "delta": delta}
