@@ -33,7 +33,7 @@ ELSEWHERE = re.compile(
 OPTIONAL = {
     "autoupdate", "small_model", "username", "description", "prompt", "path", "cost", "tokens", "model", "summary",
     "patch", "diff", "key", "url", "subtask", "body", "revert", "vcs", "branch", "metadata", "permission", "agent",
-    "apiKey", "fake0", "default_branch", "hidden", "temperature", "topP", "color", "total", "snapshot", "text", "time", "reason",
+    "apiKey", "$schema", "fake0", "default_branch", "hidden", "temperature", "topP", "color", "total", "snapshot", "text", "time", "reason",
 }  # fmt: skip
 """Keys that an answer may do without in the contract."""
 
