@@ -1,7 +1,7 @@
 """What happened as clients hear it: events as text, made once for all who listen the same way."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -50,7 +50,9 @@ def payload_of(event: Event, directory: str) -> Json:
             diff = [relative_change(change, directory) for change in event.diff]
             return {"type": event.type, "properties": {"sessionID": event.session_id, "diff": diff}}
         case PermissionAsked():
-            return {"type": event.type, "properties": to_json(event)}
+            asked = to_json(event)
+            asked["metadata"] = shown_metadata(event.permission, event.patterns, asked["metadata"])
+            return {"type": event.type, "properties": asked}
         case _:
             return {"type": event.type, "properties": event}
 
@@ -58,3 +60,10 @@ def payload_of(event: Event, directory: str) -> Json:
 def relative_change(change: Mapping[str, Any], directory: str) -> Json:
     """The change of a file, named from the folder as clients show it."""
     return {**change, "file": str(change["file"]).removeprefix(f"{directory}/")}
+
+
+def shown_metadata(permission: str, patterns: Sequence[str], metadata: Json) -> Json:
+    """What a dialog shows: clients take the file of an edit from here, also where a command would write it."""
+    if permission == "edit" and "filepath" not in metadata and patterns:
+        return {**metadata, "filepath": str(patterns[0]), "diff": metadata.get("diff", "")}
+    return metadata

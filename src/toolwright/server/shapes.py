@@ -10,6 +10,7 @@ from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.connect import find_key
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
+from toolwright.server.frames import shown_metadata
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
@@ -57,7 +58,7 @@ def question_json(question: Question) -> Json:
         "permission": question.permission,
         "patterns": list(question.patterns),
         "always": list(question.always),
-        "metadata": to_json(dict(question.metadata)),
+        "metadata": shown_metadata(question.permission, question.patterns, to_json(dict(question.metadata))),
         "tool": tool,
         "call": {
             "tool": question.tool,
