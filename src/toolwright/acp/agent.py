@@ -28,6 +28,7 @@ Json = dict[str, Any]
 NO_MODEL = -32000
 NOT_FOUND = -32002
 PAGE = 50
+ANNOUNCED_AFTER = 0.05
 _STOPS = {"length": "max_tokens", "content-filter": "refusal"}
 
 
@@ -208,6 +209,8 @@ class Agent:
         return list(dict.fromkeys([chosen, *(f"{one['id']}/{model}" for one in ready for model in one["models"])]))
 
     def _announce(self, session_id: str) -> None:
+        if session_id not in self._sessions:
+            return
         workspace = self._sessions[session_id][0]
         commands = [
             {"name": one.name, "description": one.description or one.name}
@@ -222,7 +225,8 @@ class Agent:
         self._require_model(workspace)
         session = workspace.sessions.create()
         state = self._hold(workspace, session)
-        asyncio.get_running_loop().call_soon(self._announce, session.id)
+        # The editor has to know the session before it hears of it.
+        asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, session.id)
         return {"sessionId": session.id, **state}
 
     async def _found(self, params: Json) -> tuple[Workspace, str]:
