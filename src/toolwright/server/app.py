@@ -14,6 +14,7 @@ from toolwright.server.asking import Ask
 from toolwright.server.guard import Guard, Receive, Scope, Send
 from toolwright.server.refusal import Refusal, busy, refusal_of
 from toolwright.server.routes.all import TABLE
+from toolwright.server.routes.page import login
 from toolwright.server.serving import Serving
 from toolwright.session.turns import SessionBusy
 from toolwright.wire import json_text, to_json
@@ -48,7 +49,8 @@ class Application:
             release = self.guard.begin(scope)
             response = await self._answer(scope, receive)
         except Refusal as refusal:
-            response = _json(refusal.to_json(), refusal.status, refusal.headers)
+            wants_page = refusal.status == 401 and scope["path"] == "/" and _accepts_html(scope)
+            response = login() if wants_page else _json(refusal.to_json(), refusal.status, refusal.headers)
         except Exception:
             if ended:
                 raise
@@ -93,6 +95,10 @@ class Application:
         if request.method not in ("GET", "HEAD") and not self.quiet:
             peer = request.client.host if request.client else "-"
             print(f"{peer} {request.method} {path} {' '.join(ids.values())}".rstrip(), file=sys.stderr)
+
+
+def _accepts_html(scope: Scope) -> bool:
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def _json(value: Any, status: int, headers: dict[str, str]) -> Response:

@@ -31,6 +31,13 @@ async def part(ask: Ask) -> Any:
     return _file(ask.ids["name"])
 
 
+def login() -> Response:
+    """The page with one field, for who comes without the secret."""
+    response = _file("login.html")
+    response.status_code = 401
+    return response
+
+
 def _file(name: str) -> Response:
     path = FOLDER / name
     if "/" in name or path.suffix not in _KINDS or not path.is_file():
