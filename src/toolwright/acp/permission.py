@@ -12,7 +12,11 @@ def request_of(question: Question, root: str, directory: str) -> Json:
     """What `session/request_permission` is sent for a question; the exact rule of an `always` is in its name."""
     options = [{"optionId": "once", "kind": "allow_once", "name": "Allow once"}]
     options += [
-        {"optionId": f"always:{at}", "kind": "allow_always", "name": f"Always allow {question.permission} `{pattern}` here"}
+        {
+            "optionId": f"always:{at}",
+            "kind": "allow_always",
+            "name": f"Always allow {question.permission} `{pattern}` here",
+        }
         for at, pattern in enumerate(question.always)
     ]
     options.append({"optionId": "reject", "kind": "reject_once", "name": "Reject"})

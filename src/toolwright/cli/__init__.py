@@ -7,6 +7,7 @@ COMMANDS = {
     "run": "give an agent a prompt and watch it work",
     "session": "list, show, copy and delete sessions; take their changes back",
     "serve": "serve sessions over HTTP, for a browser and for other clients",
+    "attach": "give a prompt to a server that runs elsewhere",
     "acp": "work as the agent of an editor, over the Agent Client Protocol",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
