@@ -33,7 +33,7 @@ function drawSessions() {
         {},
         el(
           "button",
-          { type: "button", "aria-current": one.id === state.current, onclick: () => select(one.id) },
+          { type: "button", "aria-current": String(one.id === state.current), onclick: () => select(one.id) },
           one.title,
           waiting.has(one.id) ? el("span", { class: "badge" }, "waits") : state.status[one.id] ? el("span", { class: "badge" }, "works") : null,
         ),
