@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test attack demo bench lock clean
+.PHONY: check format lint types layers fast test attack demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -29,24 +31,40 @@ fast: $(READY)
 test: lint types layers
 	$(BIN)/pytest -n 2
 
-# The attacks of tests/attacks in their long form.
+# The long forms of the attacks, with a budget of time and a seed.
+SECONDS ?= 120
+SEED ?= 1
 attack: $(READY)
 	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
-demo: $(READY)
-	$(BIN)/tw demo
+demo: $(INSTALLED)
+	@$(BIN)/tw demo
+
+bare:
+	$(PYTHON) .ci/bare
 
 bench: $(READY)
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/door.py
 
-# Everything a developer needs, at the versions of requirements.lock, in a virtual environment of its own.
+# What a user has: toolwright and the four packages it needs, in a virtual environment of its own.
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with: make demo PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing toolwright and the four packages it needs into $(VENV); this takes some seconds."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --no-compile -e .
+	@touch $@
+
+# Everything a developer needs, at the versions of requirements.lock.
 $(READY): pyproject.toml requirements.lock
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q src
-	touch $@
+	@echo "Installing the developers' tools into $(VENV); this takes a minute."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install -r requirements.lock
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
+	@touch $(INSTALLED) $@
 
 lock: $(READY)
 	$(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes \

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -325,17 +325,17 @@ async def measure_storage() -> None:
                 keys = new_part("ses_0", message.id)
                 storage.put_part(ToolPart(**keys, call_id=f"call_{number}_{call}", tool="read", state=state))
         await storage.settled()
-        timed(f"{PARTS:,} parts loaded", 250, lambda: storage.messages("ses_0"))
-        timed(f"the newest {PAGE} messages", 20, lambda: storage.messages("ses_0", PAGE))
-        timed(f"{SESSIONS:,} sessions listed", 10, lambda: storage.sessions("p"))
+        await timed(f"{PARTS:,} parts loaded", 250, lambda: storage.messages("ses_0"))
+        await timed(f"the newest {PAGE} messages", 20, lambda: storage.messages("ses_0", PAGE))
+        await timed(f"{SESSIONS:,} sessions listed", 10, lambda: storage.sessions("p"))
         await storage.close()
 
 
-def timed(name: str, target: float, action: Any) -> None:
+async def timed(name: str, target: float, action: Callable[[], Awaitable[object]]) -> None:
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
-        action()
+        await action()
         best = min(best, (time.perf_counter() - started) * 1000)
     print(f"{name:28} {best:12.1f} ms   target {target:g} ms")
 

@@ -29,6 +29,9 @@ class HostedContext(ToolContext):
     def hides(self, permission: str) -> bool:
         return bool(self.host.hides(permission))
 
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return tuple(self.host.rules_about(permission))
+
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         self.host.progress(title, metadata or {})
 

@@ -17,7 +17,7 @@ from toolwright.testing import make_workspace
 async def test_a_workspace_answers_a_prompt_in_a_session_of_its_own(project: Path) -> None:
     workspace = make_workspace(project, model=ScriptedModel(says("Hello.")))
     assert (await workspace.prompt("Hi")).text == "Hello."
-    assert len(workspace.sessions.listed()) == 1
+    assert len(await workspace.sessions.listed()) == 1
     await workspace.close()
 
 
@@ -35,7 +35,7 @@ async def test_the_chosen_small_model_writes_the_title(project: Path) -> None:
         await stage.prompt("Hi")
         await stage.workspace.titles.settled()
         assert stage.session.conversation.info.title == "A small title"
-        assert stage.workspace.sessions.info(stage.session.id).title == "A small title"
+        assert (await stage.workspace.sessions.info(stage.session.id)).title == "A small title"
 
 
 async def test_a_subagent_and_a_named_session_get_no_title(project: Path) -> None:
@@ -72,7 +72,7 @@ async def test_closing_leaves_no_thread_behind(project: Path) -> None:
 
 async def test_todos_of_a_workspace_that_keeps_nothing_are_in_memory(project: Path) -> None:
     async with opened(project, keep=False) as stage:
-        assert stage.workspace.todos.of("ses_1") == []
+        assert await stage.workspace.todos.of("ses_1") == []
 
 
 async def test_planning_and_back_by_the_users_word(project: Path) -> None:

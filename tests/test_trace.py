@@ -18,8 +18,8 @@ from toolwright.models.scripted import Turn
 from toolwright.testing import ScriptedModel, make_workspace
 
 PACKAGE = str(Path(toolwright.__file__).parent)
-CALL = (25, 85)
-STEP = (47, 177)
+CALL = (26, 79)
+STEP = (51, 188)
 
 
 class Trace:

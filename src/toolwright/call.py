@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -42,12 +43,23 @@ class Caller:
 
         What is raised all the same: that the call was cancelled, and that an answerer gave no answer.
         """
+        if self.registry.finders and call.tool not in self.registry:
+            call = await self._looked_for(call)
+        registry = self.registry
+        if registry.refresh is not None and call.tool not in registry.fixed:
+            await registry.refresh()
         tool, call = self.found(call)
+        began = time.monotonic()
+        log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
             try:
-                await order.wait_for_earlier(place)
+                if order.is_shared:
+                    await order.wait_for_earlier(place)
                 journal.running(call)
-                result = await self._hooked(tool, call, ctx)
+                if self.hooks:
+                    result = await self._hooked(tool, call, ctx)
+                else:
+                    result = await self._outcome(tool, ctx, self._run(tool, call, ctx))
             except asyncio.CancelledError:
                 stopped = ToolError(f"The call was stopped: {ctx.abort.reason or 'the turn was aborted'}.", "aborted")
                 result = Result.failed(stopped)
@@ -58,7 +70,17 @@ class Caller:
                 await journal.finished(call, Result.failed(ToolError(str(error), "rejected")))
                 raise
             await journal.finished(call, result)
+            how = result.error.kind if result.error else "done"
+            log.debug("%s has ended as %s after %.0f ms: %s", tool.id, call.id, (time.monotonic() - began) * 1000, how)
             return result
+
+    async def _looked_for(self, call: Call) -> Call:
+        """The call of a tool that is not known, after everybody was asked for it; why nobody has it may be known."""
+        try:
+            await self.registry.find(call.tool)
+        except ToolError as error:
+            return invalid(call.id, call.tool, error)
+        return call
 
     def found(self, call: Call) -> tuple[Tool, Call]:
         """The tool, and the call under its right name; one of an unknown tool becomes a call of `invalid`."""
@@ -73,9 +95,6 @@ class Caller:
         return tool, call if tool.id == call.tool else replace(call, tool=tool.id)
 
     async def _hooked(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
-        if not self.hooks:
-            return await self._outcome(tool, ctx, self._run(tool, call, ctx))
-
         def innermost(call: Call) -> Awaitable[Result]:
             return self._outcome(tool, ctx, self._run(tool, call, ctx))
 

@@ -88,9 +88,23 @@ class WrongAnswer(UsageError):
     """Whoever answers has returned something that is no answer: a mistake in the program around us."""
 
 
-def always_say(reply: Reply) -> Answerer:
+@record(frozen=True, slots=True)
+class AlwaysSay:
     """The same answer to every permission; choices are declined, because there is nothing to choose by."""
-    return lambda question: reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
+
+    reply: Reply
+
+    def __call__(self, question: Question) -> Reply:
+        return self.reply if question.kind == "permission" else Reply(kind="reject", message=NOBODY)
+
+
+def always_say(reply: Reply) -> Answerer:
+    return AlwaysSay(reply)
+
+
+def is_attended(answer: Answerer | None) -> bool:
+    """Whether a question that has no fixed answer can be put to anybody."""
+    return answer is not None and not isinstance(answer, AlwaysSay)
 
 
 @record(slots=True)
@@ -105,7 +119,7 @@ class Inbox:
     @property
     def attended(self) -> bool:
         """Whether anybody can be asked at all."""
-        return self.answer is not None
+        return is_attended(self.answer)
 
     @property
     def pending(self) -> list[Question]:

@@ -31,6 +31,8 @@ class CallOrder:
     """The calls of one session that are under way, in the order they came."""
 
     _places: dict[str, Place] = field(default_factory=dict[str, Place])
+    is_shared: bool = False
+    """Whether more than one call is in line."""
 
     @contextmanager
     def place(self, tool: Tool, call: Call, parent: str = "") -> Iterator[Place]:
@@ -40,16 +42,16 @@ class CallOrder:
             yield place
             return
         self._places[call.id] = place
+        self.is_shared = len(self._places) > 1
         try:
             yield place
         finally:
             self._places.pop(call.id, None)
+            self.is_shared = len(self._places) > 1
             place.done.set()
 
     async def wait_for_earlier(self, place: Place) -> None:
         """Return when every earlier call that this one could disturb is done."""
-        if len(self._places) < 2:
-            return
         above = set(self._above(place))
         for earlier in list(self._places.values()):
             if earlier is place:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 else:
     from dataclasses import _FIELD, MISSING, Field, FrozenInstanceError, field
     from operator import attrgetter
+    from reprlib import recursive_repr
     from types import SimpleNamespace
 
     _NO_DEFAULT = object()
@@ -136,6 +137,7 @@ else:
     def _stored(name, value, frozen):
         return f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}"
 
+    @recursive_repr()
     def _repr(self):
         shown = (f"{one.name}={getattr(self, one.name)!r}" for one in self.__dataclass_fields__.values() if one.repr)
         return f"{type(self).__qualname__}({', '.join(shown)})"

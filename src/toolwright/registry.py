@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
@@ -54,6 +55,12 @@ class Registry:
     version: int = 0
     """Counts the changes, so that others can tell whether what they remember still holds."""
     clashes: list[Clash] = field(default_factory=list[Clash])
+    finders: list[Callable[[str], Awaitable[None]]] = field(default_factory=list[Callable[[str], Awaitable[None]]])
+    """Each may add a tool that is called and not known, such as one of a server that has not been started."""
+    fixed: frozenset[str] = frozenset()
+    """The ids that stay what they are: a call of one needs no look at what may have changed."""
+    refresh: Callable[[], Awaitable[None]] | None = None
+    """Looks for tools that have come, changed or gone; awaited before a list is made and a tool is looked up."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
     _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
@@ -65,8 +72,9 @@ class Registry:
             kept = self._sources.setdefault(source.id, source)
             if kept is not source:
                 clash = Clash(id=source.id, origin=source.origin, kept=kept.origin)
-                self.clashes.append(clash)
-                log.warning("%s", clash)
+                if clash not in self.clashes:
+                    self.clashes.append(clash)
+                    log.warning("%s", clash)
 
     def register(self, tool: Tool) -> None:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
@@ -80,6 +88,12 @@ class Registry:
             self._sources.pop(tool_id, None)
             self._loaded.pop(tool_id, None)
         self._changed()
+
+    async def find(self, tool_id: str) -> None:
+        """Have a tool looked for that is not known. ToolError if it is clear whose it is, and it cannot be had."""
+        for finder in self.finders:
+            if not self._like(tool_id):
+                await finder(tool_id)
 
     def _changed(self) -> None:
         self._by_model.clear()
@@ -96,11 +110,13 @@ class Registry:
 
     def __getitem__(self, tool_id: str) -> Tool:
         """The tool of that name, in any case, loaded if it was not yet; otherwise UnknownTool."""
+        loaded = self._loaded.get(tool_id)
+        if loaded is not None:
+            return loaded
         found = self.name(tool_id)
-        loaded = self._loaded.get(found)
-        if loaded is None:
-            loaded = self._loaded[found] = self._sources[found].load()
-        return loaded
+        if found not in self._loaded:
+            self._loaded[found] = self._sources[found].load()
+        return self._loaded[found]
 
     def name(self, tool_id: str) -> str:
         """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""
@@ -125,8 +141,9 @@ class Registry:
         return tool_id in self._sources and self[tool_id].pinned
 
     def _like(self, tool_id: str) -> list[str]:
-        """The ids that differ from this one in nothing but case."""
-        return [known for known in self._sources if known.lower() == tool_id.lower()]
+        """The ids that differ from this one in nothing but case, and in letters that no id has."""
+        wanted = plain_name(tool_id[: MAX_NAME + 1]).lower()
+        return [known for known in self._sources if known.lower() == wanted]
 
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
@@ -144,6 +161,8 @@ class Registry:
 
     async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
+        if self.refresh is not None:
+            await self.refresh()
         offered = [self[tool_id] for tool_id in self.offered(provider, model, agent)]
         return list(await asyncio.gather(*(_initialised(tool, agent) for tool in offered)))
 
@@ -155,6 +174,11 @@ class Registry:
         near = get_close_matches(shown.lower(), names, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are: {', '.join(names)}."
         return f"There is no tool {shown!r}. {hint}"
+
+
+def plain_name(name: str) -> str:
+    """A name as every provider takes it: what is no letter, digit, _ or - is _, and a letter is first."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-0123456789")
 
 
 def shown_name(tool_id: str) -> str:

@@ -25,11 +25,6 @@ class PathPattern(str):
         self.aliases = tuple(dict.fromkeys(aliases))
         return self
 
-    @property
-    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Everything a rule may be matched against: with the shown text, all that tells two patterns apart."""
-        return self.spellings, self.aliases
-
 
 class HostPattern(PathPattern):
     """A web address as a permission pattern that only a rule which spells its host may allow."""
@@ -47,6 +42,23 @@ class HostPattern(PathPattern):
         return any(re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", rule, re.IGNORECASE) for host in self.hosts)
 
 
+READ = "(read) "
+"""Stands before the pattern of an approval that is for reading alone."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Below:
+    """A folder whose content is touched as a whole, or somewhere in it."""
+
+    folder: PathPattern
+    names: tuple[str, ...] = ()
+    """What is in it now, from there."""
+    complete: bool = True
+    """Whether those are all the names there are."""
+    certain: bool = True
+    """Whether all of it is touched, or only something in it, nobody knows what."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Request:
     """One permission a call needs. All requests of a call are judged before anything is asked or done."""
@@ -58,10 +70,20 @@ class Request:
     """The patterns that a lasting approval would store; empty where none may be offered."""
     implied: tuple[str, ...] = ()
     """Judged like `patterns` but not shown: what the shown text really comes down to."""
+    exact: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Patterns that only an approval of one text covers, with that text; none does where it is empty."""
+    only_read: tuple[str, ...] = ()
+    """Of the patterns, those that are read and not changed, for which an approval to read is enough."""
+    suspected: tuple[str, ...] = ()
+    """What may be done but need not be: counts only where a rule speaks of it by name, and then asks."""
+    below: tuple[Below, ...] = ()
+    """Folders with all that is in them."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What helps a person to decide, such as the difference an edit makes; it decides nothing itself."""
     must_ask: bool = False
     """Set where not all of it could be understood: what the rules allow is asked about all the same."""
+    contained: bool = False
+    """Whether a complete box contains it: then what is not understood is asked about only where rules restrict."""
     title: str = ""
     """The call in one line, where its tool can say it better than its patterns."""
 

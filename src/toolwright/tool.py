@@ -176,6 +176,10 @@ class ToolContext(ABC):
         """Whether a rule denies this outright, so that tools under it are not even offered to the agent."""
 
     @abstractmethod
+    def rules_about(self, permission: str) -> "tuple[tuple[str, str, Action], ...]":
+        """Every rule about this: the permission it names, its pattern, its action. For walls, which must know all."""
+
+    @abstractmethod
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         """Show how the call is getting on: a new title, and metadata in place of the last ones."""
 
@@ -268,8 +272,13 @@ class Tool:
         Names may be those of Python; null for what may be left out, digits for a number and JSON in a string
         are read as what they mean.
         """
-        if self._fits_plainly(arguments):
-            return cast("Json", arguments)
+        if type(arguments) is dict and self.required <= arguments.keys():
+            # For most it takes no more than a look at the types to see that they fit.
+            for name, value in arguments.items():
+                if self.plain.get(name) is not type(value):
+                    break
+            else:
+                return cast("Json", arguments)
         signature, known = self.signature, self.parameters.get("properties", {})
         if signature is not None and isinstance(arguments, dict) and not arguments.keys() <= known.keys():
             arguments = signature.renamed(arguments)
@@ -285,15 +294,6 @@ class Tool:
         if problems:
             raise self._refusal(problems)
         return cast("Json", arguments)
-
-    def _fits_plainly(self, arguments: Any) -> bool:
-        """Whether it takes no more than a look at the types to see that the arguments fit, as it does for most."""
-        if type(arguments) is not dict or not self.required <= arguments.keys():
-            return False
-        for name, value in arguments.items():  # noqa: SIM110 - without one more frame on every call
-            if self.plain.get(name) is not type(value):
-                return False
-        return True
 
     def _refusal(self, problems: Sequence[Problem]) -> InvalidArguments:
         if self.format_problems is not None:

@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import re
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -181,15 +179,15 @@ class Truncator:
 
     def new_file(self, session_id: str = "") -> Path:
         """The name of an overflow file that does not exist yet; later ones sort after earlier ones."""
-        folder = self._folder_of(session_id)
-        make_folder(folder)
+        make_folder(self.folder)
         self._make_room()
-        return folder / new_id(FILE_PREFIX.rstrip("_"))
+        return self.folder / f"{new_id(FILE_PREFIX.rstrip('_'))}{_mark_of(session_id)}"
 
     def forget(self, session_id: str) -> None:
         """Delete the overflow files of a session that was deleted."""
-        if session_id:
-            shutil.rmtree(self._folder_of(session_id), ignore_errors=True)
+        for path, _ in self._outputs():
+            if session_id and path.name.endswith(_mark_of(session_id)):
+                path.unlink(missing_ok=True)
 
     def remove_old(self) -> int:
         """Delete overflow files that nobody has written for a week; the number that went."""
@@ -199,7 +197,6 @@ class Truncator:
             if status.st_mtime < oldest:
                 path.unlink(missing_ok=True)
                 removed += 1
-        self._remove_empty_folders()
         return removed
 
     def _make_room(self) -> None:
@@ -211,22 +208,15 @@ class Truncator:
                 path.unlink(missing_ok=True)
 
     def _outputs(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for parent, _, names in os.walk(self.folder):
-            for name in names:
-                path = Path(parent, name)
-                if name.startswith(FILE_PREFIX):
-                    with suppress(FileNotFoundError):
-                        yield path, path.lstat()
-
-    def _remove_empty_folders(self) -> None:
         for entry in os.scandir(self.folder) if self.folder.is_dir() else ():
-            if entry.is_dir(follow_symlinks=False):
-                with suppress(OSError):
-                    Path(entry.path).rmdir()
+            if entry.name.startswith(FILE_PREFIX):
+                with suppress(FileNotFoundError):
+                    yield Path(entry.path), entry.stat(follow_symlinks=False)
 
-    def _folder_of(self, session_id: str) -> Path:
-        plain = re.fullmatch(r"[A-Za-z0-9_-]{0,100}", session_id)
-        return self.folder / (session_id if plain else hashlib.sha256(os.fsencode(session_id)).hexdigest())
+
+def _mark_of(session_id: str) -> str:
+    """Ends the names of a session's files, so that they can go with it."""
+    return hashlib.sha256(os.fsencode(session_id)).hexdigest()[:12] if session_id else ""
 
 
 _SUCCESS = "The call succeeded, but its output"

@@ -86,9 +86,82 @@ def _reader(kind: Any) -> Read:
     if origin in (Union, types.UnionType):
         return _union_reader(arguments)
     if origin is tuple:
-        entry = _reader(arguments[0])
-        return lambda value: tuple(map(entry, value))
-    return lambda value: value
+        return _tuple_reader(_reader(arguments[0]))
+    if origin is Literal:
+        return _literal_reader(arguments)
+    if origin is dict and arguments[1] is not Any:
+        return _dict_reader(_reader(arguments[1]))
+    return _PLAIN_READERS.get(origin or kind, lambda value: value)
+
+
+def _unfit(value: Any, wanted: str) -> TypeError:
+    return TypeError(f"{str(value)[:40]!r} is not {wanted}")
+
+
+# One function for each plain type, because every field of every record that is read passes through one.
+
+
+def _text(value: Any) -> Any:
+    if type(value) is str:
+        return value
+    raise _unfit(value, "a text")
+
+
+def _truth(value: Any) -> Any:
+    if type(value) is bool:
+        return value
+    raise _unfit(value, "true or false")
+
+
+def _whole_number(value: Any) -> Any:
+    # Beyond this JSON numbers are no longer exact everywhere.
+    if type(value) is int and -(2**53) < value < 2**53:
+        return value
+    raise _unfit(value, "a whole number")
+
+
+def _number(value: Any) -> Any:
+    if type(value) in (int, float) and -1e300 < value < 1e300:
+        return value
+    raise _unfit(value, "a number")
+
+
+def _mapping(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value
+    raise _unfit(value, "an object")
+
+
+_PLAIN_READERS: dict[Any, Read] = {str: _text, bool: _truth, int: _whole_number, float: _number, dict: _mapping}
+
+
+def _literal_reader(values: tuple[Any, ...]) -> Read:
+    known = frozenset(values)
+
+    def read(value: Any) -> Any:
+        if type(value) is str and value in known:
+            return value
+        raise _unfit(value, f"one of {', '.join(values)}")
+
+    return read
+
+
+def _tuple_reader(entry: Read) -> Read:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise _unfit(value, "a list")
+        return tuple(map(entry, value))
+
+    return read
+
+
+def _dict_reader(entry: Read) -> Read:
+    def read(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise _unfit(value, "an object")
+        return {key: entry(one) for key, one in value.items()}
+
+    return read
 
 
 def _record_reader(kind: Any) -> Read:
@@ -104,7 +177,14 @@ def _record_reader(kind: Any) -> Read:
         for wire in required:
             if wire not in value:
                 raise ValueError(f"{kind.__name__} lacks {wire}")
-        return kind(**{name: reader(value[wire]) for name, wire, reader in readers if wire in value})
+        found = {}
+        for name, wire, reader in readers:
+            if wire in value:
+                try:
+                    found[name] = reader(value[wire])
+                except (TypeError, ValueError) as error:
+                    raise type(error)(f"{wire}: {error}") from None
+        return kind(**found)
 
     return read
 
@@ -117,9 +197,11 @@ def _union_reader(arguments: tuple[Any, ...]) -> Read:
     tag, by_tag = _tagged(records)
 
     def read(value: Any) -> Any:
-        if not isinstance(value, Mapping) or value.get(tag) not in by_tag:
+        name = value.get(tag) if isinstance(value, Mapping) else None
+        reader = by_tag.get(name) if isinstance(name, str) else None
+        if reader is None:
             raise ValueError(f"{tag} is none of {', '.join(by_tag)}")
-        return by_tag[value[tag]](value)
+        return reader(value)
 
     return read
 

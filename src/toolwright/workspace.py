@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,12 +17,14 @@ from toolwright.config.trust import is_trusted
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
+from toolwright.extensions import extensions_of
 from toolwright.folders import Folders
-from toolwright.inbox import Answerer, Inbox
+from toolwright.inbox import Answerer, Inbox, is_attended
 from toolwright.permission.approvals import Approvals
 from toolwright.permission.forms import given_rules
 from toolwright.permission.gate import DryGate, Gate
 from toolwright.permission.rules import Layer, Rule
+from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.settings import Settings
@@ -32,10 +34,12 @@ from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import Services
 
 if TYPE_CHECKING:
+    from toolwright.extensions.plugins import Plugins
     from toolwright.models.model import Model
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
     from toolwright.session.result import TurnResult
+    from toolwright.session.store import Store
     from toolwright.session.turns import Turns, TurnSettings
 
 log = logging.getLogger(__name__)
@@ -61,15 +65,18 @@ async def open_workspace(
     budget: "Budget | Mapping[str, Any] | None" = None,
     hooks: "Sequence[Hook | Callable[..., Any]]" = (),
     keep: bool = False,
+    store: "Store | None" = None,
     trust: bool = False,
     client: Client = "api",
     environment: Mapping[str, str] | None = None,
+    pure: bool = False,
 ) -> AsyncIterator["Workspace"]:
     """Open a folder: read its settings, join its tools, start its extensions, and close all of it at the end.
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
-    sessions on disk. `environment` stands in for the variables of the process.
+    sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
+    variables of the process. `pure` leaves plugins out.
     """
     workspace = Workspace(
         Path(path),
@@ -83,9 +90,11 @@ async def open_workspace(
         budget=budget,
         hooks=hooks,
         keep=keep,
+        store=store,
         trust=trust,
         client=client,
         environment=environment,
+        pure=pure,
     )
     async with workspace:
         yield workspace
@@ -119,9 +128,11 @@ class Workspace(Services):
         budget: "Budget | Mapping[str, Any] | None" = None,
         hooks: "Sequence[Hook | Callable[..., Any]]" = (),
         keep: bool = False,
+        store: "Store | None" = None,
         trust: bool = False,
         client: Client = "api",
         environment: Mapping[str, str] | None = None,
+        pure: bool = False,
     ) -> None:
         super().__init__()
         if not directory.is_dir():
@@ -133,33 +144,44 @@ class Workspace(Services):
             *extensions,
             Extension(name="registered", tools=tools, hooks=hooks),
         )
-        self.trusted = (
-            trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST")) or is_trusted(directory, self.folders)
-        )
+        self.trusted_for_once = trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST"))
+        """Whether the user trusts whatever the project brings while this is open, not only what it brought before."""
+        self.trusted = self.trusted_for_once or is_trusted(directory, self.folders)
         self.config = load_config(
             directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
         )
         self.directory = self.config.directory
+        self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
-        self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=answer is not None))
+        self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
         self.truncator = _truncator(self.settings, self.folders)
         self.inbox = Inbox(self.bus, answer)
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
         self.hooks: list[Hook] = []
         self.caller = Caller(registry=self.registry, truncator=self.truncator, hooks=[])
-        self.keep = keep
+        self.keep = keep or store is not None
+        self.given_store = store
         self.model = model
         self.budget = budget
         self.problems: list[ExtensionProblem] = []
         """The extensions that are left out, and why."""
+        self.reports: list[Callable[[], Iterable[ExtensionProblem]]] = []
+        """Ask these for more of them: what is left out may change while the workspace is open."""
+        self.plugins: Plugins | None = None
+        """The plugins, where there are any."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
         self.closed = False
 
+        self.extensions = (*self.extensions, *extensions_of(self.config, self.environment, pure=pure))
         for extension in self.extensions:
             if extension.start is None:
                 self._join(extension)
+            if extension.name == "toolwright":
+                self.registry.fixed = frozenset(self.registry.ids())
+        if self.settings.mcp:
+            self._add_servers()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -229,6 +251,10 @@ class Workspace(Services):
         await self.stack.aclose()
         self.truncator.remove_old()
 
+    def left_out(self) -> list[ExtensionProblem]:
+        """Every extension and file of one that is left out, and why."""
+        return [*self.problems, *(problem for report in self.reports for problem in report())]
+
     def require_open(self) -> None:
         if self.closed:
             raise UsageError(f"The workspace {self.directory} was closed. Open it again with open_workspace.")
@@ -259,6 +285,14 @@ class Workspace(Services):
             self.hooks.append(hook)
             if hook.call is not None:
                 self.caller.hooks.append(hook.call)
+
+    def _add_servers(self) -> None:
+        """Join the MCP servers; none of them is started before it is needed."""
+        added = self.mcp.extensions()
+        self.extensions += added
+        for extension in added:
+            if extension.start is None:
+                self._join(extension)
 
     # What sessions need.
 
@@ -314,7 +348,11 @@ class Workspace(Services):
 
     async def load_session(self, session: Session) -> None:
         """Read an earlier session from the store. UsageError if there is none of that id."""
-        self.sessions.load(session)
+        try:
+            await self.sessions.load(session)
+        except BaseException:
+            self.sessions_open.pop(session.id, None)
+            raise
 
     async def end_session(self, session_id: str) -> None:
         """Let go of everything that is kept for a session: its jobs, what it has read, its approvals, its list."""
@@ -371,7 +409,7 @@ def _circumstances(settings: Settings, client: Client, environment: Mapping[str,
         attended=attended,
         web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
         code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
         batch=said.batch_tool,
         plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
     )

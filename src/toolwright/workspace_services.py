@@ -12,19 +12,25 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension
+from toolwright.extensions import active_folders, foreign_folders
 from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere, PartStore, Store
+from toolwright.session.store import PartStore, Store
 from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
+    from toolwright.commands import Commands
+    from toolwright.extensions.hosts import Hosts
     from toolwright.files.store import Files
+    from toolwright.format.formatting import Formatters
+    from toolwright.lsp.languages import Languages
+    from toolwright.mcp.client.servers import Servers
     from toolwright.models.connect import Connections
     from toolwright.models.model import Model
     from toolwright.process.jobs import Jobs
@@ -58,7 +64,9 @@ class Services:
     registry: Registry
     truncator: Truncator
     inbox: Inbox
+    trusted: bool
     keep: bool
+    given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
 
@@ -84,7 +92,9 @@ class Services:
 
     @cached_property
     def store(self) -> Store:
-        """Where sessions are kept: on disk, or in memory as long as the workspace is open."""
+        """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
+        if self.given_store is not None:
+            return self.given_store
         if not self.keep:
             from toolwright.session.memory import MemoryStore
 
@@ -94,9 +104,9 @@ class Services:
         return self.closing(Storage.open(self.folders.database))
 
     @property
-    def parts(self) -> PartStore:
-        """Where the calls of a session without a conversation are kept."""
-        return self.store if self.keep else Nowhere()
+    def parts(self) -> PartStore | None:
+        """Where the calls of a session without a conversation are kept, if anywhere."""
+        return self.store if self.keep else None
 
     @cached_property
     def files(self) -> "Files":
@@ -141,6 +151,8 @@ class Services:
             data=self.folders.data,
             scopes=self.scopes,
             home=self.folders.home,
+            config=(self.folders.config, self.folders.reference_config),
+            environment=self.environment,
         )
 
     @cached_property
@@ -162,6 +174,19 @@ class Services:
         )
 
     @cached_property
+    def languages(self) -> "Languages":
+        """Language servers, started when they are first wanted."""
+        from toolwright.programs import make_languages
+
+        return self.closing(make_languages(self))
+
+    @cached_property
+    def formatters(self) -> "Formatters":
+        from toolwright.programs import make_formatters
+
+        return make_formatters(self)
+
+    @cached_property
     def skills(self) -> "Skills":
         from toolwright.skills import Skills, skill_folders
 
@@ -173,6 +198,30 @@ class Services:
                 config_folders=[folder.path for folder in self.config.folders],
             )
         )
+
+    @cached_property
+    def hosts(self) -> "Hosts":
+        """The programs in which tools and plugins of other people run."""
+        from toolwright.extensions.hosts import Hosts
+
+        scopes = self.scopes  # before the hosts, so that they are closed before it
+        return self.closing(
+            Hosts(
+                scopes=lambda: scopes,
+                folders=self.folders,
+                environment=self.environment,
+                directory=self.directory,
+                worktree=self.config.root,
+                config_folders=active_folders(self.config),
+            )
+        )
+
+    @cached_property
+    def commands(self) -> "Commands":
+        """The prompts with a name."""
+        from toolwright.commands import Commands
+
+        return Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
 
     @cached_property
     def fetcher(self) -> "Fetcher":
@@ -193,6 +242,13 @@ class Services:
             backend="mcp" if url else said.backend,
         )
         return Searcher(settings=settings, environment=self.environment)
+
+    @cached_property
+    def mcp(self) -> "Servers":
+        """The MCP servers of the settings; none is started by asking for them."""
+        from toolwright.mcp.client.servers import Servers
+
+        return self.closing(Servers(self))
 
     @cached_property
     def batch_limits(self) -> "BatchLimits":
@@ -242,6 +298,15 @@ class Services:
         lists = (self.default_model, *(agent.model for agent in self.agents.by_name.values()))
         return self.closing(open_connections(self.config, self.folders, self.environment, self.model, lists))
 
+    def context_of(self, provider: str, model: str) -> int:
+        """How many tokens a model can take in; 0 if nobody knows."""
+        if not model:
+            return 0
+        try:
+            return self.connections.open(f"{provider}/{model}").info.limits.context
+        except ToolwrightError:
+            return 0
+
     @cached_property
     def titles(self) -> "Titles":
         from toolwright.session.models import small_model
@@ -251,10 +316,10 @@ class Services:
 
     @cached_property
     def sessions(self) -> "Sessions":
-        """The sessions of this project, after what dead processes left open has been closed."""
+        """The sessions of this project."""
         from toolwright.session.sessions import Sessions
 
-        sessions = Sessions(
+        return Sessions(
             home=cast("SessionHome", self),
             store=self.store,
             bus=self.bus,
@@ -263,8 +328,6 @@ class Services:
             directory=str(self.directory),
             owner=self.owner,
         )
-        sessions.repair_abandoned()
-        return sessions
 
     @cached_property
     def owner(self) -> "Owner":
@@ -304,10 +367,12 @@ _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,
     "Jobs": lambda services: services.jobs,
+    "Languages": lambda services: services.languages,
     "Modes": lambda services: services.modes,
     "Questions": lambda services: services.questions,
     "Sandbox": lambda services: services.sandbox,
     "Scopes": lambda services: services.scopes,
+    "Servers": lambda services: services.mcp,
     "Searcher": lambda services: services.searcher,
     "Skills": lambda services: services.skills,
     "Subagents": lambda services: services.subagents,

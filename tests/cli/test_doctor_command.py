@@ -28,3 +28,45 @@ def test_without_git_and_ripgrep_there_is_a_note_not_a_failure(tw: Tw, monkeypat
     monkeypatch.setenv("PATH", "/nowhere")
     findings = {one["what"]: one for one in tw("doctor", "--json").json}
     assert findings["git"]["state"] == "note"
+
+
+@pytest.mark.parametrize(
+    "content", ['{"permission": ', '{"permission": {"bash": "perhaps"}}', '{"model": "{file:none}"}']
+)
+def test_broken_settings_are_a_finding_among_the_others(tw: Tw, project: Path, content: str) -> None:
+    (project / "toolwright.json").write_text(content)
+    outcome = tw("doctor", "--json")
+    assert outcome.code == 1
+    assert {"python", "git", "data"} <= {one["what"] for one in outcome.json}
+    [told] = [one["told"] for one in outcome.json if one["state"] == "bad"]
+    assert "toolwright.json" in told
+
+
+def test_a_home_that_is_a_file_is_a_finding(tw: Tw, home: Path) -> None:
+    home.write_text("")
+    outcome = tw("doctor", "--json")
+    bad = [one["what"] for one in outcome.json if one["state"] == "bad"]
+    assert "data" in bad
+    assert "Traceback" not in outcome.err
+
+
+def test_what_another_program_has_and_is_not_used_is_told_with_the_reason(tw: Tw, project: Path, home: Path) -> None:
+    for name in (".opencode/command/test.md", ".opencode/tool/db.ts", ".claude/commands/a/b.md", ".mcp.json"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("{}")
+    (home / ".local/share/opencode").mkdir(parents=True)
+    (home / ".local/share/opencode/auth.json").write_text("{}")
+    told = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "not used"]
+    assert [text.partition(" (")[0] for text in told] == [
+        "commands of OpenCode",
+        "tools of OpenCode",
+        "commands of Claude Code",
+        "MCP servers of Claude Code",
+        "keys of OpenCode",
+    ]
+    assert all("have no effect: " in text for text in told)
+
+
+def test_one_thing_is_not_called_several(tw: Tw, project: Path) -> None:
+    (project / "toolwright.json").write_text("{}")
+    assert any(one["told"].startswith("1 file read, ") for one in tw("doctor", "--json").json)

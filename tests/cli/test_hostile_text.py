@@ -3,16 +3,18 @@
 import io
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
 from tests.test_display import HOSTILE, unseen
-from toolwright.cli.dispatch import _quiet_log
+from toolwright.cli.call_text import shown_call
+from toolwright.cli.json_lines import JsonLines
+from toolwright.cli.log import start_log
 from toolwright.cli.options import note, print_json, print_table
-from toolwright.cli.progress import JsonLines, Live, Quiet
-from toolwright.cli.questions import _choices, shown_question
+from toolwright.cli.progress import Live, Quiet
+from toolwright.cli.questions import _choices
 from toolwright.cli.session_command import _message_lines
-from toolwright.display import visible
 from toolwright.events import PartUpdated
 from toolwright.inbox import Question
 from toolwright.messages import Message, ModelRef, Moment, TextPart, User
@@ -34,25 +36,29 @@ def _question(text: str) -> Question:
     return Question(
         kind="permission",
         session_id="ses_1",
-        tool="bash",
-        arguments={"command": text},
         permission="bash",
         patterns=(text,),
         always=(text,),
+        tool="bash",
+        arguments={"command": text},
         metadata={"reasons": [text], "diff": text},
     )
 
 
-async def test_a_question_shows_all_of_what_is_asked() -> None:
+KNOWN = tuple(f"  {word}" for word in ("runs", "reads", "writes", "deletes", "goes to", "asks for", "!"))
+
+
+def test_nothing_in_a_question_can_leave_its_place(tmp_path: Path) -> None:
     for text in HOSTILE:
         asked = _question(text)
 
-        shown = shown_question(asked)
+        shown = shown_call(asked, tmp_path)
 
         assert unseen(shown) == []
-        assert shown.splitlines()[1] == visible(f"bash: {text}", lines=False)
         assert unseen(_choices(asked)) == []
-        assert "\n" not in _choices(asked)
+        ours = [line for line in shown.splitlines() if line and not line.startswith(("  │", "    ", "  ! "))]
+        assert [line.split(maxsplit=1)[0] for line in ours][:1] == ["Call"]
+        assert all(line.startswith(("Call of bash", *KNOWN)) for line in ours), shown
 
 
 def test_words_and_calls_cannot_leave_their_line() -> None:
@@ -99,8 +105,9 @@ def test_the_log_is_harmless(capsys: pytest.CaptureFixture[str], monkeypatch: py
     monkeypatch.setenv("TOOLWRIGHT_LOG", "debug")
     log = logging.getLogger("toolwright")
     before = list(log.handlers)
+    # Otherwise pytest keeps the records for its report, which half a character breaks.
     monkeypatch.setattr(log, "propagate", False)
-    _quiet_log()
+    start_log()
     try:
         for text in HOSTILE:
             log.warning("refused: %s", text)

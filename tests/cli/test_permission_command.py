@@ -74,7 +74,7 @@ def test_a_table_of_expectations_passes_or_tells_what_it_is_and_why(
     (project / "rules.txt").write_text("allow build read .env\ndeny build read .env\n")
     bad = tw("permission", "test", "rules.txt")
     assert bad.code == 1
-    assert "FAIL  allow build read .env  line 1: it is deny: `read *.env: deny` built in" in bad.out
+    assert "FAIL  allow build read .env  rules.txt:1: it is deny: `read *.env: deny` built in" in bad.out
     assert bad.out.splitlines()[-1] == "1 passed, 1 failed"
     told = tw("permission", "test", "rules.txt", "--json").json
     assert told == [
@@ -83,13 +83,49 @@ def test_a_table_of_expectations_passes_or_tells_what_it_is_and_why(
     ]
 
 
-@pytest.mark.parametrize("line", ["perhaps build read a", "allow build", "allow build read {oops"])
-def test_a_line_that_makes_no_sense_is_named(tw: Tw, project: Path, line: str) -> None:
-    (project / "rules.txt").write_text(f"# first\n{line}\n")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("perhaps build read a", "expected the form"),
+        ("allow build", "expected the form"),
+        ("allow build read {oops", "must be a JSON object"),
+        ("allow build raed x", "there is no tool or permission 'raed'; did you mean 'read'?"),
+        ("allow biuld read x", "there is no agent 'biuld'; did you mean 'build'?"),
+        ("allow build external_directroy /etc", "did you mean 'external_directory'?"),
+        ("hidden plan edit", "it is offered: edit is offered to plan"),
+        ("deny build bash", "it is "),
+        ("allow build todowrite words", "must be a JSON object"),
+    ],
+)
+def test_a_wrong_line_fails_alone_and_is_named(tw: Tw, project: Path, line: str, told: str) -> None:
+    (project / "rules.txt").write_text(f"# first\n{line}\nallow build read a\n")
+    outcome = tw("permission", "test", "rules.txt")
+    first, second, last = outcome.out.splitlines()
+    assert (outcome.code, last) == (1, "1 passed, 1 failed")
+    assert first.startswith(f"FAIL  {line}")
+    assert "rules.txt:2: " in first
+    assert told in first or told == "it is "
+    assert second.startswith("ok    allow build read a")
+
+
+def test_a_table_without_a_line_is_no_success(tw: Tw, project: Path) -> None:
+    (project / "rules.txt").write_text("# nothing yet\n")
     outcome = tw("permission", "test", "rules.txt")
     assert outcome.code == 2
-    assert "2" in outcome.err
-    assert "Traceback" not in outcome.err
+    assert "rules.txt has no line to test" in outcome.err
+
+
+def test_a_call_can_be_explained_without_json(tw: Tw) -> None:
+    assert "'git push origin' → allow" in tw("permission", "explain", "bash", "git", "push", "origin").out
+    assert "read: deny" in tw("permission", "explain", "read", ".env").out
+    assert "external_directory: ask" in tw("permission", "explain", "external_directory", "/etc/hosts").out
+
+
+@pytest.mark.parametrize("name", ["nope", "raed"])
+def test_a_tool_that_is_not_there_is_not_explained(tw: Tw, name: str) -> None:
+    outcome = tw("permission", "explain", name, "{}")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"there is no tool or permission {name!r}" in outcome.err
 
 
 def test_an_address_that_is_closed_counts_as_denied(tw: Tw, project: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from toolwright.agents import native_agents
 from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS
 from toolwright.config.load import Config, load_config
+from toolwright.config.merge import merged
 from toolwright.config.schema import config_schema
 from toolwright.folders import Folders
 from toolwright.models.catalog import Catalog
@@ -55,6 +56,15 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
         ["~/mine.md", "/srv/rules.md"],
     ),
     "plugin": (["mine"], ["./evil.js"], ["mine"], ["mine", "./evil.js"], ["theirs"], ["mine", "theirs"]),
+    "hooks": (
+        {"Stop": [{"hooks": []}]},
+        {"PreToolUse": [{"hooks": [{"command": "evil"}]}]},
+        {"Stop": [{"hooks": []}]},
+        {"Stop": [{"hooks": []}], "PreToolUse": [{"hooks": [{"command": "evil"}]}]},
+        {"Stop": []},
+        {"Stop": []},
+    ),
+    "foreign.claude": (["agents"], ["hooks"], ["agents"], ["hooks"], ["agents", "commands"], ["agents"]),
     "shell": ("zsh", "./evil.sh", "zsh", "./evil.sh", "bash", "bash"),
     "sandbox.mode": ("bubblewrap", "off", "bubblewrap", "off", "landlock", "landlock"),
     "sandbox.writable": (["/mine"], ["/"], ["/mine"], ["/"], ["/srv"], []),
@@ -71,6 +81,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "environment.allow": (["MINE"], ["*"], ["MINE"], ["*"], ["OTHER"], []),
     "environment.deny": (["MINE"], ["THEIRS"], ["MINE", "THEIRS"], ["THEIRS"], ["AWS_*"], ["AWS_*", "MINE"]),
     "edit.drift": ("refuse", "replace", "refuse", "replace", "merge", "refuse"),
+    "edit.gate": (False, True, False, True, True, True),
     "encoding": ("cp1252", "utf-7", "cp1252", "utf-7", "latin-1", "latin-1"),
     "search.url": (
         "https://a.example",
@@ -218,3 +229,11 @@ def test_the_names_that_stand_in_for_other_modules_are_right(tmp_path: Path) -> 
     assert {provider.id for provider in Catalog({}).providers()} | {"scripted"} == SHIPPED_PROVIDERS
     limits = Settings().truncate
     assert (limits.max_lines, limits.max_bytes) == (Limits().max_lines, Limits().max_bytes)
+
+
+def test_lists_are_joined_at_the_top_alone() -> None:
+    lower = {"instructions": ["a"], "provider": {"x": {"options": {"instructions": ["a"]}}}}
+    higher = {"instructions": ["b"], "provider": {"x": {"options": {"instructions": ["b"]}}}}
+    found = merged([lower, higher])
+    assert found["instructions"] == ["a", "b"]
+    assert found["provider"]["x"]["options"]["instructions"] == ["b"]

@@ -133,7 +133,6 @@ SLIPS = [
     ({"truncate": {"tool": {"bash": {"max_line": 5}}}}, "did you mean 'max_lines'?"),
     ({"mcp": {"x": {"comand": ["y"]}}}, "did you mean 'command'?"),
     ({"agents": {"a": {"promt": "x"}}}, "unknown key 'agents.a.promt'; did you mean 'prompt'?"),
-    ({"formatter": {"x": {"command": ["y"]}}}, "formatter has no effect so far"),
     ({"experimental": {"chatMaxRetries": 3}}, "experimental.chatMaxRetries has no effect so far"),
 ]
 

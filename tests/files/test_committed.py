@@ -164,7 +164,7 @@ async def test_a_change_that_was_formatted_can_be_undone(tmp_path: Path) -> None
         files.committed.append(formats)
         await stage.prompt()
         assert (project / "a.txt").read_text() == "a = b\nworld\n"
-        undo = Undo(files, stage.session.conversation)
+        undo = await Undo.of(files, stage.session.conversation)
         turn = Selection(turn=stage.messages[0].info.id)
         for _ in range(2):
             await undo.revert(turn)
@@ -191,7 +191,7 @@ async def test_a_large_file_that_was_formatted_can_be_undone(tmp_path: Path) -> 
         files.committed.append(formats)
         await stage.prompt()
         assert "a = b\n" in (project / "large").read_text()
-        await Undo(files, stage.session.conversation).revert(Selection(file="large"))
+        await (await Undo.of(files, stage.session.conversation)).revert(Selection(file="large"))
     assert (project / "large").read_text() == lines
 
 

@@ -59,7 +59,7 @@ async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:
     turns = workspace.sessions.create()
     await turns.turns.answer(Prompt(text="clear up"))
     assert not (project / "src" / "x.py").exists()
-    undo = Undo(workspace.files, turns.conversation)
+    undo = await Undo.of(workspace.files, turns.conversation)
     await undo.revert(Selection(turn=turns.conversation.messages[0].info.id))
     await workspace.close()
     assert (project / "src" / "x.py").read_text() == "precious\n"

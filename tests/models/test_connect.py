@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -16,6 +15,8 @@ from toolwright.models.connect import Connections, Key, connect, find_key
 from toolwright.models.model import ModelError, Settings
 
 ANTHROPIC = Catalog().provider("anthropic")
+FAR_FUTURE = 32_503_680_000_000
+"""The year 3000 in milliseconds."""
 
 
 def provider(**options: Any) -> Any:
@@ -34,7 +35,7 @@ def test_the_key_of_the_configuration_comes_first() -> None:
     [
         ({"type": "api", "key": "k"}, Key(value="k")),
         ({"type": "oauth", "access": "a", "refresh": "r", "expires": 0}, Key(value="a", bearer=True)),
-        ({"type": "oauth", "access": "a", "expires": (time.time() + 60) * 1000}, Key(value="a", bearer=True)),
+        ({"type": "oauth", "access": "a", "expires": FAR_FUTURE}, Key(value="a", bearer=True)),
         ({"type": "wellknown", "key": "NAME", "token": "t"}, Key(value="t")),
     ],
 )

@@ -289,9 +289,9 @@ async def test_what_was_asked_is_told_in_full(house: House) -> None:
     task.cancel()
 
 
-async def test_approving_exactly_these_words_approves_what_they_come_down_to(tmp_path: Path) -> None:
+async def test_what_words_come_down_to_is_approved_with_them_and_only_if_it_was_offered(tmp_path: Path) -> None:
     house = House(tmp_path, ScriptedUser.saying("always"))
-    request = bash("./deploy.sh", implied=("sh ./deploy.sh",), always=("./deploy.sh",))
+    request = bash("./deploy.sh", implied=("sh ./deploy.sh",), always=("./deploy.sh", "sh ./deploy.sh"))
     await house.ask(house.asker(ASK), request)
     await house.ask(house.asker(ASK), request)
     assert len(house.user.questions) == 1

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from toolwright.process.access import Access
 from toolwright.process.box import Box
 from toolwright.process.keeper import landlock
 from toolwright.process.output import Output, Reader
@@ -139,10 +140,10 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
     }
     try:
         for name, command in {**HARMLESS, **ATTEMPTS}.items():
-            box = await sandbox.box(masked=masked)
+            box = await sandbox.box(Access(hidden=tuple(masked)))
             told[name] = await attempt(scopes, sandbox, box, command, env) | {"after": state_of(places)}
         for name, command in OFFLINE.items():
-            told[name] = await attempt(scopes, sandbox, await sandbox.box(network=False), command, env)
+            told[name] = await attempt(scopes, sandbox, await sandbox.box(Access(network=False)), command, env)
             told[name]["received"] = received(post)
             told[f"{name}, online"] = await attempt(scopes, sandbox, await sandbox.box(), command, env)
             told[f"{name}, online"]["received"] = received(post)
@@ -206,8 +207,7 @@ def state_of(places: dict[str, Path]) -> dict[str, str]:
 async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env: dict[str, str]) -> dict[str, Any]:
     cwd = Path(box.writable[0]) if box.writable else Path("/")
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], cwd)
-    program = Program(argv=wrapped.argv, cwd=cwd, env={**env, **wrapped.env}, confinement=wrapped.confinement)
-    scope = await scopes.start(program)
+    scope = await scopes.start(Program.of(wrapped, cwd=cwd, env=env))
     reader = Reader(scope.stdout, Output(lambda: Path(os.devnull)))
     try:
         async with asyncio.timeout(30):

@@ -14,7 +14,7 @@ from toolwright.process.environment import Withholding, choose_shell
         ("HOME", True),
         ("LANG", True),
         ("TERM", True),
-        ("SSH_AUTH_SOCK", True),
+        ("SSH_AUTH_SOCK", False),
         ("VIRTUAL_ENV", True),
         ("OPENAI_API_KEY", False),
         ("github_token", False),

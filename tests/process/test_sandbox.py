@@ -1,5 +1,6 @@
 """What a box is made of: which places are open, protected or hidden, and what says so."""
 
+import os
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import ToolError
-from toolwright.process import bubblewrap, folders, seatbelt
-from toolwright.process.box import Box
+from toolwright.process import bubblewrap, gitfolders, seatbelt
+from toolwright.process.access import Access
+from toolwright.process.box import Box, Shown
+from toolwright.process.caches import cache_folders
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
 from toolwright.process.selftest import Findings
@@ -59,7 +62,7 @@ def git(folder: Path, *words: str) -> None:
 async def test_the_project_and_caches_are_open_and_nothing_else(project: Path, home: Path, scopes: Scopes) -> None:
     box = await make(project, home, scopes).box()
     assert box.writable[0] == project
-    assert home / ".cache" in box.writable
+    assert home / ".cache" in [one.target for one in box.private]
     assert all(place == project or place.is_relative_to(home) for place in box.writable)
     assert not box.allows_writing(home / ".bashrc")
     assert box.allows_writing(project / "src" / "new.py")
@@ -72,8 +75,10 @@ async def test_git_code_and_our_settings_are_protected(project: Path, home: Path
     (project / "sub").mkdir()
     (project / "sub" / "opencode.jsonc").write_text("{}")
     box = await make(project, home, scopes, directory=project / "sub").box()
-    expected = [".git/hooks", ".git/config", "sub/opencode.jsonc", "toolwright.json", ".opencode"]
-    assert sorted(box.protected) == sorted(project / name for name in expected)
+    git_code = [".git/hooks", ".git/config", ".git/info", ".git/commondir", ".git/config.worktree"]
+    expected = [*git_code, "sub/opencode.jsonc", "toolwright.json", ".opencode"]
+    assert {project / name for name in expected} <= set(box.protected)
+    assert not {project / ".git" / name for name in ("objects", "refs", "HEAD", "description")} & set(box.protected)
     assert box.pinned == (project / ".git",)
     assert not box.allows_writing(project / ".git" / "hooks" / "pre-commit")
     assert box.allows_writing(project / ".git" / "index")
@@ -84,41 +89,67 @@ async def test_a_protected_place_can_be_opened_by_name(project: Path, home: Path
     settings = SandboxSettings(writable=(".git/config", "~/notes"))
     (home / "notes").mkdir()
     box = await make(project, home, scopes, settings).box()
-    assert box.protected == (project / ".git" / "hooks",)
+    assert project / ".git" / "config" not in box.protected
+    assert project / ".git" / "hooks" in box.protected
     assert home / "notes" in box.writable
 
 
-async def test_a_read_only_box_leaves_only_what_was_approved(project: Path, home: Path, scopes: Scopes) -> None:
-    box = await make(project, home, scopes).box(read_only=True, writable=[home])
-    assert box.writable == (home,)
+async def test_a_read_only_box_leaves_only_what_was_approved_by_name(project: Path, home: Path, scopes: Scopes) -> None:
+    plan = project / ".toolwright" / "plans" / "a.md"
+    box = await make(project, home, scopes).box(Access(read_only=True, changes=(plan,), enters=(home,)))
+    assert (box.writable, box.granted, [one.path for one in box.made]) == ((), (plan,), [plan])
+    assert box.allows_writing(plan)
+    assert not box.allows_writing(plan.with_name("b.md"))
     assert not box.allows_writing(project / "x")
 
 
 @pytest.mark.parametrize(
-    ("approved", "opened"),
-    [("there", "there"), ("there/new/deeper", "there"), ("/nowhere/at/all", None), ("~", "~"), ("~/new", None)],
+    ("access", "folders", "files"),
+    [
+        ({"changes": "there/file"}, [], ["there/file"]),
+        ({"changes": "there"}, ["there"], []),
+        ({"changes": "there/new"}, ["there"], []),
+        ({"deletes": "there/file"}, ["there"], []),
+        ({"enters": "there"}, ["there"], []),
+        ({"reads": "there/file"}, [], []),
+        ({"changes": "home/notes"}, [], ["home/notes"]),
+        ({"changes": "home/.config/autostart/new"}, [], ["home/.config/autostart/new"]),
+        ({"deletes": "home/.bashrc"}, [], []),
+        ({"enters": "home"}, [], []),
+        ({"changes": "."}, [], []),
+        ({"changes": "home/data/approvals.json"}, [], []),
+        ({"changes": "home/data/plans/a.md"}, [], ["home/data/plans/a.md"]),
+    ],
+    ids=str,
 )
-async def test_approval_opens_the_folder_or_the_nearest_that_exists_but_never_far_more(
-    project: Path, home: Path, scopes: Scopes, tmp_path: Path, approved: str, opened: str | None
+async def test_a_grant_opens_what_was_granted_as_it_was_granted(
+    project: Path,
+    home: Path,
+    scopes: Scopes,
+    tmp_path: Path,
+    access: dict[str, str],
+    folders: list[str],
+    files: list[str],
 ) -> None:
-    (tmp_path / "there").mkdir()
-
-    def place(name: str) -> Path:
-        return home / name[2:] if name.startswith("~") else tmp_path / name
-
+    for name in ("there/file", "there/other", "home/.bashrc", "home/data/approvals.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
     before = await make(project, home, scopes).box()
-    box = await make(project, home, scopes).box(writable=[place(approved)])
-    added = set(box.writable) - set(before.writable)
-    assert added == ({place(opened)} if opened else set())
+    given = Access(**{kind: ((tmp_path / name).resolve(),) for kind, name in access.items()})  # type: ignore[arg-type]
+    box = await make(project, home, scopes).box(given)
+    assert set(box.writable) - set(before.writable) == {tmp_path / name for name in folders}
+    assert set(box.granted) == {tmp_path / name for name in files}
+    assert box.allows_writing(tmp_path / "there" / "other") == (access in ({"changes": "there"}, {"enters": "there"}))
 
 
 async def test_masked_files_are_hidden_unless_revealed(project: Path, home: Path, scopes: Scopes) -> None:
     for name in (".env", "test.env"):
         (project / name).write_text("x")
     masked = [project / ".env", project / "test.env", project / "gone.env"]
-    assert (await make(project, home, scopes).box(masked=masked)).hidden == (project / ".env", project / "test.env")
+    access = Access(hidden=tuple(masked))
+    assert (await make(project, home, scopes).box(access)).hidden == (project / ".env", project / "test.env")
     settings = SandboxSettings(reveal=("test.*",))
-    assert (await make(project, home, scopes, settings).box(masked=masked)).hidden == (project / ".env",)
+    assert (await make(project, home, scopes, settings).box(access)).hidden == (project / ".env",)
 
 
 async def test_landlock_without_namespaces_promises_no_more_than_it_keeps(
@@ -128,7 +159,7 @@ async def test_landlock_without_namespaces_promises_no_more_than_it_keeps(
     (project / ".env").write_text("x")
     findings = replace(ALL_WORK, bubblewrap="bubblewrap is not installed", mounts=False)
     sandbox = make(project, home, scopes, findings=findings)
-    box = await sandbox.box(masked=[project / ".env"])
+    box = await sandbox.box(Access(hidden=(project / ".env",)))
     assert (box.rung, box.protected, box.pinned, box.hidden) == ("landlock", (), (), ())
     assert sandbox.wrap(box, ["true"], project).env["TMPDIR"] == str(box.temp)
     assert any("cannot hide files" in line for line in await sandbox.describe())
@@ -164,7 +195,7 @@ async def test_where_the_network_cannot_be_switched_off_nobody_pretends(
     sandbox = make(project, home, scopes, findings=replace(ALL_WORK, offline=False))
     assert (await sandbox.box()).network
     with pytest.raises(ToolError, match="cannot switch it off"):
-        await sandbox.box(network=False)
+        await sandbox.box(Access(network=False))
 
 
 async def test_what_was_found_out_is_remembered_and_can_be_forgotten(project: Path, home: Path, scopes: Scopes) -> None:
@@ -189,13 +220,30 @@ async def test_the_temporary_folder_goes_with_the_sandbox(project: Path, home: P
     assert not temp.exists()
 
 
-async def test_the_temporary_folder_of_one_who_was_killed_goes_too(project: Path, home: Path, scopes: Scopes) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    abandoned = home / "data" / "tmp" / f"{gone.pid}-x"
+async def test_a_temporary_folder_goes_when_nobody_holds_its_lock_whatever_its_number(
+    project: Path, home: Path, scopes: Scopes
+) -> None:
+    abandoned = home / "data" / "tmp" / f"{os.getpid()}-x"
     abandoned.mkdir(parents=True)
-    await make(project, home, scopes).box()
+    first = make(project, home, scopes)
+    temp = (await first.box()).temp
     assert not abandoned.exists()
+    second = make(project, home, scopes)
+    assert (await second.box()).temp.exists()
+    assert temp.exists()
+
+
+async def test_where_our_own_folder_cannot_be_written_the_systems_serves(
+    project: Path, home: Path, scopes: Scopes, tmp_path: Path
+) -> None:
+    (home / "data").write_text("in the way")
+    sandbox = Sandbox(
+        SandboxSettings(), directory=project, root=project, data=home / "data" / "x", scopes=scopes, home=home
+    )
+    rung = await sandbox.ready()
+    box = await sandbox.box()
+    assert rung == "none" or box.temp.is_dir()
+    sandbox.close()
 
 
 def test_a_linked_work_tree_may_write_the_repository_it_belongs_to(tmp_path: Path) -> None:
@@ -204,9 +252,9 @@ def test_a_linked_work_tree_may_write_the_repository_it_belongs_to(tmp_path: Pat
     git(main, "init", "-q")
     git(main, "commit", "-q", "--allow-empty", "-m", "first")
     git(main, "worktree", "add", "-q", str(linked))
-    folder = folders.git_folder(linked)
+    folder = gitfolders.git_folder(linked)
     assert folder == main / ".git" / "worktrees" / "linked"
-    assert folders.common_folder(folder) == main / ".git"
+    assert gitfolders.common_folder(folder) == main / ".git"
 
 
 def test_a_git_file_that_a_command_has_made_up_opens_nothing(tmp_path: Path) -> None:
@@ -216,22 +264,26 @@ def test_a_git_file_that_a_command_has_made_up_opens_nothing(tmp_path: Path) -> 
     git(other, "init", "-q")
     for named in (other / ".git", tmp_path, Path("/")):
         (project / ".git").write_text(f"gitdir: {named}\n")
-        assert folders.git_folder(project) is None
+        assert gitfolders.git_folder(project) is None
     made_up = project / "worktrees" / "x"
     made_up.mkdir(parents=True)
     (made_up / "gitdir").write_text(f"{project / '.git'}\n")
     (made_up / "commondir").write_text(f"{other}\n")
     (project / ".git").write_text(f"gitdir: {made_up}\n")
-    assert folders.git_folder(project) == made_up
-    assert folders.common_folder(made_up) == made_up
+    assert gitfolders.git_folder(project) == made_up
+    assert gitfolders.common_folder(made_up) == made_up
 
 
-def test_parts_of_a_cache_that_are_programs_are_protected(home: Path) -> None:
-    (home / ".cargo" / "bin").mkdir(parents=True)
+def test_of_a_cache_only_the_stores_of_packages_are_shared(home: Path, tmp_path: Path) -> None:
+    for name in (".cargo/bin", ".cargo/registry", ".cache/pip", ".cache/browsers", ".npm/_npx", ".npm/_cacache"):
+        (home / name).mkdir(parents=True)
     (home / ".cargo" / "config.toml").write_text("")
-    writable, protected = folders.cache_folders(home)
-    assert home / ".cargo" in writable
-    assert protected == [home / ".cargo" / "bin", home / ".cargo" / "config.toml"]
+    caches = cache_folders(home, tmp_path / "own")
+    assert {home / ".cargo/registry", home / ".cache/pip", home / ".npm/_cacache"} <= set(caches.writable)
+    assert not {home / ".cargo", home / ".cache", home / ".npm"} & set(caches.writable)
+    assert {home / ".cargo/bin", home / ".cargo/config.toml", home / ".cache/browsers"} <= set(caches.protected)
+    assert Shown(tmp_path / "own" / ".cache", home / ".cache") in caches.private
+    assert home / ".npm/_npx" not in (*caches.writable, *caches.protected)
 
 
 def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: Path, tmp_path: Path) -> None:
@@ -241,7 +293,7 @@ def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: 
         rung="bubblewrap",
         writable=(project,),
         protected=(project / "fixed",),
-        hidden=(project / "hidden",),
+        closed=(project / "hidden",),
         temp=tmp_path / "temp",
         network=False,
     )

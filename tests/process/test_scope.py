@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 
 from toolwright.errors import ToolError
+from toolwright.process.quota import Quota
 from toolwright.process.scope import End, Program, Scope, Scopes
 
 LEAVERS = {
@@ -294,14 +295,14 @@ async def test_a_fork_bomb_is_bounded_and_can_be_ended(tmp_path: Path) -> None:
 async def test_where_the_system_does_not_limit_processes_the_leader_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.process.client.make_group", lambda processes: None)
+    monkeypatch.setattr("toolwright.process.client.make_quota", lambda **_: Quota())
     scopes = Scopes(processes=30)
     try:
         few = await scopes.start(shell("sleep 0.4; exit 3", tmp_path))
         assert await few.ended() == End(code=3)
         many = await scopes.start(shell("for i in {1..20}; do sleep 20 & done; sleep 20", tmp_path))
         more = await scopes.start(shell("for i in {1..20}; do (sleep 20; true) & done; sleep 20", tmp_path))
-        assert await more.ended() == End(code=None, signal=9, crowded=True)
+        assert await more.ended() == End(code=None, signal=9, excess="processes")
         assert not many.is_empty
     finally:
         await scopes.close()

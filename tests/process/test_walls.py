@@ -45,8 +45,8 @@ COMPLAINTS = (
 def test_a_place_outside_is_named_with_what_opens_it(box: Box, project: Path, outside: Path, complaint: str) -> None:
     note = wall_note(box, project, complaint.format(path=outside / "new"), failed=True)
     assert note == (
-        f"Commands may not write {outside / 'new'}. Name the folder in the command so that the user can be asked"
-        " (external_directory), or have it added to the setting sandbox.writable."
+        f"Commands may not write {outside / 'new'}. Name it in the command as what is written, so that the user can be"
+        " asked (external_directory), or have it added to the setting sandbox.writable."
     )
 
 

@@ -70,6 +70,8 @@ async def open_workshop(
         data=workspace.folders.data,
         scopes=scopes,
         home=workspace.folders.home,
+        config=(workspace.folders.config, workspace.folders.reference_config),
+        environment=environment,
     )
     jobs = Jobs(scopes, box, shell, environment=environment, new_file=workspace.truncator.new_file)
     for name, service in {"scopes": scopes, "sandbox": box, "jobs": jobs}.items():

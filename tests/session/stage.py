@@ -69,9 +69,9 @@ class Stage:
     def told(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
 
-    def stored(self) -> list[Message]:
+    async def stored(self) -> list[Message]:
         """The session as it is on disk."""
-        return self.workspace.sessions.messages(self.session.id)
+        return await self.workspace.sessions.messages(self.session.id)
 
 
 @asynccontextmanager

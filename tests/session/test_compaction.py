@@ -105,7 +105,7 @@ async def test_a_conversation_that_cannot_be_made_to_fit_ends_the_turn_after_a_f
         message = await stage.prompt()
         assert error_of(message) == "UnknownError"
         assert len([one for one in stage.requests if one.settings.purpose == "compaction"]) == 3
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_a_provider_that_says_it_is_too_much_gets_a_summary_instead(project: Path) -> None:
@@ -152,12 +152,12 @@ async def test_old_results_are_cleared_after_a_turn_but_stay_stored(project: Pat
     async with opened(project, *script, config=config) as stage:
         for number in range(3):
             await stage.prompt(f"Turn {number}.")
-        cleared = _cleared(stage.stored())
+        cleared = _cleared(await stage.stored())
         assert cleared == [wanted] * cleared.count(wanted) + [False] * (8 - cleared.count(wanted))
         assert cleared.count(True) == (5 if wanted else 0), cleared
         await stage.prompt("Turn 3.")
         assert words(stage.requests[-1]).count(CLEARED) == cleared.count(True)
-        first = stage.stored()[1].calls[0].state
+        first = (await stage.stored())[1].calls[0].state
         assert isinstance(first, Completed)
         assert "00000 xxx" in first.output
 
@@ -196,9 +196,9 @@ async def test_what_is_no_longer_sent_leaves_memory_and_stays_on_disk(project: P
             await stage.prompt(f"Prompt {number}. " + "y" * 4_000)
         texts = " ".join(one.text for one in stage.messages)
         assert "Prompt 0" not in texts
-        stored = stage.stored()
+        stored = await stage.stored()
         assert len([one for one in stored if "Prompt" in one.text]) == 4
-        assert stage.session.conversation.all_messages() == stored
+        assert await stage.session.conversation.all_messages() == stored
         assert len(stage.session.turns.history._done) <= len(stage.messages)
 
 
@@ -210,9 +210,9 @@ async def test_after_a_restart_the_model_is_sent_the_same(project: Path) -> None
         session_id = stage.session.id
         await stage.workspace.close()
         async with opened(project, says("Next."), **SMALL) as again:
-            session = again.workspace.sessions.open(session_id)
+            session = await again.workspace.sessions.open(session_id)
             assert session.turns.history.of(since_summary(session.conversation)) == before
-            fork = again.workspace.sessions.open(again.workspace.sessions.fork(session_id).id)
+            fork = await again.workspace.sessions.open((await again.workspace.sessions.fork(session_id)).id)
             assert fork.turns.history.of(since_summary(fork.conversation)) == before
 
 
@@ -224,8 +224,10 @@ async def test_a_summary_that_is_stopped_leaves_the_conversation_as_it_was(proje
         await until(lambda: stage.requests[-1].settings.purpose == "compaction")
         await stage.session.abort()
         assert error_of(await turn) == "MessageAbortedError"
-        assert not [part for one in stage.stored() for part in one.parts.values() if isinstance(part, CompactionPart)]
-        assert [one.text for one in stage.stored()] == ["One.", "The answer.", "Two.", ""]
+        assert not [
+            part for one in await stage.stored() for part in one.parts.values() if isinstance(part, CompactionPart)
+        ]
+        assert [one.text for one in await stage.stored()] == ["One.", "The answer.", "Two.", ""]
 
 
 async def test_the_words_of_a_summary_are_not_taken_for_an_answer(project: Path) -> None:

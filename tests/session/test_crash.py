@@ -6,24 +6,26 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, nothing_open, read, says, words
+from tests.session.stage import call, calls, nothing_open, read, says, until, words
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedModel, Turn
 from toolwright.parts import ToolPart
 from toolwright.testing import make_workspace
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
 
 KILLS = 50
-EARLIEST, LATEST = 0.15, 3.0
-"""Seconds after the start between which the process is killed, evenly spread."""
+LINES = 2
+"""Lines between one kill and the next."""
 
 
 def _long_session() -> list[Turn]:
@@ -43,25 +45,43 @@ def _long_session() -> list[Turn]:
     return [*script, says("All done.")]
 
 
-def _start(project: Path, home: Path, script: list[Turn]) -> "subprocess.Popen[bytes]":
-    file = home / "script.json"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(script))
-    command = [sys.executable, "-m", "toolwright", "run", "--yes", "--format", "json", "--model", f"scripted/{file}"]
-    with (home / "lines.jsonl").open("wb") as lines:
-        return subprocess.Popen(
-            [*command, "--directory", str(project), "Go."],
+@dataclass(kw_only=True)
+class Run:
+    """A run of the program in a process of its own, and the lines it has printed."""
+
+    process: asyncio.subprocess.Process
+    lines: list[Json] = field(default_factory=list)
+
+    @classmethod
+    async def start(cls, project: Path, home: Path, script: list[Turn]) -> "Run":
+        file = home / "script.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(script))
+        command = ["-m", "toolwright", "run", "--yes", "--format", "json", "--model", f"scripted/{file}"]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            "--directory",
+            str(project),
+            "Go.",
             env={**os.environ, "HOME": str(home), "TOOLWRIGHT_TRUST": "1"},
             stdin=subprocess.DEVNULL,
-            stdout=lines,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        return cls(process=process)
 
+    async def read(self, count: int) -> None:
+        """Wait until so many lines are there, or the end; a line that was cut short is none."""
+        assert self.process.stdout is not None
+        while len(self.lines) < count and (line := await self.process.stdout.readline()).endswith(b"\n"):
+            self.lines.append(json.loads(line))
 
-def _shown(home: Path) -> list[Json]:
-    """What was printed, whole lines only."""
-    lines = (home / "lines.jsonl").read_bytes().split(b"\n")[:-1]
-    return [json.loads(line) for line in lines]
+    async def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGKILL)
+        await self.read(sys.maxsize)
+        await self.process.wait()
 
 
 def _processes_of(home: Path) -> list[str]:
@@ -79,12 +99,10 @@ def _processes_of(home: Path) -> list[str]:
 
 
 async def _gone(home: Path) -> list[str]:
-    """What is still there a moment later."""
-    for _ in range(100):
-        if not (left := _processes_of(home)):
-            return []
-        await asyncio.sleep(0.03)
-    return left
+    """What is still there when there should be nothing any more."""
+    with suppress(TimeoutError):
+        await until(lambda: not _processes_of(home))
+    return _processes_of(home)
 
 
 @pytest.mark.slow
@@ -92,30 +110,29 @@ async def _gone(home: Path) -> list[str]:
 async def test_killed_at_any_moment(project: Path, number: int) -> None:
     home = project.parent / "project.home"
     (project / "a.txt").write_text("hello\nworld\n")
-    process = _start(project, home, _long_session())
-    await asyncio.sleep(EARLIEST + (LATEST - EARLIEST) * number / KILLS)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    run = await Run.start(project, home, _long_session())
+    await run.read(number * LINES)
+    await run.kill()
     assert await _gone(home) == []
     model = ScriptedModel(says("Here I am again."))
     workspace = make_workspace(project, model=model, keep=True)
     sessions = workspace.sessions
-    for info in sessions.listed():
-        assert nothing_open(*sessions.messages(info.id))
-    _nothing_is_lost(_shown(home), workspace)
-    if sessions.listed():
-        turns = sessions.open(sessions.latest().id)
-        assert (await turns.prompt("Go on.", model=model.info.full_name)).text == "Here I am again."
+    for info in await sessions.listed():
+        assert nothing_open(*await sessions.messages(info.id))
+    await _nothing_is_lost(run.lines, workspace)
+    assert len(run.lines) >= number * LINES, "otherwise the kill would come after the end"
+    if await sessions.listed():
+        session = await sessions.open((await sessions.latest()).id)
+        assert (await session.prompt("Go on.", model=model.info.full_name)).text == "Here I am again."
         assert words(model.requests[0]).endswith("Go on.")
     await workspace.close()
 
 
-def _nothing_is_lost(shown: list[Json], workspace: Any) -> None:
-    if not shown:
-        return
+async def _nothing_is_lost(shown: list[Json], workspace: Workspace) -> None:
     stored = {
         part.id: to_json(part)
-        for message in workspace.sessions.messages(shown[0]["sessionID"])
+        for session_id in {line["sessionID"] for line in shown}
+        for message in await workspace.sessions.messages(session_id)
         for part in message.parts.values()
         if isinstance(part, TextPart | ToolPart)
     }
@@ -125,30 +142,22 @@ def _nothing_is_lost(shown: list[Json], workspace: Any) -> None:
 
 
 @pytest.mark.slow
-async def test_the_long_session_is_as_long_as_it_claims(project: Path) -> None:
-    """Otherwise the kills would come after the end."""
-    home = project.parent / "project.home"
-    (project / "a.txt").write_text("hello\nworld\n")
-    started = time.monotonic()
-    process = _start(project, home, _long_session())
-    assert process.wait(60) == 0
-    assert time.monotonic() - started > LATEST * 0.8
-    assert [line["part"]["text"] for line in _shown(home) if line["type"] == "text"][-1] == "All done."
-
-
-@pytest.mark.slow
-async def test_words_that_were_streamed_for_more_than_a_second_survive_a_kill(project: Path) -> None:
+async def test_words_that_are_on_their_way_survive_a_kill(project: Path) -> None:
     """100, weakness 6"""
     home = project.parent / "project.home"
-    process = _start(project, home, [says("word " * 1_000, chunk=5, gap=0.02)])
-    await asyncio.sleep(2.2)
-    process.kill()
-    process.wait()
+    run = await Run.start(project, home, [says("word " * 100_000, chunk=5, gap=0.02)])
+    await run.read(1)
     workspace = make_workspace(project, model=ScriptedModel(says("Next.")), keep=True)
-    [info] = workspace.sessions.listed()
-    [_, reply] = workspace.sessions.messages(info.id)
-    assert reply.text.startswith("word word word")
-    assert nothing_open(reply)
+
+    async def reply() -> str:
+        messages = await workspace.store.messages(run.lines[0]["sessionID"])
+        return messages[-1].text if len(messages) == 2 else ""
+
+    while not await reply():
+        pass
+    await run.kill()
+    assert (await reply()).startswith("word word word")
+    assert nothing_open(*await workspace.sessions.messages(run.lines[0]["sessionID"]))
     await workspace.close()
 
 
@@ -156,13 +165,7 @@ async def test_a_command_does_not_outlive_the_kill(project: Path) -> None:
     """99, weakness 6"""
     home = project.parent / "project.home"
     nap = call("bash", command="sleep 61.7 & sleep 61.8", description="Sleep long")
-    process = _start(project, home, [calls(nap)])
-    for _ in range(400):
-        if any("sleep 61.8" in one for one in _processes_of(home)):
-            break
-        await asyncio.sleep(0.02)
-    else:
-        pytest.fail("the command never started")
-    process.kill()
-    process.wait()
+    run = await Run.start(project, home, [calls(nap)])
+    await until(lambda: any("sleep 61.8" in one for one in _processes_of(home)))
+    await run.kill()
     assert await _gone(home) == []

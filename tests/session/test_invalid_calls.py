@@ -17,7 +17,7 @@ async def _answer_to(project: Path, made: ScriptedCall) -> tuple[Message, list[M
     """The reply that made the call, and the calls as the model sees them afterwards."""
     async with opened(project, calls(made), says("Done.")) as stage:
         assert (await stage.prompt()).text == "Done."
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
         reply = next(one for one in stage.requests[1].messages if isinstance(one, AssistantMessage))
         return stage.replies[0], [piece for piece in reply.content if isinstance(piece, ModelCall)]
 
@@ -71,8 +71,8 @@ async def test_a_stream_cut_inside_arguments_is_asked_for_again_and_stored_once(
     async with opened(project, {**whole, "cut": 3}, whole, says("Done.")) as stage:
         assert (await stage.prompt()).text == "Done."
         assert len(stage.requests) == 3
-        assert len(stage.stored()) == 3
-        assert [part.state.status for one in stage.stored() for part in one.calls] == ["completed"]
+        assert len(await stage.stored()) == 3
+        assert [part.state.status for one in await stage.stored() for part in one.calls] == ["completed"]
 
 
 async def test_a_good_call_beside_a_broken_one_is_run(project: Path) -> None:

@@ -46,7 +46,9 @@ async def test_a_turn_with_a_call_is_two_replies_to_one_prompt(project: Path) ->
         assert {info_of(one).parent_id for one in (first, second)} == {user.info.id}
         assert kinds(first) == ["step-start", "reasoning", "text", "tool completed", "step-finish"]
         assert kinds(second) == ["step-start", "text", "step-finish"]
-        assert [(one.info, one.parts) for one in stage.stored()] == [(one.info, one.parts) for one in stage.messages]
+        assert [(one.info, one.parts) for one in await stage.stored()] == [
+            (one.info, one.parts) for one in stage.messages
+        ]
 
 
 async def test_events_come_in_the_order_clients_rely_on(project: Path) -> None:
@@ -169,7 +171,7 @@ async def test_an_empty_reply_gets_one_more_chance(project: Path) -> None:
     async with opened(project, says(""), says("Here.")) as stage:
         message = await stage.prompt()
         assert message.text == "Here."
-        assert len(stage.stored()) == 2
+        assert len(await stage.stored()) == 2
 
 
 async def test_two_empty_replies_are_an_error(project: Path) -> None:
@@ -177,7 +179,7 @@ async def test_two_empty_replies_are_an_error(project: Path) -> None:
     async with opened(project, says(" \n", repeat=True)) as stage:
         assert error_of(await stage.prompt()) == "EmptyReplyError"
         assert len(stage.requests) == 2
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_calls_are_answered_even_if_the_reply_ends_with_stop(project: Path) -> None:
@@ -222,7 +224,7 @@ async def test_order_is_by_arrival_not_by_id(project: Path) -> None:
         assert (await stage.prompt(message_id=last)).text == "One."
         assert (await stage.prompt(message_id="msg_000000000001AAAAAAAAAAAAAA")).text == "Two."
         assert len(stage.requests) == 3
-        stored = [message.info.id for message in stage.stored()]
+        stored = [message.info.id for message in await stage.stored()]
         assert stored == [message.info.id for message in stage.messages]
         assert stored[0] == last
 
@@ -248,7 +250,7 @@ async def test_at_the_step_limit_the_tools_are_gone(project: Path) -> None:
         assert shape(second.messages)[-1] == "user", "an order to the model, not words put into its mouth"
         assert message.text == "I would look again."
         assert [part.state.status for part in message.calls] == ["error"]
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_the_same_call_a_third_time_is_asked_about_before_it_runs(project: Path) -> None:
@@ -316,14 +318,14 @@ async def test_calls_that_a_provider_numbers_anew_in_each_reply_stay_apart(proje
 async def test_half_a_character_from_the_model_is_kept_and_survives(project: Path) -> None:
     async with opened(project, says("odd \ud83d end")) as stage:
         await stage.prompt()
-        assert stage.stored()[1].text == "odd \ud83d end"
+        assert (await stage.stored())[1].text == "odd \ud83d end"
 
 
 async def test_a_reply_without_words_leaves_no_empty_part(project: Path) -> None:
     async with opened(project, calls(read(), text="\n"), says("Done.")) as stage:
         await stage.prompt()
         assert kinds(stage.replies[0]) == ["step-start", "tool completed", "step-finish"]
-        assert not [part for part in stage.stored()[1].parts.values() if isinstance(part, TextPart)]
+        assert not [part for part in (await stage.stored())[1].parts.values() if isinstance(part, TextPart)]
 
 
 async def test_two_sessions_of_one_workspace_work_side_by_side(project: Path) -> None:

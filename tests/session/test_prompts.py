@@ -90,7 +90,7 @@ async def test_an_address_that_is_damaged_is_refused_before_anything_is_written(
     async with opened(project, says("Seen.")) as stage:
         with pytest.raises(UsageError, match="base64"):
             await stage.prompt(files=(Attached(url="data:image/png;base64,@@@"),))
-        assert stage.stored() == []
+        assert await stage.stored() == []
 
 
 async def test_a_file_that_no_model_takes_does_not_spoil_the_session(project: Path) -> None:

@@ -148,7 +148,7 @@ async def test_a_stream_that_breaks_off_is_asked_for_again(desk: Desk, end: Any)
     desk.server.answer(Answer(pieces=whole[:3], end=end))
     desk.reply(text="The whole answer.")
     assert (await desk.prompt()).text == "The whole answer."
-    assert len(desk.workspace.sessions.messages(desk.session.id)) == 2
+    assert len(await desk.workspace.sessions.messages(desk.session.id)) == 2
 
 
 async def test_a_stream_that_breaks_off_inside_a_call_runs_nothing(desk: Desk, project: Path) -> None:
@@ -159,7 +159,7 @@ async def test_a_stream_that_breaks_off_inside_a_call_runs_nothing(desk: Desk, p
     desk.reply(text="Rather not.")
     assert (await desk.prompt()).text == "Rather not."
     assert not (project / "b.txt").exists()
-    assert nothing_open(*desk.workspace.sessions.messages(desk.session.id))
+    assert nothing_open(*await desk.workspace.sessions.messages(desk.session.id))
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.api)

@@ -1,20 +1,22 @@
 """tw run: the answer on stdout, the rest on stderr, and an exit code that tells how it went."""
 
 import asyncio
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from tests.session.stage import call, calls, read, says
 from toolwright.cli import main
+from toolwright.cli.json_lines import line_schema
 from toolwright.models.scripted import Turn
 from toolwright.testing import make_workspace
 
@@ -44,7 +46,11 @@ def tw(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     nothing = Path(os.devnull).open()  # noqa: SIM115 - closed below
     monkeypatch.setattr(sys, "stdin", nothing)
 
-    def run(*arguments: str, script: list[Turn] | None = None, config: Json | None = None) -> Outcome:
+    def run(
+        *arguments: str, script: list[Turn] | None = None, config: Json | None = None, piped: str | None = None
+    ) -> Outcome:
+        if piped is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))
         if config is not None:
             (project / "toolwright.json").write_text(json.dumps(config))
         if script is not None:
@@ -64,7 +70,7 @@ def tw(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 async def _sessions(project: Path) -> int:
     workspace = make_workspace(project, keep=True)
     try:
-        return len(workspace.sessions.listed())
+        return len(await workspace.sessions.listed())
     finally:
         await workspace.close()
 
@@ -90,7 +96,12 @@ def test_every_call_is_a_line_those_that_failed_too(tw: Tw) -> None:
     """117"""
     ran = tw("Go", "--format", "json", script=[calls(read(), read("none.txt"), text="Look."), says("Done.")])
     kinds = [line["type"] for line in ran.lines]
-    assert kinds == ["step_start", "text", "tool_use", "tool_use", "step_finish", "step_start", "text", "step_finish"]
+    assert kinds == [
+        "start",
+        *("step_start", "text", "tool_use", "tool_use", "step_finish"),
+        *("step_start", "text", "step_finish"),
+        "result",
+    ]
     states = [line["part"]["state"]["status"] for line in ran.lines if line["type"] == "tool_use"]
     assert sorted(states) == ["completed", "error"]
     assert {line["sessionID"] for line in ran.lines} == {ran.lines[0]["sessionID"]}
@@ -140,7 +151,8 @@ def test_a_limit_has_an_exit_code_of_its_own(tw: Tw) -> None:
 def test_trouble_with_the_model_is_exit_code_one_and_a_line(tw: Tw) -> None:
     ran = tw("Go", "--format", "json", script=[says("", error={"kind": "bad_request", "message": "Too odd"})])
     assert ran.code == 1
-    assert [line["type"] for line in ran.lines][-1] == "error"
+    assert [line["type"] for line in ran.lines][-2:] == ["error", "result"]
+    assert ran.lines[-1]["error"]["message"] == "Too odd"
     assert "Too odd" in ran.err
 
 
@@ -149,11 +161,114 @@ def test_a_session_can_be_gone_on_with(tw: Tw) -> None:
     assert tw("Second", "--continue", script=[says("Two.", match="First.*Second")]).out == "Two.\n"
 
 
+def test_what_is_piped_in_is_added_to_the_prompt(tw: Tw) -> None:
+    seen = says("Seen.", match="(?s)^explain this\n\nLOGDATA")
+    assert tw("explain this", script=[seen], piped="LOGDATA\n").out == "Seen.\n"
+
+
+def test_what_is_piped_in_alone_is_the_prompt(tw: Tw) -> None:
+    assert tw(script=[says("Seen.", match="^LOGDATA")], piped="LOGDATA\n").out == "Seen.\n"
+
+
+def test_a_file_that_is_not_there_is_told_before_anything_is_sent(tw: Tw, project: Path) -> None:
+    ran = tw("Go", "-f", "nope.txt", "--format", "json", script=[says("Sent.")])
+    assert ran.code == 2
+    assert "nope.txt" in ran.err
+    assert [line["type"] for line in ran.lines] == ["start", "result"]
+    assert ran.lines[-1]["reason"] == "usage"
+    assert asyncio.run(_sessions(project)) == 0
+
+
+def test_a_file_that_a_rule_forbids_to_attach_is_told_to_the_user(tw: Tw, project: Path) -> None:
+    (project / ".env").write_text("KEY=1")
+    config = {"permission": {"read": {"*.env": "deny"}}}
+    ran = tw("Go", "-f", ".env", script=[says("Then without it.")], config=config)
+    assert ran.code == 0
+    assert ".env could not be read: A rule forbids read" in ran.err
+
+
+def test_yes_and_no_contradict_each_other(tw: Tw) -> None:
+    ran = tw("Go", "--yes", "--no", script=[says("Never.")])
+    assert ran.code == 2
+    assert "--yes and --no" in ran.err
+
+
+def test_without_anybody_the_turn_goes_on_and_the_list_comes_at_the_end(tw: Tw) -> None:
+    script = [calls(call("write", filePath="b.txt", content="b\n")), says("Then without it.")]
+    ran = tw("Go", script=script, config={"permission": {"edit": "ask"}})
+    assert (ran.code, ran.out) == (3, "Then without it.\n")
+    assert "nobody can be asked in this run" in ran.err
+    assert "refused: write, which asked for edit b.txt" in ran.err
+
+
+@pytest.mark.parametrize("options", [(), ("--yes",)])
+def test_without_anybody_no_tool_is_offered_that_needs_a_person(tw: Tw, options: tuple[str, ...]) -> None:
+    asked = call("question", questions=[{"question": "Which?", "header": "Which", "options": []}])
+    ran = tw("Go", "--format", "json", *options, script=[calls(asked), says("Done.")])
+    [use] = [line for line in ran.lines if line["type"] == "tool_use"]
+    assert "question" in json.dumps(use["part"]["state"])
+    assert use["part"]["state"]["status"] == "error" or use["part"]["tool"] == "invalid"
+    assert ran.code == 0
+
+
+def test_every_line_fits_the_schema_that_is_shipped(tw: Tw, project: Path) -> None:
+    validator = jsonschema_rs.validator_for(line_schema())
+    task = call("task", description="Look", prompt="LOOK", subagent_type="explore")
+    script = [
+        calls(task, call("write", filePath="b.txt", content="b\n"), call("write", filePath="c.txt", content="c\n")),
+        calls(read(), match="LOOK"),
+        says("Looked.", match="LOOK"),
+        says("Done."),
+    ]
+    rules = {"permission": {"edit": {"*": "allow", "c.txt": "ask"}}}
+    ran = tw("Go", "--format", "json", script=script, config=rules)
+    for line in ran.lines:
+        assert [str(error) for error in validator.iter_errors(line)] == [], line
+    assert ran.lines[0] | {"version": "", "timestamp": 0, "sessionID": "", "model": ""} == {
+        "type": "start",
+        "version": "",
+        "timestamp": 0,
+        "sessionID": "",
+        "agent": "build",
+        "model": "",
+    }
+    assert any(line.get("parentID") == ran.lines[0]["sessionID"] for line in ran.lines)
+    assert {"permission_asked", "permission_replied"} <= {line["type"] for line in ran.lines}
+    last = ran.lines[-1]
+    assert (last["text"], last["reason"], last["exitCode"], ran.code) == ("Done.", "refused", 3, 3)
+    assert [(one["tool"], one["by"], one["what"]) for one in last["refused"]] == [("write", "answer", "edit c.txt")]
+    assert [(Path(one["file"]).name, one["additions"]) for one in last["changes"]] == [("b.txt", 1)]
+    assert last["tokens"]["total"] == last["tokens"]["input"] + last["tokens"]["output"]
+
+
+def test_the_answer_can_be_written_to_a_file(tw: Tw, tmp_path: Path) -> None:
+    assert tw("Go", "--output", str(tmp_path / "answer.md"), script=[says("It.")]).code == 0
+    assert (tmp_path / "answer.md").read_text() == "It.\n"
+    ran = tw("Go", "--output", str(tmp_path / "none" / "answer.md"), script=[says("Never.")])
+    assert ran.code == 2
+    assert ran.out == ""
+
+
+def test_a_session_is_found_by_its_beginning_its_two_words_and_last(tw: Tw) -> None:
+    first = tw("First", "--format", "json", script=[says("One.")]).lines[0]["sessionID"]
+    for name in (first, first[:-4], "last"):
+        assert tw("Next", "-s", name, script=[says("Two.", match="First.*Next")]).out == "Two.\n"
+
+
+def test_a_session_of_another_project_is_left_alone(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = tw("First", "--format", "json", script=[says("One.")]).lines[0]["sessionID"]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ran = tw("Next", "-s", session, script=[says("Never.")])
+    assert ran.code == 2
+    assert "belongs to another project" in ran.err
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_stops_the_turn_in_good_order(project: Path, sent: signal.Signals) -> None:
     home = project.parent / "project.home"
     home.mkdir()
-    (home / "script.json").write_text(json.dumps([says("One two three", chunk=3, gap=0.05), says("Never.")]))
+    (home / "script.json").write_text(json.dumps([says("One two three" * 1000, chunk=3, gap=0.05), says("Never.")]))
     command = [sys.executable, "-m", "toolwright", "run", "Go", "--format", "json"]
     process = subprocess.Popen(
         [*command, "--model", f"scripted/{home / 'script.json'}", "--directory", str(project)],
@@ -163,9 +278,10 @@ def test_an_interrupt_stops_the_turn_in_good_order(project: Path, sent: signal.S
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    assert b"step_start" in process.stdout.readline()
-    time.sleep(0.08)
+    while b"step_start" not in process.stdout.readline():
+        assert process.poll() is None
     process.send_signal(sent)
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate()
     assert process.returncode == 4
     assert json.loads(out.splitlines()[-1])["error"]["name"] == "MessageAbortedError"
+    assert json.loads(out.splitlines()[-1])["reason"] == "stopped"

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sqlite3
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +13,18 @@ from tests.session.stage import Stage, call, calls, error_of, nothing_open, open
 from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
+from toolwright.inbox import Question, Reply
 from toolwright.messages import Assistant, Moment, SessionInfo
 from toolwright.models.info import Prices
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Running, Span, ToolPart
 from toolwright.session.budget import Budget
 from toolwright.session.conversation import Conversation
-from toolwright.session.database import StorageError
 from toolwright.session.events import SessionIdle
-from toolwright.session.owner import Owner, _born
+from toolwright.session.owner import Owner
 from toolwright.session.prompt import Prompt
 from toolwright.session.storage import Storage
+from toolwright.session.store import StorageError
 from toolwright.session.undo import Selection, Undo
 from toolwright.testing import make_workspace
 
@@ -36,10 +36,10 @@ async def test_a_session_goes_on_in_another_process_where_it_stood(project: Path
         await stage.prompt("First.")
         session_id = stage.session.id
     async with opened(project, says("Two.")) as again:
-        session = again.workspace.sessions.open(session_id)
+        session = await again.workspace.sessions.open(session_id)
         assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "hello" in words(again.requests[0])
-        assert again.workspace.sessions.latest().id == session_id
+        assert (await again.workspace.sessions.latest()).id == session_id
 
 
 async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
@@ -48,33 +48,35 @@ async def test_a_fork_is_a_copy_under_ids_of_its_own(project: Path) -> None:
         await stage.prompt("First.")
         await stage.prompt("Second.")
         sessions = stage.workspace.sessions
-        whole = sessions.fork(stage.session.id)
-        part = sessions.fork(stage.session.id, before=stage.messages[3].info.id)
+        whole = await sessions.fork(stage.session.id)
+        part = await sessions.fork(stage.session.id, before=stage.messages[3].info.id)
         title = stage.session.conversation.info.title
         assert [whole.title, part.title] == [f"{title} (fork #1)", f"{title} (fork #2)"]
-        copied = sessions.messages(whole.id)
+        copied = await sessions.messages(whole.id)
         assert [one.text for one in copied] == [one.text for one in stage.messages]
         ids = {one.info.id for one in copied}
         assert not ids & {one.info.id for one in stage.messages}
         assert {one.info.parent_id for one in copied if isinstance(one.info, Assistant)} <= ids
-        assert len(sessions.messages(part.id)) == 3
-        assert ((await sessions.open(part.id).turns.answer(Prompt(text="Differently."))).message).text == "Other."
-        assert len(sessions.messages(stage.session.id)) == 5
+        assert len(await sessions.messages(part.id)) == 3
+        assert (
+            (await (await sessions.open(part.id)).turns.answer(Prompt(text="Differently."))).message
+        ).text == "Other."
+        assert len(await sessions.messages(stage.session.id)) == 5
         with pytest.raises(UsageError, match="no message"):
-            sessions.fork(whole.id, before="msg_none")
+            await sessions.fork(whole.id, before="msg_none")
 
 
 async def test_a_session_can_be_taken_elsewhere_and_back(project: Path, tmp_path: Path) -> None:
     async with opened(project, calls(read()), says("One.")) as stage:
         await stage.prompt("First.")
-        value = json.loads(json.dumps(stage.workspace.sessions.exported(stage.session.id)))
+        value = json.loads(json.dumps(await stage.workspace.sessions.exported(stage.session.id)))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     async with opened(elsewhere, says("Two.")) as other:
         info = await other.workspace.sessions.imported(value)
-        assert other.workspace.sessions.exported(info.id)["messages"] == value["messages"]
+        assert (await other.workspace.sessions.exported(info.id))["messages"] == value["messages"]
         assert info.directory == str(elsewhere)
-        session = other.workspace.sessions.open(info.id)
+        session = await other.workspace.sessions.open(info.id)
         assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
 
 
@@ -83,13 +85,13 @@ async def test_a_session_from_elsewhere_brings_no_rights_and_overwrites_nobody(p
     async with opened(project, says("One."), permission=allow) as stage:
         await stage.prompt("First.")
         sessions = stage.workspace.sessions
-        value = sessions.exported(stage.session.id)
+        value = await sessions.exported(stage.session.id)
         value["info"]["id"] = "ses_another"
         value["messages"][0]["parts"][0]["text"] = "Forged."
         info = await sessions.imported(value)
         assert info.permission is None
-        assert [one.text for one in sessions.messages("ses_another")] == ["Forged.", "One."]
-        assert [one.text for one in stage.stored()] == ["First.", "One."]
+        assert [one.text for one in await sessions.messages(info.id)] == ["Forged.", "One."]
+        assert [one.text for one in await stage.stored()] == ["First.", "One."]
 
 
 @pytest.mark.parametrize("value", [None, {}, {"info": {}, "messages": []}, [], "x", {"info": 3, "messages": 4}])
@@ -108,27 +110,27 @@ async def test_deleting_leaves_nothing_of_a_session_or_its_subagents(project: Pa
         await stage.prompt("First.")
         sessions = stage.workspace.sessions
         session_id = stage.session.id
-        [child] = sessions.children(session_id)
+        [child] = await sessions.children(session_id)
         journal = stage.workspace.files.journal
         assert journal.entries(child.id)
         await sessions.delete(session_id)
-        assert sessions.listed() == []
-        assert sessions.store.todos(session_id) == []
+        assert await sessions.listed() == []
+        assert await sessions.store.todos(session_id) == []
         assert journal.entries(child.id) == []
         for one in (session_id, child.id):
             with pytest.raises(UsageError, match="no session"):
-                sessions.open(one)
+                await sessions.open(one)
 
 
 async def test_deleting_a_session_at_work_stops_it_and_it_does_not_come_back(project: Path) -> None:
-    model = ScriptedModel(says("One.", delay=5), title=says("Late title", delay=0.2))
+    model = ScriptedModel(says("One.", delay=600), title=says("Late title", delay=0.2))
     async with opened(project, model=model) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: stage.requests)
         await stage.workspace.sessions.delete(stage.session.id)
         assert error_of(await turn) == "MessageAbortedError"
-        await asyncio.sleep(0.3)
-        assert stage.workspace.sessions.listed() == []
+        await stage.workspace.titles.settled()
+        assert await stage.workspace.sessions.listed() == []
 
 
 @pytest.mark.parametrize("session_id", ["ses_none", "nope", "", "../../etc/passwd", "ses_" + "x" * 500])
@@ -136,22 +138,22 @@ async def test_a_session_that_is_not_there_is_told_as_such(project: Path, sessio
     """98"""
     async with opened(project) as stage:
         with pytest.raises(UsageError, match="session"):
-            stage.workspace.sessions.open(session_id)
+            await stage.workspace.sessions.open(session_id)
 
 
 async def test_the_latest_session_is_one_a_person_worked_in(project: Path) -> None:
     async with opened(project) as stage:
         for _ in range(120):
             stage.workspace.sessions.create(parent=stage.session)
-        assert stage.workspace.sessions.latest().id == stage.session.id
-        assert len(stage.workspace.sessions.listed()) == 121
-        assert len(stage.workspace.sessions.listed(roots=True)) == 1
+        assert (await stage.workspace.sessions.latest()).id == stage.session.id
+        assert len(await stage.workspace.sessions.listed()) == 121
+        assert len(await stage.workspace.sessions.listed(roots=True)) == 1
 
 
 async def test_a_session_without_a_store_lives_as_long_as_its_workspace(project: Path) -> None:
     async with opened(project, calls(read()), says("One."), keep=False) as stage:
         await stage.prompt("First.")
-        assert len(stage.stored()) == 3
+        assert len(await stage.stored()) == 3
     assert not (project.parent / "project.home" / ".local" / "share" / "toolwright" / "toolwright.db").exists()
 
 
@@ -163,10 +165,10 @@ async def test_rules_of_a_session_hold_and_can_be_changed(project: Path) -> None
     script = (calls(read()), says("No."), calls(read()), says("Yes."))
     async with opened(project, *script, permission=deny) as stage:
         await stage.prompt()
-        stage.workspace.sessions.permit(stage.session.id, ())
+        await stage.workspace.sessions.permit(stage.session.id, ())
         await stage.prompt()
         assert [part.state.status for one in stage.replies for part in one.calls] == ["error", "completed"]
-        assert stage.workspace.sessions.info(stage.session.id).permission is None
+        assert (await stage.workspace.sessions.info(stage.session.id)).permission is None
 
 
 async def test_a_rule_that_is_none_is_refused(project: Path) -> None:
@@ -179,8 +181,8 @@ async def test_a_rule_that_is_none_is_refused(project: Path) -> None:
 # Undo.
 
 
-def _undo(stage: Stage) -> Undo:
-    return Undo(stage.workspace.files, stage.session.conversation)
+async def _undo(stage: Stage) -> Undo:
+    return await Undo.of(stage.workspace.files, stage.session.conversation)
 
 
 async def test_a_turn_taken_back_is_gone_once_the_user_goes_on(project: Path) -> None:
@@ -190,12 +192,12 @@ async def test_a_turn_taken_back_is_gone_once_the_user_goes_on(project: Path) ->
     async with opened(project, *script) as stage:
         await stage.prompt("First.")
         await stage.prompt("Second.")
-        await _undo(stage).revert(Selection(turn=stage.messages[3].info.id))
+        await (await _undo(stage)).revert(Selection(turn=stage.messages[3].info.id))
         assert (project / "b.txt").exists()
         assert not (project / "c.txt").exists()
-        assert len(stage.stored()) == 6
+        assert len(await stage.stored()) == 6
         assert (await stage.prompt("Third.")).text == "Three."
-        assert [one.text for one in stage.stored()] == ["First.", "", "One.", "Third.", "Three."]
+        assert [one.text for one in await stage.stored()] == ["First.", "", "One.", "Third.", "Three."]
         assert stage.session.conversation.info.revert is None
         assert "Second." not in words(stage.requests[-1])
 
@@ -204,7 +206,7 @@ async def test_putting_back_does_not_overwrite_what_was_done_since(project: Path
     """94, weakness 24"""
     async with opened(project, calls(WRITE), says("One.")) as stage:
         await stage.prompt("First.")
-        undo = _undo(stage)
+        undo = await _undo(stage)
         await undo.revert(Selection(turn=stage.messages[0].info.id))
         (project / "b.txt").write_text("mine\n")
         with pytest.raises(UsageError, match="changed after"):
@@ -219,7 +221,7 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
     script = (calls(WRITE, read()), calls(edit), says("One."), calls(back), says("Two."))
     async with opened(project, *script) as stage:
         await stage.prompt("First.")
-        assert stage.workspace.sessions.info(stage.session.id).summary == {
+        assert (await stage.workspace.sessions.info(stage.session.id)).summary == {
             "additions": 3,
             "deletions": 1,
             "files": 2,
@@ -229,7 +231,7 @@ async def test_what_a_session_has_changed_is_summed_up_after_every_turn(project:
         session_id = stage.session.id
     more = call("write", filePath="d.txt", content="d\n")
     async with opened(project, calls(more), says("Three.")) as again:
-        session = again.workspace.sessions.open(session_id)
+        session = await again.workspace.sessions.open(session_id)
         await session.turns.answer(Prompt(text="Third."))
         assert session.conversation.info.summary == {"additions": 2, "deletions": 0, "files": 2}
 
@@ -248,7 +250,7 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
         message = await stage.prompt(budget=budget)
         assert error_of(message) == "LimitReachedError"
         assert len(stage.requests) <= 2
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
@@ -267,32 +269,40 @@ async def test_a_session_that_another_process_works_on_is_refused(project: Path)
     """Weakness 34"""
     async with opened(project, says("One."), says("Two.")) as stage:
         await stage.prompt("First.")
-        storage = stage.workspace.sessions.store
-        other = subprocess.Popen(["sleep", "30"])
-        try:
-            await storage.take(stage.session.id, Owner(pid=other.pid, born=f"{_born(other.pid)}/1"))
-            with pytest.raises(UsageError, match=f"Process {other.pid}"):
-                await stage.prompt("Second.")
-            assert len(stage.stored()) == 2
-        finally:
-            other.kill()
-            other.wait()
-        assert (await stage.prompt("Second.")).text == "Two.", "the other has died"
+        other = Storage.open(stage.workspace.folders.database)
+        await other.take(stage.session.id, Owner.new())
+        with pytest.raises(UsageError, match="is working on"):
+            await stage.prompt("Second.")
+        assert len(await stage.stored()) == 2
+        await other.close()
+        assert (await stage.prompt("Second.")).text == "Two.", "the other has ended without letting go"
 
 
 async def test_two_workspaces_of_one_process_take_turns_on_a_session_and_see_each_others_words(project: Path) -> None:
     async with opened(project, says("One."), says("Three.")) as stage:
         await stage.prompt("First.")
-        model = ScriptedModel(says("Two.", delay=0.3))
-        other = make_workspace(project, model=model, keep=True)
-        session = other.sessions.open(stage.session.id)
+        asked, answered = asyncio.Event(), asyncio.Event()
+
+        async def wait(_: Question) -> Reply:
+            asked.set()
+            await answered.wait()
+            return Reply(kind="once")
+
+        model = ScriptedModel(calls(read()), says("Two."))
+        other = make_workspace(project, model=model, keep=True, user=wait, config={"permission": {"read": "ask"}})
+        session = await other.sessions.open(stage.session.id)
         working = asyncio.create_task(session.turns.answer(Prompt(text="Second.")))
-        await until(lambda: model.requests)
+        await asked.wait()
         with pytest.raises(UsageError, match="working on"):
             await stage.prompt("Meanwhile.")
+        answered.set()
         assert (await working).message.text == "Two."
         assert (await stage.prompt("Third.")).text == "Three."
-        assert words(stage.requests[-1]) == "First.\nSecond.\nThird."
+        assert [one for one in words(stage.requests[-1]).splitlines() if one.endswith(".")][-3:] == [
+            "First.",
+            "Second.",
+            "Third.",
+        ]
         await other.close()
 
 
@@ -308,7 +318,7 @@ async def main():
         storage.put_session(SessionInfo(id=f"ses_{sys.argv[2]}x{number}", project_id="p", directory="/", title="t",
                                         version="1", time=Moment(created=number)))
         await storage.settled()
-    assert len(storage.sessions("p", 10_000)) >= 25
+    assert len(await storage.sessions("p", 10_000)) >= 25
     await storage.close()
 
 asyncio.run(main())
@@ -326,7 +336,7 @@ async def test_processes_that_open_one_new_database_at_once_all_get_to_write(tmp
     ended = await asyncio.gather(*(process.communicate() for process in started))
     assert [process.returncode for process in started] == [0] * 4, [error.decode() for _, error in ended]
     storage = Storage.open(path)
-    assert len(storage.sessions("p", 10_000)) == 100
+    assert len(await storage.sessions("p", 10_000)) == 100
     await storage.close()
 
 
@@ -341,14 +351,14 @@ async def test_what_a_dead_process_left_open_is_closed_at_the_next_start(project
         await stage.prompt("First.")
         session_id = stage.session.id
         _tear(stage)
-        storage = stage.workspace.sessions.store
-        await storage.take(session_id, Owner(pid=2**22 + 7, born="0/1"))
-        await storage.settled()
-        assert not nothing_open(*stage.stored())
+        dead = Storage.open(stage.workspace.folders.database)
+        await dead.take(session_id, Owner.new())
+        await dead.close()
+        assert not nothing_open(*await stage.workspace.store.messages(session_id))
     async with opened(project, says("Two."), config=config) as again:
-        assert nothing_open(*again.workspace.sessions.messages(session_id)), "without being opened"
-        assert again.workspace.sessions.store.owners() == []
-        session = again.workspace.sessions.open(session_id)
+        assert nothing_open(*await again.workspace.sessions.messages(session_id)), "without being opened"
+        assert await again.workspace.sessions.store.leases() == []
+        session = await again.workspace.sessions.open(session_id)
         assert ((await session.turns.answer(Prompt(text="Second."))).message).text == "Two."
         assert "ended in the middle" in words(again.requests[0])
 
@@ -380,11 +390,11 @@ async def test_one_damaged_record_does_not_hide_the_others(project: Path) -> Non
         )
         for statement, value in damage:
             database.write(statement, value)
-        assert [info.id for info in stage.workspace.sessions.listed()] == [stage.session.id]
-        assert [one.text for one in stage.stored()] == ["First.", "One.", "Second.", "Two."]
+        assert [info.id for info in await stage.workspace.sessions.listed()] == [stage.session.id]
+        assert [one.text for one in await stage.stored()] == ["First.", "One.", "Second.", "Two."]
         session_id = stage.session.id
     async with opened(project, says("Three.")) as again:
-        assert (await again.workspace.sessions.open(session_id).prompt("Third.")).text == "Three."
+        assert (await (await again.workspace.sessions.open(session_id)).prompt("Third.")).text == "Three."
 
 
 async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later(project: Path) -> None:
@@ -401,21 +411,23 @@ async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later
 
         stop = stage.workspace.bus.subscribe(lock)
         async with asyncio.timeout(10):
-            with pytest.raises(StorageError, match="cannot be written"):
+            with pytest.raises(StorageError, match="is locked by another program"):
                 await stage.prompt("First.")
         assert isinstance(stage.events[-1], SessionIdle)
         stop()
         other.close()
         assert (await stage.prompt("Second.")).text == "Not reached."
-        assert nothing_open(*stage.stored())
-        assert [one.text for one in stage.stored()] == ["First.", "", "Second.", "Not reached."]
+        assert nothing_open(*await stage.stored())
+        assert [one.text for one in await stage.stored()] == ["First.", "", "Second.", "Not reached."]
 
 
 async def test_a_file_that_is_no_database_is_told_as_such(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     path.write_bytes(b"this is not a database at all, but long enough to look like a header" * 20)
-    with pytest.raises(UsageError, match="cannot be used"):
-        Storage.open(path)
+    storage = Storage.open(path)
+    with pytest.raises(StorageError, match="is damaged: file is not a database"):
+        await storage.sessions("p")
+    await storage.close()
 
 
 async def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
@@ -423,14 +435,16 @@ async def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> No
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
+    storage = Storage.open(path)
     with pytest.raises(UsageError, match="newer version"):
-        Storage.open(path)
+        await storage.sessions("p")
+    await storage.close()
 
 
 # Room.
 
 
-async def test_old_sessions_can_be_deleted_with_their_subagents(tmp_path: Path) -> None:
+async def test_old_sessions_can_be_deleted_with_their_subagents(project: Path, tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "sessions.db")
 
     def put(name: str, updated: int, parent: str | None = None) -> None:
@@ -446,15 +460,15 @@ async def test_old_sessions_can_be_deleted_with_their_subagents(tmp_path: Path) 
     put("ses_kept", 10)
     put("ses_young", 500, "ses_kept")
     put("ses_busy", 10)
+    put("ses_loop", 10, "ses_loop")
     await storage.take("ses_busy", Owner.new())
-    assert [one.id for one in storage.sizes()][:3] == ["ses_old", "ses_kept", "ses_busy"]
-    assert storage.size() > 0
-    assert set(await storage.delete_older_than(100)) == {"ses_old", "ses_oldchild"}
-    assert {info.id for info in storage.sessions("p")} == {"ses_kept", "ses_young", "ses_busy"}
+    async with make_workspace(project, store=storage) as workspace:
+        assert set(await workspace.sessions.collect(100)) == {"ses_old", "ses_oldchild", "ses_loop"}
+    assert {info.id for info in await storage.sessions("p")} == {"ses_kept", "ses_young", "ses_busy"}
     await storage.close()
 
 
-async def test_the_room_of_deleted_sessions_is_given_back(tmp_path: Path) -> None:
+async def test_the_room_of_deleted_sessions_is_given_back(project: Path, tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "sessions.db")
     for number in range(50):
         title = f"{number} " + "x" * 20_000
@@ -463,10 +477,11 @@ async def test_the_room_of_deleted_sessions_is_given_back(tmp_path: Path) -> Non
         )
         storage.put_session(info)
     await storage.settled()
-    full = storage.size()
+    full = await storage.size()
     assert full > 1_000_000
-    await storage.delete_older_than(100)
-    assert storage.size() < 100_000
+    async with make_workspace(project, store=storage) as workspace:
+        assert len(await workspace.sessions.collect(100)) == 50
+    assert await storage.size() < 100_000
     await storage.close()
 
 
@@ -476,4 +491,4 @@ async def test_the_todo_list_of_a_session_is_there_after_a_restart(project: Path
         await stage.prompt()
         session_id = stage.session.id
     async with opened(project) as again:
-        assert [one.content for one in again.workspace.todos.of(session_id)] == ["x"]
+        assert [one.content for one in await again.workspace.todos.of(session_id)] == ["x"]

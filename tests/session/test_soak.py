@@ -52,7 +52,7 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
     turns = workspace.sessions.create(title="Long")
     message = (await turns.turns.answer(Prompt(text="Go on and on.", budget=Budget(steps=None)))).message
     assert message.text == "Done."
-    stored = workspace.sessions.messages(turns.id)
+    stored = await workspace.sessions.messages(turns.id)
     assert sum(len(one.calls) for one in stored) == STEPS * CALLS
     assert nothing_open(*stored)
     assert sum(bool(info_of(one).summary) for one in stored if one.info.role == "assistant") > 5

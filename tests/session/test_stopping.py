@@ -119,7 +119,7 @@ async def test_stopping_while_a_question_waits_withdraws_it(project: Path) -> No
         assert len(stage.told(QuestionRejected)) == 1
         message = await turn
         assert error_of(message) == "MessageAbortedError"
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_an_answer_that_comes_after_stopping_does_nothing(project: Path) -> None:
@@ -162,7 +162,7 @@ async def test_words_that_had_come_before_stopping_are_kept_and_sent(project: Pa
         await stage.session.abort()
         message = await turn
         assert message.text.startswith("One two")
-        assert stage.stored()[1].text == message.text
+        assert (await stage.stored())[1].text == message.text
         await stage.prompt("And now?")
         assert message.text in str(stage.requests[1].messages)
 
@@ -187,7 +187,7 @@ async def test_stopping_stops_the_prompts_that_wait_as_well_and_keeps_their_word
         answers = [await task for task in prompts]
         assert [error_of(message) for message in answers] == ["MessageAbortedError"] * 2
         assert not stage.session.turns.busy
-        assert len(stage.stored()) == 4
+        assert len(await stage.stored()) == 4
         assert (await stage.prompt("Prompt 3")).text == "Next."
         assert "Prompt 2" in words(stage.requests[-1])
 
@@ -197,7 +197,7 @@ async def test_a_caller_who_goes_away_stops_the_turn(project: Path) -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(stage.prompt(), 0.1)
         assert not stage.session.turns.busy
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
         assert (await stage.prompt()).text == "Next."
 
 
@@ -217,7 +217,7 @@ async def test_stopped_at_any_moment_nothing_stays_open(project: Path, moment: i
         message = await stage.prompt()
         await asyncio.gather(*stopping)
         assert error_of(message) in ("MessageAbortedError", "")
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
         assert stage.workspace.inbox.pending == []
         assert isinstance(stage.events[-1], SessionIdle)
         assert not stage.session.turns.busy
@@ -282,8 +282,8 @@ async def test_a_prompt_that_cannot_be_answered_leaves_nothing_behind(project: P
         ):
             with pytest.raises(Exception, match=words_of_it):
                 await stage.session.turns.answer(prompt)
-        assert stage.stored() == []
+        assert await stage.stored() == []
         assert stage.events[before:] == []
         assert not stage.session.turns.busy
-        assert stage.workspace.sessions.store.owners() == []
+        assert await stage.workspace.sessions.store.leases() == []
         assert (await stage.prompt()).text == "Here."

@@ -5,16 +5,19 @@ import json
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolwright.call import call_from_text
+from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.messages import Moment, SessionInfo
 from toolwright.parts import Completed, Pending, Span, ToolPart
-from toolwright.session.database import StorageError
 from toolwright.session.storage import Storage
+from toolwright.session.store import StorageError
 from toolwright.testing import make_session, make_workspace
 from toolwright.tool import Call, Result, ToolContext, tool
 
@@ -87,10 +90,11 @@ async def test_any_text_a_model_can_write_is_stored_and_comes_back(tmp_path: Pat
 
 async def test_a_file_that_takes_nothing_is_told_and_what_it_missed_is_written_later(tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "x.db")
+    await storage.settled()
     blocker = sqlite3.connect(storage.database.path)
     blocker.execute("ALTER TABLE part RENAME TO elsewhere")
     storage.put_part(part(1))
-    with pytest.raises(StorageError, match="cannot be written"):
+    with pytest.raises(StorageError, match="is damaged: no such table: part"):
         await asyncio.wait_for(storage.settled(), timeout=10)
     blocker.execute("ALTER TABLE elsewhere RENAME TO part")
     blocker.close()
@@ -98,6 +102,68 @@ async def test_a_file_that_takes_nothing_is_told_and_what_it_missed_is_written_l
     await asyncio.wait_for(storage.settled(), timeout=10)
     assert rows(storage.database.path, "SELECT id FROM part ORDER BY seq") == ["prt_1", "prt_2"]
     await storage.close()
+
+
+def _session(number: int, **changes: Any) -> SessionInfo:
+    info = SessionInfo(
+        id=f"ses_{number}", project_id="p", directory="/", title="t", version="1", time=Moment(created=number)
+    )
+    return replace(info, **changes)
+
+
+class _Unspeakable:
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+UNWRITABLE = {
+    "a number too large": _session(2, time=Moment(created=10**30)),
+    "a name that is no text": _session(2, project_id="half \ud83d"),
+    "a key that is no value": _session(2, parent_id={"a": 1}),
+}
+
+
+@pytest.mark.parametrize("record", UNWRITABLE.values(), ids=UNWRITABLE)
+async def test_a_record_that_can_never_be_written_is_told_and_takes_no_other_along(
+    tmp_path: Path, record: SessionInfo
+) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+    for info in (_session(1), record, _session(3)):
+        storage.put_session(info)
+    with pytest.raises(StorageError):
+        await storage.settled()
+    storage.put_session(_session(4))
+    await storage.settled()
+    assert [info.id for info in await storage.sessions("p")] == ["ses_4", "ses_3", "ses_1"]
+    await storage.close()
+
+
+async def test_a_record_without_words_is_told_and_takes_no_other_along(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+    state = Completed(input={}, output="", title="", metadata={"odd": _Unspeakable()}, time=Span(start=1))
+    for one in (part(1), replace(part(2), state=state), part(3)):
+        storage.put_part(one)
+    with pytest.raises(StorageError, match="RuntimeError: no words"):
+        await storage.settled()
+    assert rows(storage.database.path, "SELECT id FROM part ORDER BY seq") == ["prt_1", "prt_3"]
+    await storage.close()
+
+
+async def test_whatever_goes_wrong_in_either_thread_is_told_and_the_thread_lives_on(tmp_path: Path) -> None:
+    storage = Storage.open(tmp_path / "x.db")
+
+    def fail(_: sqlite3.Connection) -> None:
+        raise ZeroDivisionError("of all things")
+
+    for ask in (storage.database.run, storage.database.read):
+        with pytest.raises(StorageError, match="ZeroDivisionError: of all things"):
+            await ask(fail)
+    storage.put_part(part(1))
+    await storage.settled()
+    assert await storage.knows("prt_1")
+    await storage.close()
+    with pytest.raises(StorageError, match="it was closed"):
+        await storage.knows("prt_1")
 
 
 def test_a_loop_that_has_gone_does_not_take_the_writer_with_it(tmp_path: Path) -> None:
@@ -131,14 +197,15 @@ async def test_one_damaged_row_hides_no_other(project: Path) -> None:
     connection.commit()
     connection.close()
     storage = workspace.sessions.store
-    assert [info.id for info in storage.sessions(storage.session(session_id).project_id)] == [session_id]
+    project_id = (await storage.session(session_id)).project_id
+    assert [info.id for info in await storage.sessions(project_id)] == [session_id]
     await workspace.close()
 
 
 async def test_a_session_that_is_not_there_is_named(tmp_path: Path) -> None:
     storage = Storage.open(tmp_path / "x.db")
     with pytest.raises(UsageError, match="There is no session 'ses_other'"):
-        storage.session("ses_other")
+        await storage.session("ses_other")
     await storage.close()
 
 
@@ -161,6 +228,17 @@ async def test_broken_unicode_in_arguments_does_not_stop_the_session(project: Pa
     result = await asyncio.wait_for(workspace.session().run_call(call), timeout=10)
     assert result.output == "half \ud83d pair"
     await workspace.close()
+
+
+async def test_calls_without_a_conversation_are_found_when_they_are_old(project: Path) -> None:
+    async with make_workspace(project, tools=[odd], keep=True) as workspace:
+        session = workspace.session()
+        await session.call("odd")
+        assert await workspace.store.unused_since(now() - 60_000) == []
+        assert await workspace.store.unused_since(now() + 60_000) == [session.id]
+        await session.close()
+        await workspace.sessions.collect(now() + 60_000)
+        assert rows(workspace.folders.database) == []
 
 
 async def test_calls_are_recorded_only_where_they_are_kept(project: Path) -> None:

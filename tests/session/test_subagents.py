@@ -38,8 +38,8 @@ def task(agent: str = "helper", prompt: str = "Look into it.", **more: Any) -> A
     return call("task", description="Small job", prompt=prompt, subagent_type=agent, **more)
 
 
-def _children(stage: Stage) -> list[Any]:
-    return stage.workspace.sessions.children(stage.session.id)
+async def _children(stage: Stage) -> list[Any]:
+    return await stage.workspace.sessions.children(stage.session.id)
 
 
 async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) -> None:
@@ -47,7 +47,7 @@ async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) ->
     script = (calls(task()), calls(read(), match=CHILD), says("It says hello.", match=CHILD), says("Done."))
     async with opened(project, *script, config={"agent": HELPER}) as stage:
         assert (await stage.prompt()).text == "Done."
-        [child] = _children(stage)
+        [child] = await _children(stage)
         assert child.parent_id == stage.session.id
         assert child.title == "Small job (@helper subagent)"
         part = stage.replies[0].calls[0]
@@ -82,14 +82,14 @@ async def test_a_task_can_be_gone_on_with(project: Path) -> None:
     script = (calls(task()), says("One.", match=CHILD), says("Parent."))
     async with opened(project, *script, config={"agent": HELPER}) as stage:
         await stage.prompt()
-        [child] = _children(stage)
+        [child] = await _children(stage)
         again = ScriptedModel(
             calls(task(session_id=child.id, prompt="Go on with it.")), says("Two.", match="Go on with it"), says("End.")
         )
         _play(stage, again)
         assert (await stage.prompt()).text == "End."
-        assert _children(stage)[0].id == child.id
-        assert len(_children(stage)) == 1
+        assert (await _children(stage))[0].id == child.id
+        assert len(await _children(stage)) == 1
         request = next(one for one in again.requests if "Go on with it" in words(one))
         assert "Look into it" in words(request), "the child remembers"
 
@@ -119,7 +119,7 @@ async def test_an_unknown_agent_is_answered_with_the_names_there_are(project: Pa
         nobody, primary = results(stage.replies[0])
         assert "helper" in nobody
         assert "There is no agent 'build'" in primary
-        assert _children(stage) == []
+        assert await _children(stage) == []
 
 
 async def test_a_subagent_that_fails_is_an_error_with_its_cause_and_what_it_had(project: Path) -> None:
@@ -131,7 +131,7 @@ async def test_a_subagent_that_fails_is_an_error_with_its_cause_and_what_it_had(
         [told] = results(stage.replies[0])
         assert "Too odd" in told
         assert "I looked first." in told
-        assert _children(stage)[0].id in told
+        assert (await _children(stage))[0].id in told
         assert stage.replies[0].calls[0].state.status == "error"
 
 
@@ -151,11 +151,11 @@ async def test_stopping_the_caller_stops_what_its_subagent_does(project: Path) -
         await until(lambda: any("'command': 'sleep 20'" in str(event) for event in stage.told(PartUpdated)))
         await stage.session.abort()
         message = await turn
-        [child] = _children(stage)
-        below = stage.workspace.sessions.messages(child.id)
+        [child] = await _children(stage)
+        below = await stage.workspace.sessions.messages(child.id)
         assert [error_of(message), error_of(below[-1])] == ["MessageAbortedError"] * 2
-        assert nothing_open(*stage.stored(), *below)
-        assert stage.workspace.sessions.store.owners() == []
+        assert nothing_open(*await stage.stored(), *below)
+        assert await stage.workspace.sessions.store.leases() == []
 
 
 async def test_a_question_of_a_subagent_carries_its_session_and_those_above(project: Path) -> None:
@@ -167,7 +167,7 @@ async def test_a_question_of_a_subagent_carries_its_session_and_those_above(proj
     async with opened(project, *script, user=user, config=config) as stage:
         assert (await stage.prompt()).text == "End."
         [asked] = stage.told(PermissionAsked)
-        [child] = _children(stage)
+        [child] = await _children(stage)
         assert asked.session_id == child.id
         assert asked.callers == (stage.session.id,)
 
@@ -186,7 +186,7 @@ async def test_a_task_gone_on_with_from_plan_has_no_more_rights_than_plan(projec
     script = (calls(task()), says("Ready.", match=CHILD), says("End."))
     async with opened(project, *script, config={"agent": HELPER}) as stage:
         await stage.prompt()
-        [child] = _children(stage)
+        [child] = await _children(stage)
         _play(
             stage,
             ScriptedModel(
@@ -218,7 +218,7 @@ async def test_an_agent_that_a_rule_denies_stays_denied_when_named(project: Path
     config = {"agent": HELPER, "permission": {"task": {"helper": "deny"}}}
     async with opened(project, calls(task()), says("End."), config=config) as stage:
         await stage.prompt("@helper should do this.")
-        assert _children(stage) == []
+        assert await _children(stage) == []
 
 
 async def test_what_subagents_spend_counts_for_the_turn(project: Path) -> None:
@@ -273,8 +273,8 @@ async def test_twenty_subagents_of_ten_calls_each_come_back_right(project: Path)
         took = time.monotonic() - started
         told = results(stage.replies[0])
         assert [text.splitlines()[0] for text in told] == [f"Answer {number}" for number in range(AGENTS)]
-        for number, child in enumerate(_children(stage)):
-            made = [part for one in stage.workspace.sessions.messages(child.id) for part in one.calls]
+        for number, child in enumerate(await _children(stage)):
+            made = [part for one in await stage.workspace.sessions.messages(child.id) for part in one.calls]
             assert len(made) == CALLS
             assert all(f"{number}-{step}" in outcome(part) for step, part in enumerate(made))
         assert took < 30
@@ -289,10 +289,10 @@ async def test_a_crowd_that_is_stopped_leaves_nothing_running_waiting_or_listed(
         await until(lambda: len(stage.told(PartUpdated)) > after)
         await asyncio.wait_for(stage.session.abort(), 10)
         assert error_of(await turn) == "MessageAbortedError"
-        below = [one for child in _children(stage) for one in stage.workspace.sessions.messages(child.id)]
-        assert nothing_open(*stage.stored(), *below)
+        below = [one for child in await _children(stage) for one in await stage.workspace.sessions.messages(child.id)]
+        assert nothing_open(*await stage.stored(), *below)
         assert stage.workspace.inbox.pending == []
-        assert stage.workspace.sessions.store.owners() == []
+        assert await stage.workspace.sessions.store.leases() == []
         assert [task for task in asyncio.all_tasks() if "Turns" in repr(task)] == []
 
 

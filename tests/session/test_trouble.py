@@ -46,7 +46,7 @@ async def test_trouble_without_end_is_given_up(project: Path) -> None:
         assert error_of(message) == "APIError"
         assert len(stage.requests) == 6
         assert len(stage.told(SessionError)) == 1
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_a_provider_that_asks_for_a_day_is_not_waited_for(project: Path) -> None:
@@ -73,7 +73,7 @@ async def test_a_broken_stream_is_asked_for_again_and_its_parts_are_gone(project
     async with opened(project, says("Half of the answer, or", cut=2), says("The whole answer.")) as stage:
         message = await stage.prompt()
         assert message.text == "The whole answer."
-        assert [type(part).__name__ for part in stage.stored()[1].parts.values()] == [
+        assert [type(part).__name__ for part in (await stage.stored())[1].parts.values()] == [
             "StepStartPart",
             "TextPart",
             "StepFinishPart",
@@ -87,7 +87,7 @@ async def test_a_stream_that_always_breaks_is_given_up_and_keeps_its_words(proje
         assert error_of(message) == "APIError"
         assert len(stage.requests) == 6
         assert message.text == "Half of the"
-        assert len(stage.stored()) == 2
+        assert len(await stage.stored()) == 2
 
 
 async def test_an_announced_call_of_a_stream_that_broke_for_good_does_not_stay_open(project: Path) -> None:
@@ -95,7 +95,7 @@ async def test_an_announced_call_of_a_stream_that_broke_for_good_does_not_stay_o
         message = await stage.prompt()
         assert error_of(message) == "APIError"
         assert [part.state.status for part in message.calls] == ["error"]
-        assert nothing_open(*stage.stored())
+        assert nothing_open(*await stage.stored())
 
 
 async def test_after_trouble_the_session_goes_on(project: Path) -> None:

@@ -22,15 +22,15 @@ def edit(name: str, old: str, new: str) -> Any:
     return call("edit", filePath=name, oldString=old, newString=new)
 
 
-def undo_of(stage: Stage) -> Undo:
-    return Undo(stage.workspace.files, stage.session.conversation)
+async def undo_of(stage: Stage) -> Undo:
+    return await Undo.of(stage.workspace.files, stage.session.conversation)
 
 
 async def test_back_and_forth_and_back_again(project: Path) -> None:
     async with opened(project, calls(read()), calls(edit("a.txt", "hello", "goodbye")), says("Done.")) as stage:
         await stage.prompt()
         turn = Selection(turn=stage.messages[0].info.id)
-        undo = undo_of(stage)
+        undo = await undo_of(stage)
         for _ in range(3):
             await undo.revert(turn)
             assert (project / "a.txt").read_text() == "hello\nworld\n"
@@ -46,7 +46,7 @@ async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> 
     async with opened(project, *script) as stage:
         await stage.prompt()
         first, second = stage.replies[1].calls[0].call_id, stage.replies[2].calls[0].call_id
-        undo = undo_of(stage)
+        undo = await undo_of(stage)
         with pytest.raises(UsageError, match="undo that one first"):
             undo.plan(Selection(call=first))
         await undo.revert(Selection(call=second))
@@ -58,7 +58,7 @@ async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> 
 async def test_one_file_of_a_turn(project: Path) -> None:
     async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as stage:
         await stage.prompt()
-        await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id, file="b.txt"))
+        await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id, file="b.txt"))
         assert not (project / "b.txt").exists()
         assert (project / "c.txt").exists()
 
@@ -69,7 +69,7 @@ async def test_changes_inside_a_batch_are_taken_back_with_it(project: Path) -> N
     async with opened(project, calls(call("batch", tool_calls=inner)), says("Done."), config=config) as stage:
         await stage.prompt()
         assert (project / "c.txt").exists()
-        await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id))
+        await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id))
         assert not (project / "b.txt").exists()
         assert not (project / "c.txt").exists()
 
@@ -89,7 +89,7 @@ async def test_changes_of_a_subagent_are_taken_back_with_its_task(project: Path,
         await stage.prompt()
         task = stage.replies[1].calls[0].call_id
         selection = Selection(turn=stage.messages[0].info.id) if by == "turn" else Selection(call=task)
-        undo = undo_of(stage)
+        undo = await undo_of(stage)
         assert len(undo.changes()) == 2
         await undo.revert(selection)
         assert not (project / "sub.txt").exists()
@@ -103,7 +103,7 @@ async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_t
         await stage.prompt()
         (project / "c.txt").write_text("mine\n")
         with pytest.raises(UsageError, match="changed after"):
-            await undo_of(stage).revert(Selection(turn=stage.messages[0].info.id))
+            await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id))
         assert (project / "b.txt").exists()
         assert (project / "c.txt").read_text() == "mine\n"
 

@@ -68,7 +68,7 @@ async def test_recorded_tasks(places: Places, row: Json) -> None:
         session = workspace.sessions.create()
         await session.turns.answer(Prompt(text="Go."))
         _check(row, places, session, model, user)
-        children = workspace.sessions.children(session.id)
+        children = await workspace.sessions.children(session.id)
         assert bool(children) == ("child_tools" in row)
         assert len(children) <= 1
     finally:

@@ -69,7 +69,6 @@ HIDDEN_CODE = [
     "node -e 'require(\"fs\")'",
     "awk 'BEGIN { system(\"rm victim\") }'",
     "sed 's/x/rm victim/e' a",
-    "sed -n 'w victim' a",
     "tar cf x.tar --checkpoint-action=exec='rm victim' a",
     "git --exec-path=. status",
     "git -c core.pager='rm victim' log",

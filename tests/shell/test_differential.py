@@ -94,10 +94,12 @@ def is_temporary(path: str, case: Path) -> bool:
 def unforetold_reads(found: Trace, analysis: Analysis, case: Path) -> list[str]:
     """Files read outside the project folder; those inside are nobody's concern but the read rules'."""
     outside = {path for path in map(os.path.normpath, found.read) if path.startswith(f"{case}/outside")}
-    return unforetold(outside, (*analysis.reads, *analysis.writes, *analysis.deletes, *analysis.enters), case)
+    return unforetold(
+        outside, (*analysis.reads, *analysis.looks, *analysis.writes, *analysis.deletes, *analysis.enters), case
+    )
 
 
 def covers(named: str, path: str) -> bool:
     """Whether naming one path tells of the other: itself, what is in it, or the folders made on the way to it."""
     inside = path.startswith(named.rstrip("/") + "/") or named.startswith(path + "/")
-    return path == named or inside or fnmatch.fnmatchcase(path, named)
+    return path == named or inside or fnmatch.fnmatchcase(path, named.replace("/**/", "/*"))

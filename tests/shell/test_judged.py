@@ -76,6 +76,7 @@ def test_a_forbidden_outside_stays_out_of_reach(command: str) -> None:
         ("mv victim elsewhere", Rule("edit", "victim", "deny")),
         ("unlink victim", Rule("edit", "victim", "deny")),
         ("sed -i s/a/b/ victim", Rule("edit", "victim", "deny")),
+        ("sed -n 'w victim' a", Rule("edit", "victim", "deny")),
         ("cat .env", Rule("read", "*.env", "deny")),
         ("cat ./sub/../.env", Rule("read", "*.env", "deny")),
         ("head -n 1 < .env", Rule("read", "*.env", "deny")),

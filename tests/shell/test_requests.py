@@ -131,7 +131,7 @@ def test_writing_without_a_command_is_a_matter_of_edit_and_of_rules_that_forbid(
         ("./run.sh now", ("./run.sh *",)),
         ("/*/ls -d .", ()),
         ("find . -name x", ("find *",)),
-        ("find . -exec ls {} +", ("find . -exec ls {} +", "ls {}")),
+        ("find . -exec ls {} +", ("find . -exec ls {} +", "ls {}", "ls .")),
         ('npm run "build all"', ('npm run "build all" *', "npm run build all *")),
         ("npm run $TASK", ()),
         ("cargo run --bin x", ("cargo run --bin x",)),

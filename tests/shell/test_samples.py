@@ -44,7 +44,14 @@ def test_a_rule_against_a_command_meets_it_in_every_disguise(command: str) -> No
 @pytest.mark.parametrize(("command", "path"), OUTSIDE)
 def test_a_path_outside_is_found_wherever_it_hides(command: str, path: str) -> None:
     analysis = look_at(command)
-    assert path in (*analysis.reads, *analysis.writes, *analysis.deletes, *analysis.enters, *analysis.runs)
+    assert path in (
+        *analysis.reads,
+        *analysis.looks,
+        *analysis.writes,
+        *analysis.deletes,
+        *analysis.enters,
+        *analysis.runs,
+    )
 
 
 @pytest.mark.parametrize("command", ["> f", "cd . > f", "[ -f x ] > f", "export X=1 > f", "3> f"])

@@ -5,8 +5,8 @@ import pytest
 from toolwright.shell import analyse
 
 
-def writes(command: str, **options: str) -> set[str]:
-    return set(analyse(command, cwd="/p", home="/h", **options).writes)
+def writes(command: str, shell: str = "bash") -> set[str]:
+    return set(analyse(command, cwd="/p", home="/h", shell=shell).writes)
 
 
 @pytest.mark.parametrize(

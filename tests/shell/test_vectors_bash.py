@@ -20,6 +20,7 @@ OURS_BY_CHOICE: dict[str, tuple[str, list[str]]] = {
     "bashperm-0206": (TRACKED, ["{parent2}"]),
     "bashperm-0273": (FOLLOWED, ["{outside}/notes.txt"]),
     "bashperm-0278": (UNESCAPED, ["{outside}/with space"]),
+    "bashperm-0460": (FOLLOWED, ["{outside}"]),
 }
 """Rows that are not marked as accidents and where we differ all the same, with the paths outside that we name."""
 
@@ -146,14 +147,19 @@ def test_a_lasting_approval_is_the_recorded_prefix_at_a_word_boundary_or_the_ver
     ]
     shown = [command.shown for command in analysis.commands]
     implied = [text for command in analysis.commands for text in command.implied]
-    for pattern in always.get("bash", []):
+    for pattern in map(without_folder, always.get("bash", [])):
         assert pattern in (*places.fill(wide), *shown, *implied) or any(matches(text, pattern) for text in implied)
+
+
+def without_folder(pattern: str) -> str:
+    """An approval of the very words names the folder they were said in, unless that is the project's."""
+    return pattern.partition(" && ")[2] if pattern.startswith("cd ") else pattern
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_what_is_offered_would_settle_the_question(row: dict[str, Any], places: Places) -> None:
     analysis, _, always = understood(row, places)
-    offered = always.get("bash", [])
+    offered = [without_folder(pattern) for pattern in always.get("bash", [])]
     texts = [text for command in analysis.commands for text in (command.shown, *command.implied)]
     assert not offered or all(any(matches(text, pattern) for pattern in offered) for text in texts)
 
@@ -168,8 +174,8 @@ def test_the_folder_of_a_path_outside_is_offered_but_never_the_whole_file_system
     place = Tree(tmp_path).place
     offers = {
         "rm /etc/hosts.d/x": ("/etc/hosts.d/*",),
-        "cd /etc": ("/etc", "/etc/*"),
-        "cd /": ("/",),
+        "cd /etc": ("(read) /etc", "(read) /etc/*"),
+        "cd /": ("(read) /",),
     }
     for command, offer in offers.items():
         first = requests_for(analyse(command, cwd=str(tmp_path), home="/nowhere/home"), place)[0]

@@ -23,7 +23,7 @@ class TodoLists:
 
     lists: dict[str, list[Todo]] = field(default_factory=dict)
 
-    def of(self, session_id: str) -> list[Todo]:
+    async def of(self, session_id: str) -> list[Todo]:
         return self.lists.get(session_id, [])
 
     def replace(self, session_id: str, todos: Sequence[Todo]) -> None:

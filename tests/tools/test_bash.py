@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 
 from tests.process.workshop import EVERYTHING_ALLOWED, Workshop, open_workshop, run
+from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.parts import ToolPart
 from toolwright.permission.rules import Rule
@@ -288,18 +289,23 @@ async def test_a_work_folder_outside_is_asked_for(project: Path, tmp_path: Path)
 
 
 async def has_sandbox(shop: Workshop) -> bool:
-    return await shop.sandbox.ready() != "none"
+    """Whether a sandbox works; one that the settings name may not be installed."""
+    try:
+        return await shop.sandbox.ready() != "none"
+    except ToolError:
+        return False
 
 
 async def test_in_the_sandbox_hidden_files_cannot_be_read_and_the_result_says_so(project: Path) -> None:
-    (project / ".env").write_text("SECRET=1")
+    (project / ".env").write_text("SECRET=1\n" * 10)
     async with open_workshop(project, sandbox=SandboxSettings(), replies=["once"]) as shop:
         if not await has_sandbox(shop):
             pytest.skip("no sandbox works here")
-        result = await shop.bash("grep -r SECRET . ; python3 -c \"open('.env')\"", description="Looks around")
-    assert "SECRET=1" not in result.output
+        result = await shop.bash("grep -r SECRET . ; python3 -c \"print(open('.env').read())\"", description="Looks")
+    assert "SECRET" not in result.output
     assert result.output.endswith(
-        f"[sandbox: {project}/.env is hidden from commands. The user can show it with the setting sandbox.reveal.]"
+        "[sandbox: A file that a rule keeps from being read is hidden."
+        " The user can show it with the setting sandbox.reveal.]"
     ), result.output
 
 
@@ -366,12 +372,13 @@ async def test_jobs_run_in_the_sandbox_too(project: Path) -> None:
         assert (await shop.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
 
 
-async def test_settings_that_appear_are_asked_about_and_pointed_out(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"], sandbox=SandboxSettings()) as shop:
+async def test_settings_that_a_command_writes_are_moved_to_where_they_have_no_effect(project: Path) -> None:
+    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(), replies=["once"]) as shop:
         if not await has_sandbox(shop):
             pytest.skip("no sandbox works here")
         result = await shop.bash("echo '{}' > toolwright.json")
-    assert result.output == "[toolwright.json was created; what it allows takes effect once the user has trusted it]"
+    assert result.output.startswith("[sandbox: toolwright.json was moved to ")
+    assert not (project / "toolwright.json").exists()
 
 
 async def test_calls_at_the_same_time_keep_apart(shop: Workshop) -> None:

@@ -44,7 +44,7 @@ async def test_recorded_rows(parlour: Parlour, row: Json) -> None:
         if "open_count" in expected:
             assert result.title.split()[0] == str(expected["open_count"])
     if not any("session" in call for call in row["calls"]):
-        assert [asdict(todo) for todo in parlour.todos.of(parlour.session.id)] == row["stored_after"]
+        assert [asdict(todo) for todo in await parlour.todos.of(parlour.session.id)] == row["stored_after"]
 
 
 async def test_the_answer_is_json_with_an_entry_a_line(parlour: Parlour) -> None:
@@ -60,7 +60,7 @@ async def test_the_answer_is_json_with_an_entry_a_line(parlour: Parlour) -> None
 
 async def test_an_entry_without_an_id_gets_the_next_free_number(parlour: Parlour) -> None:
     await parlour.run("todowrite", todos=[entry("a", id="2"), entry("b"), entry("c"), entry("d", id="3")])
-    assert [todo.id for todo in parlour.todos.of(parlour.session.id)] == ["2", "4", "5", "3"]
+    assert [todo.id for todo in await parlour.todos.of(parlour.session.id)] == ["2", "4", "5", "3"]
 
 
 async def test_a_cancelled_entry_is_counted_as_not_completed(parlour: Parlour) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 from toolwright.acp.blocks import read_blocks
 from toolwright.acp.permission import reply_of, request_of
 from toolwright.acp.updates import Updates, plan
+from toolwright.commands import called_by, fill_in
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply
 from toolwright.messages import Assistant
 from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
-from toolwright.server.commands import commands_of
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.version import VERSION
@@ -215,7 +215,7 @@ class Agent:
         commands = [
             {"name": one.name, "description": one.description or one.name}
             | ({"input": {"hint": " ".join(one.hints)}} if one.hints else {})
-            for one in commands_of(workspace).values()
+            for one in workspace.commands.all()
         ]
         commands.append({"name": "compact", "description": "put a summary in the place of the conversation"})
         self._tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
@@ -233,18 +233,18 @@ class Agent:
         workspace = await self._workspace(params.get("cwd") or str(self._folder))
         session_id = str(params.get("sessionId", ""))
         try:
-            workspace.sessions.info(session_id)
+            await workspace.sessions.info(session_id)
         except ToolwrightError as error:
             raise RpcError(f"There is no session {session_id[:80]!r}.", NOT_FOUND) from error
         return workspace, session_id
 
     async def _load(self, params: Json) -> Json:
         workspace, session_id = await self._found(params)
-        session = workspace.sessions.open(session_id)
+        session = await workspace.sessions.open(session_id)
         state = self._hold(workspace, session)
-        for update in self._sessions[session_id][2].replay(session.conversation.all_messages()):
+        for update in self._sessions[session_id][2].replay(await session.conversation.all_messages()):
             self._tell(session_id, update)
-        if todos := workspace.todos.of(session_id):
+        if todos := await workspace.todos.of(session_id):
             self._tell(session_id, plan([to_json(one) for one in todos]))
         self._announce(session_id)
         await self._queue.join()
@@ -252,7 +252,7 @@ class Agent:
 
     async def _resume(self, params: Json) -> Json:
         workspace, session_id = await self._found(params)
-        state = self._hold(workspace, workspace.sessions.open(session_id))
+        state = self._hold(workspace, await workspace.sessions.open(session_id))
         self._announce(session_id)
         return state
 
@@ -260,7 +260,7 @@ class Agent:
         workspace = await self._workspace(params.get("cwd") or str(self._folder))
         given = str(params.get("cursor") or "0")
         start = int(given) if given.isdecimal() else 0
-        listed = workspace.sessions.listed(start + PAGE + 1, roots=True)
+        listed = await workspace.sessions.listed(start + PAGE + 1, roots=True)
         rows = [
             {
                 "sessionId": info.id,
@@ -274,8 +274,8 @@ class Agent:
 
     async def _fork(self, params: Json) -> Json:
         workspace, session_id = await self._found(params)
-        copy = workspace.sessions.fork(session_id)
-        state = self._hold(workspace, workspace.sessions.open(copy.id))
+        copy = await workspace.sessions.fork(session_id)
+        state = self._hold(workspace, await workspace.sessions.open(copy.id))
         self._announce(copy.id)
         return {"sessionId": copy.id, **state}
 
@@ -305,16 +305,15 @@ class Agent:
         text, files = read_blocks(params.get("prompt"))
         if session.turns.busy:
             raise RpcError(f"{session.id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
-        name, _, rest = text.partition(" ") if text.startswith("/") else ("", "", "")
-        if name == "/compact":
+        if text.strip() == "/compact":
             await session.turns.compact(self._models.get(session.id, ""))
             await self._queue.join()
             return {"stopReason": "end_turn"}
-        command = commands_of(workspace).get(name[1:]) if name else None
+        called = called_by(text, workspace.commands)
         prompt = Prompt(
-            text=command.filled(rest) if command else text,
+            text=await fill_in(*called, session) if called else text,
             files=files,
-            agent=(command.agent if command else "") or session.agent,
+            agent=(called[0].agent if called else "") or session.agent,
             model=self._models.get(session.id, ""),
             message_id=new_id("msg"),
         )

@@ -5,25 +5,31 @@ import sys
 COMMANDS = {
     "demo": "watch a whole session on a small project; needs no key and no network",
     "run": "give an agent a prompt and watch it work",
-    "session": "list, show, copy and delete sessions; take their changes back",
+    "session": "list, show, copy and delete sessions; undo their changes",
+    "undo": "undo the changes of the last turn",
     "serve": "serve sessions over HTTP, for a browser and for other clients",
     "attach": "give a prompt to a server that runs elsewhere",
     "acp": "work as the agent of an editor, over the Agent Client Protocol",
     "tool": "list the tools, show one, or call one as an agent would",
     "agent": "list the agents, show what one may do, or write a new one",
+    "command": "list the commands: prompts with a name",
+    "plugin": "list the plugins, or try whether they work",
     "permission": "explain a decision, test your rules, list and revoke approvals",
     "config": "show the settings that hold here and where each comes from",
+    "lsp": "the language servers here, the errors they find, and how to get one",
     "models": "the models that are known",
     "auth": "store the keys of model providers",
     "gc": "remove what is old, and tell how much room is taken",
+    "mcp": "MCP servers: list, add and log in to them; offer our tools as one",
     "trust": "let this project's own rules and code take effect",
+    "completion": "print a script with which your shell completes commands and options",
     "doctor": "check this machine: programs, folders, sandbox, settings",
 }
 
 HELP = """\
 toolwright: the tools of a coding agent, with permissions you can read
 
-  tw COMMAND [OPTIONS]           tw COMMAND --help tells more of each
+  tw COMMAND [OPTIONS]           tw COMMAND --help or tw help COMMAND tells more
 
 {commands}
 
@@ -34,10 +40,10 @@ everywhere
   --help            print this
 
 try
+  tw demo
   tw tool list
-  tw tool call read '{{"filePath": "README.md"}}'
   tw tool call bash '{{"command": "git status"}}' --agent plan --dry-run
-  tw permission explain bash '{{"command": "rm -rf build"}}'
+  tw permission explain bash rm -rf build
 
 exit codes: 0 done, 1 failed, 2 usage, 3 refused by permission, 4 aborted or timed out, 5 limit reached
 """
@@ -46,7 +52,7 @@ exit codes: 0 done, 1 failed, 2 usage, 3 refused by permission, 4 aborted or tim
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the answer goes to stdout, everything else to stderr."""
     given = sys.argv[1:] if arguments is None else arguments
-    if given in (["--version"], ["-V"]):
+    if given in (["--version"], ["-V"], ["-v"], ["version"]):
         from toolwright import __version__
 
         print(__version__)
@@ -56,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0 if given else 2
     from toolwright.cli.dispatch import run_command
 
+    if given[0] == "help":
+        given = [*given[1:], "--help"]
     return run_command(given)
 
 

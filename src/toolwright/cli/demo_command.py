@@ -2,17 +2,24 @@
 
 import argparse
 import asyncio
+import shlex
+import shutil
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from toolwright.cli.call_text import shown_call
+from toolwright.cli.changes import shown_change
 from toolwright.cli.options import note, parser
 from toolwright.cli.progress import Live
-from toolwright.cli.questions import TerminalUser, shown_question
+from toolwright.cli.questions import TerminalUser
+from toolwright.cli.terminal import has_colour, is_terminal
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
-from toolwright.inbox import Question, Reply
+from toolwright.errors import UsageError
+from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.undo import Undo
 from toolwright.workspace import Workspace, open_workspace
@@ -28,57 +35,85 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "demo",
-        "A session from prompt to answer on a small broken project in a temporary folder. The model is a script, so no"
-        " key and no network are needed; the tools, the permissions, the sandbox and the records are real.",
+        "A session from prompt to answer on a small broken project, in a temporary folder or in the new one that"
+        " --directory names. The model is a script, so no key and no network are needed; the tools, permissions,"
+        " sandbox and records are real.",
     )
     made.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
     return made
 
 
 async def _demo(options: argparse.Namespace) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="toolwright-demo-"))
+    folder = _folder(options)
     write_project(folder)
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
-    user = TerminalUser() if sys.stdin.isatty() and not options.yes else None
+    there = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not options.yes
+    user: Answerer = TerminalUser(folder) if there else partial(_say_yes, folder)
     info = replace(DEFAULT_INFO, provider="demo", id="script")
-    model = ScriptedModel(*turns(), title={"text": "Fix the basket"}, info=info)
-    async with open_workspace(folder, answer=user or _say_yes, model=model, client="cli", keep=True) as workspace:
+    model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=info)
+    async with open_workspace(folder, answer=user, model=model, client="cli", keep=True) as workspace:
         return await _play(workspace, folder)
 
 
-def _say_yes(question: Question) -> Reply:
+def _folder(options: argparse.Namespace) -> Path:
+    """A new temporary folder, or the empty one that was named."""
+    if "directory" not in options:
+        return Path(tempfile.mkdtemp(prefix="toolwright-demo-")).resolve()
+    folder = Path(options.directory).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already and not an empty folder. Name a new one for the demo.")
+    return folder
+
+
+def _say_yes(folder: Path, question: Question) -> Reply:
     """Nobody is at the terminal: the script answers the question too, and shows it."""
-    note(f"{shown_question(question)}\n  (answered by the script: once)")
+    note(f"{shown_call(question, folder)}\n  (answered by the script: once)")
     return Reply(kind="once")
 
 
 async def _play(workspace: Workspace, folder: Path) -> int:
     session = workspace.session()
     note(f"A small project with a fault, in {folder}\n\n> {PROMPT}\n")
-    workspace.bus.subscribe(Live(session.id, colour=sys.stderr.isatty()))
+    workspace.bus.subscribe(Live(session.id, colour=has_colour(sys.stderr)))
     result = await session.prompt(PROMPT)
-    undo = Undo(workspace.files, session.conversation)
+    undo = await Undo.of(workspace.files, session.conversation)
     _print_diff(undo, folder)
     _say_how_to_go_on(workspace, session.id, folder)
     return 1 if result.error is not None else 0
 
 
 def _print_diff(undo: Undo, folder: Path) -> None:
-    from toolwright.diff import unified
     from toolwright.session.undo import Selection
 
     print("\nWhat has changed\n")
     for plan in undo.plan(Selection(turn=undo.conversation.messages[0].info.id)):
-        after, before = plan.texts()
-        print(unified(str(Path(plan.path).relative_to(folder)), before, after))
+        print(shown_change(plan.path, plan.restored, plan.present, folder))
 
 
 def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> None:
+    tw, where = _program(), shlex.quote(str(folder))
     print(
         f"The session is {session_id}, stored in {workspace.folders.database}.\n"
-        f"  tw session show {session_id} --directory {folder}\n"
-        f"  tw session revert {session_id} --directory {folder}     takes the change back\n\n"
+        f"  {tw} session show last --directory {where}\n"
+        f"  {tw} session revert last --directory {where}     undoes the changes\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
-        "  tw run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
-        "tw models lists what is known; a local server works by its address, see docs/models.md."
+        f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
+        f"{tw} models lists the known models; a local server works by its address, see docs/models.md."
     )
+    if tw != "tw":
+        bin_folder = shlex.quote(str(Path(sys.argv[0]).absolute().parent))
+        print(f'\ntw is not on your path yet; this puts it there: export PATH={bin_folder}:"$PATH"')
+
+
+def _program() -> str:
+    """How this program is started from here: by its name, where that leads to it, or by its path."""
+    started = Path(sys.argv[0])
+    found = shutil.which("tw")
+    if started.name != "tw" or (found and Path(found).resolve() == started.resolve()):
+        return "tw"
+    return shlex.quote(str(started.absolute()))
+
+
+def _python() -> str:
+    """The Python the demo's tests run with, as one types it."""
+    return "python3" if shutil.which("python3") else shlex.quote(sys.executable)

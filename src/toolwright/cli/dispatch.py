@@ -1,57 +1,72 @@
 """From the words of a command line to the module that carries the command out, and from errors to exit codes."""
 
 import io
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
 from toolwright.cli import COMMANDS
 from toolwright.display import visible
-from toolwright.errors import ConfigError, ToolwrightError, UsageError
+from toolwright.errors import ToolwrightError, UsageError
 
 DONE, FAILED, USAGE, REFUSED, STOPPED, LIMIT = range(6)
 
 
 def run_command(arguments: list[str]) -> int:
     """Carry out one command. What we have to say about a failure is one message, not a traceback."""
+    from toolwright.cli.log import start_log
+
     leading, rest = _leading_options(arguments)
-    _quiet_log()
+    _open_closed_streams()
+    start_log()
     _forgive_broken_characters()
     try:
         if not rest or rest[0] not in COMMANDS:
             raise UsageError(_unknown(rest[0] if rest else " ".join(leading)))
         command = import_module(f"toolwright.cli.{rest[0]}_command")
-        code: int = command.main([*rest[1:], *leading])
+        code: int = command.main([*leading, *rest[1:]])
         sys.stdout.flush()
     except UsageError as error:
-        return _complain(error, USAGE)
-    except ConfigError as error:
-        return _complain(error, FAILED)
+        return _complain(str(error), USAGE)
     except ToolwrightError as error:
-        return _complain(error, FAILED)
+        return _complain(str(error), FAILED)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
         _leave_quietly()
+    except OSError as error:
+        _drop_output()
+        return _complain(_os_trouble(error), FAILED)
+    except RecursionError:
+        return _complain("The input is nested too deeply to be read.", FAILED)
+    except _database_errors() as error:
+        return _complain(f"The database of the sessions cannot be used: {error}. tw config says where it is.", FAILED)
     return code
 
 
-def _quiet_log() -> None:
-    """What goes wrong is told in our own words; the log is for who asks for it with TOOLWRIGHT_LOG=debug."""
-    import logging
-    import os
+def _open_closed_streams() -> None:
+    """A stream that whoever started us has closed leads nowhere; so no file that is opened takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - for as long as we run
 
-    class Visible(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return visible(super().format(record))
 
-    level = os.environ.get("TOOLWRIGHT_LOG", "").upper()
-    log = logging.getLogger("toolwright")
-    handler = logging.StreamHandler() if level else logging.NullHandler()
-    handler.setFormatter(Visible())
-    log.addHandler(handler)
-    if level in ("DEBUG", "INFO", "WARNING", "ERROR"):
-        log.setLevel(level)
+def _database_errors() -> tuple[type[Exception], ...]:
+    """What the database raises; none if nobody has imported it, which takes its time."""
+    sqlite3 = sys.modules.get("sqlite3")
+    return () if sqlite3 is None else (sqlite3.Error,)
+
+
+def _os_trouble(error: OSError) -> str:
+    what = error.strerror or type(error).__name__
+    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    return f"{where}{what}. tw doctor checks the folders that are used."
 
 
 def _forgive_broken_characters() -> None:
@@ -80,14 +95,23 @@ def _unknown(word: str) -> str:
     return f"There is no command {word!r}. {hint} See tw --help."
 
 
-def _complain(error: ToolwrightError, code: int) -> int:
-    print(visible(f"tw: {error}"), file=sys.stderr)
+def _complain(told: str, code: int) -> int:
+    try:
+        print(visible(f"tw: {told}"), file=sys.stderr, flush=True)
+    except OSError:
+        return code
     return code
 
 
 def _leave_quietly() -> NoReturn:
     """Whoever read our output has stopped reading: end without a word, as other filters do."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     raise SystemExit(DONE)
+
+
+def _drop_output() -> None:
+    """What could not be written is not tried again when Python ends."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        return
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

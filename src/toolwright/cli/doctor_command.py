@@ -6,13 +6,16 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from toolwright.cli.options import open_from, parser, print_json, print_table
-from toolwright.errors import ToolError
+from toolwright.cli.carried import not_carried_over
+from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.config.places import find_root
+from toolwright.errors import ToolwrightError
+from toolwright.folders import Folders
 from toolwright.record import record
 from toolwright.workspace import Workspace
 
@@ -28,13 +31,56 @@ class Finding:
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    workspace = open_from(options)
-    findings = [*_examine(workspace), *asyncio.run(_sandbox(workspace)), *_models()]
+    findings = asyncio.run(_findings(options))
     if options.json:
         print_json([asdict(finding) for finding in findings])
     else:
         print_table([(finding.state, finding.what, finding.told) for finding in findings])
     return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+async def _findings(options: argparse.Namespace) -> list[Finding]:
+    """Everything there is to say. Whatever is broken is itself a finding."""
+    directory = Path(getattr(options, "directory", "."))
+    found = [*_tried("python", _python), *_tried("git", _git), *_tried("ripgrep", _ripgrep)]
+    found += _tried("data", _data_folder)
+    try:
+        workspace = Workspace(directory, trust=getattr(options, "trust", False), client="cli")
+    except Exception as error:  # noqa: BLE001 - a broken setting is what is looked for here
+        return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory)), *_models()]
+    found += _tried("project", lambda: _project(workspace))
+    found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("lsp", lambda: _language_servers(workspace))
+    found += _tried("other", lambda: _others(workspace.directory))
+    found += await _left_out(workspace)
+    found += await _sandbox(workspace)
+    return [*found, *_tried("models", _models)]
+
+
+async def _left_out(workspace: Workspace) -> list[Finding]:
+    """The files of tools, plugins and hooks that are not in use, and why; whoever wants to know has them tried."""
+    try:
+        await workspace.__aenter__()
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        if workspace.plugins is not None:
+            await workspace.plugins.start_all()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+        return [_broken("extension", error)]
+    told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
+    return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]
+
+
+def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    try:
+        return list(look())
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other findings matter all the same
+        return [_broken(what, error)]
+
+
+def _broken(what: str, error: Exception) -> Finding:
+    told = str(error) if isinstance(error, ToolwrightError) else f"{type(error).__name__}: {error}"
+    return Finding("bad", what, " ".join(told.split()) or type(error).__name__)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,28 +89,34 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-def _examine(workspace: Workspace) -> Iterator[Finding]:
+def _python() -> Iterator[Finding]:
     yield Finding("ok", "python", f"{platform.python_version()} on {platform.system()} {platform.release()}")
-    yield _git()
-    yield _ripgrep()
-    yield _data_folder(workspace.folders.data)
-    yield _project(workspace)
-    yield from _configuration(workspace)
 
 
-def _git() -> Finding:
+def _git() -> Iterator[Finding]:
     if shutil.which("git") is None:
-        return Finding("note", "git", "not found; projects are recognised by their folder alone")
-    return Finding("ok", "git", _version("git", "--version"))
+        yield Finding("note", "git", "not found; projects are recognised by their folder alone")
+    else:
+        yield Finding("ok", "git", _version("git", "--version"))
 
 
-def _ripgrep() -> Finding:
+def _ripgrep() -> Iterator[Finding]:
     from toolwright.files.ripgrep import find_ripgrep
 
     found = find_ripgrep()
     if found is None:
-        return Finding("note", "ripgrep", "not found; searching works, more slowly")
-    return Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+        yield Finding("note", "ripgrep", "not found; searching works, more slowly")
+    else:
+        yield Finding("ok", "ripgrep", f"{_version(str(found), '--version')} at {found}")
+
+
+def _language_servers(workspace: Workspace) -> Iterator[Finding]:
+    if workspace.settings.lsp is False:
+        yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
+        return
+    here = ", ".join(found.server.id for found in workspace.languages.finder.here())
+    told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
+    yield Finding("ok" if here else "note", "lsp", told)
 
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:
@@ -74,8 +126,8 @@ async def _sandbox(workspace: Workspace) -> list[Finding]:
         sandbox = workspace.sandbox
         state: Literal["ok", "note"] = "note" if await sandbox.ready() == "none" else "ok"
         return [Finding(state, "sandbox", line) for line in await sandbox.describe()]
-    except ToolError as error:
-        return [Finding("bad", "sandbox", str(error))]
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+        return [_broken("sandbox", error)]
     finally:
         await workspace.close()
 
@@ -103,22 +155,31 @@ def _version(*command: str) -> str:
     return answer.stdout.splitlines()[0] if answer.stdout else "no answer"
 
 
-def _data_folder(folder: Path) -> Finding:
+def _data_folder() -> Iterator[Finding]:
+    folder = Folders.of().data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if os.access(existing, os.W_OK):
-        return Finding("ok", "data", str(folder))
-    return Finding("bad", "data", f"{folder} cannot be written; set XDG_DATA_HOME to a folder that can")
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        yield Finding("ok", "data", str(folder))
+    else:
+        told = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
+        yield Finding("bad", "data", told)
 
 
-def _project(workspace: Workspace) -> Finding:
+def _project(workspace: Workspace) -> Iterator[Finding]:
     trusted = "trusted" if workspace.trusted else "not trusted: its rules only forbid, its code does not run (tw trust)"
-    return Finding("ok" if workspace.trusted else "note", "project", f"{workspace.config.root}, {trusted}")
+    yield Finding("ok" if workspace.trusted else "note", "project", f"{workspace.config.root}, {trusted}")
 
 
 def _configuration(workspace: Workspace) -> Iterator[Finding]:
-    read = len(workspace.config.sources)
-    yield Finding("ok", "settings", f"{read} files read, {len(workspace.agents.by_name)} agents; tw config tells more")
+    read, agents = plural(len(workspace.config.sources), "file"), plural(len(workspace.agents.by_name), "agent")
+    yield Finding("ok", "settings", f"{read} read, {agents}; tw config tells more")
     for warning in workspace.config.warnings:
         yield Finding("note", "settings", warning)
     for clash in workspace.registry.clashes:
         yield Finding("note", "tools", str(clash))
+
+
+def _others(directory: Path) -> Iterator[Finding]:
+    """What is there for other programs and not used."""
+    for unused in not_carried_over(find_root(directory.resolve()), Folders.of()):
+        yield Finding("note", "not used", str(unused))

@@ -1,14 +1,17 @@
 """A table of what permissions are expected to come to, one line each: `deny build read .env`."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
+from toolwright.cli.options import json_object
 from toolwright.errors import UsageError
 from toolwright.record import record
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
+FORM = "allow|ask|deny|hidden AGENT TOOL ARGUMENT"
 
-# How one word stands for a whole call. Tools that are not here are judged by their name and the word.
+# How one word stands for a whole call. Tools that are not here need their arguments as JSON.
 _CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "read": ("filePath", {}),
     "list": ("path", {}),
@@ -28,43 +31,60 @@ _CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @record(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """One line of the table."""
+    """One line of the table. With a problem it expects nothing and fails."""
 
     line: int
-    action: Expected
-    agent: str
-    tool: str
-    argument: str
+    text: str
+    action: Expected | None = None
+    agent: str = ""
+    tool: str = ""
+    argument: str = ""
+    problem: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.action} {self.agent} {self.tool} {self.argument}".rstrip()
 
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of the call the line stands for."""
-        if self.argument.startswith("{"):
-            try:
-                value: dict[str, Any] = json.loads(self.argument)
-            except ValueError as error:
-                raise UsageError(f"line {self.line}: the arguments are not JSON: {error}.") from error
-            return value
-        if self.tool not in _CALLS:
-            return {}
-        name, rest = _CALLS[self.tool]
-        return {name: self.argument, **rest} if self.argument else rest
+def arguments_for(tool: str, argument: str) -> dict[str, Any]:
+    """The arguments of a call that is written as one word, such as a path or a command, or as JSON."""
+    if argument.startswith("{") or _is_json(argument):
+        return json_object(argument, "The arguments")
+    if not argument:
+        return dict(_CALLS[tool][1]) if tool in _CALLS else {}
+    if tool not in _CALLS:
+        raise UsageError(f"The arguments of {tool} must be a JSON object, not {argument!r}.")
+    name, rest = _CALLS[tool]
+    return {name: argument, **rest}
+
+
+def _is_json(argument: str) -> bool:
+    """Whether it is a list or a text in JSON: a mistake, and not a path or a command."""
+    try:
+        return argument[:1] in ("[", '"') and bool(json.loads(argument))
+    except (ValueError, RecursionError):
+        return False
 
 
 def read_expectations(text: str, name: str) -> list[Expectation]:
     """The lines of a file; empty ones and those that begin with # are passed over."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split(maxsplit=3)
-        if not words or words[0].startswith("#"):
-            continue
-        action = next((one for one in get_args(Expected) if one == words[0]), None)
-        if action is None or len(words) < 3:
-            raise UsageError(
-                f"{name}:{number}: expected `allow|ask|deny|hidden AGENT TOOL ARGUMENT`, got {line.strip()!r}."
-            )
-        argument = words[3] if len(words) > 3 else ""
-        found.append(Expectation(line=number, action=action, agent=words[1], tool=words[2], argument=argument.strip()))
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    found = [_read(number, line) for number, line in lines if line and not line.startswith("#")]
+    if not found:
+        raise UsageError(f"{name} has no line to test. Write some of the form: {FORM}")
     return found
+
+
+def _read(number: int, line: str) -> Expectation:
+    words = line.split(maxsplit=3)
+    action = next((one for one in get_args(Expected) if one == words[0]), None)
+    if action is None or len(words) < 3:
+        return Expectation(line=number, text=line, problem=f"expected the form {FORM}")
+    argument = words[3] if len(words) > 3 else ""
+    return Expectation(
+        line=number, text=" ".join(words), action=action, agent=words[1], tool=words[2], argument=argument
+    )
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """A sentence about a name that means nothing here."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")

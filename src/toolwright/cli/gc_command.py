@@ -40,7 +40,7 @@ async def _run(options: argparse.Namespace) -> int:
     workspace = open_from(options, keep=True)
     try:
         removed = 0 if options.dry_run else await _clean(workspace, options.days)
-        sizes = _sizes(workspace)
+        sizes = await _sizes(workspace)
     finally:
         await workspace.close()
     if options.json:
@@ -52,22 +52,17 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 async def _clean(workspace: Workspace, days: int) -> int:
-    sessions = workspace.sessions
-    files = workspace.files
-    gone = await sessions.store.delete_older_than(now() - days * _DAY)
-    for session_id in gone:
-        files.journal.forget(session_id)
-        workspace.truncator.forget(session_id)
-    files.journal.sweep()
-    files.journal.prune()
+    gone = await workspace.sessions.collect(now() - days * _DAY)
+    workspace.files.journal.sweep()
+    workspace.files.journal.prune()
     workspace.truncator.remove_old()
     return len(gone)
 
 
-def _sizes(workspace: Workspace) -> dict[str, int]:
+async def _sizes(workspace: Workspace) -> dict[str, int]:
     data = workspace.folders.data
     return {
-        "sessions": workspace.sessions.store.size(),
+        "sessions": await workspace.store.size(),
         "long outputs": _size(workspace.folders.tool_output),
         "undo": _size(data / "undo"),
         "all": _size(data),

@@ -2,16 +2,23 @@
 
 import argparse
 import json
+import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
 from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.messages import SessionInfo
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,11 +28,29 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See {self.prog} --help.")
 
 
+@cache
+def _width(_: str | None) -> int:
+    """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
+    return min(100, shutil.get_terminal_size((100, 24)).columns)
+
+
 class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help at a fixed width: argparse asks the terminal anew for every option it is told of, and that takes time."""
+    """Help that fits the terminal and is the same with every version of Python."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=100)
+        super().__init__(prog, width=_width(os.environ.get("COLUMNS")))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        paragraphs = (textwrap.fill(line, width) for line in text.splitlines())
+        return "\n".join(paragraphs)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 def parser(command: str, description: str, *, examples: str = "") -> Parser:
@@ -42,6 +67,7 @@ def parser(command: str, description: str, *, examples: str = "") -> Parser:
 def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
     made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
+    made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
 
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
@@ -58,10 +84,39 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
         trust=getattr(options, "trust", False),
         client="cli",
         keep=keep,
+        pure=getattr(options, "pure", False),
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
     return workspace
+
+
+async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
+    """A session of this project: by its id, the beginning of it, its two words, or `last`."""
+    from toolwright.ids import is_id
+
+    if name == "last":
+        return await workspace.sessions.latest()
+    listed = await workspace.sessions.listed(100_000)
+    found = [one for one in listed if name in (one.id, one.slug)] or [
+        one for one in listed if len(name) > len("ses_") and one.id.startswith(name)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{name!r} fits {plural(len(found), 'session')}; give more of its id.")
+    if is_id(name, "ses"):
+        info = await workspace.sessions.info(name)
+        raise UsageError(f"The session {name} belongs to another project; use --directory {info.directory} for it.")
+    raise UsageError(
+        f"There is no session {name!r} in this project. Give an id such as ses_…, its beginning, its two words, or"
+        " last; see tw session list."
+    )
+
+
+def plural(count: int, thing: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def split_model(text: str) -> tuple[str, str]:

@@ -5,13 +5,17 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.expectations import Expectation, read_expectations
-from toolwright.cli.options import json_object, note, open_from, parser, print_json, print_table, subcommand
-from toolwright.errors import PermissionDenied, ToolError, UsageError
+from toolwright.cli.expectations import Expectation, arguments_for, read_expectations, unknown
+from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
+from toolwright.config.warn import PERMISSIONS
+from toolwright.display import visible
+from toolwright.errors import PermissionDenied, ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.permission.gate import Asked, DryRunOver
-from toolwright.permission.rules import strictest
+from toolwright.permission.rules import Decision, strictest
+from toolwright.record import record
+from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result
 from toolwright.workspace import Workspace
@@ -31,7 +35,7 @@ def main(arguments: list[str]) -> int:
             return _list(workspace, options)
         case _:
             removed = workspace.gate.approvals.revoke(options.permission, options.pattern)
-            note(f"{removed} taken back")
+            note(f"{plural(removed, 'approval')} revoked")
             return 0
 
 
@@ -40,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "permission",
         "Permissions: why a call is allowed, asked or denied, and whether your rules do what you think.",
         examples=(
-            '  tw permission explain bash \'{"command": "git push"}\' --agent plan\n'
+            "  tw permission explain bash git push --agent plan\n"
             "  tw permission test rules.txt      # lines such as: deny build read .env\n"
             "  tw permission revoke bash 'git status *'"
         ),
@@ -50,11 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         actions, "explain", "Every permission a call needs, every rule that fits, and which one won"
     )
     explaining.add_argument("tool")
-    explaining.add_argument("args", nargs="?", default="{}", help="its arguments, a JSON object")
+    explaining.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
     testing = subcommand(actions, "test", "Check a file of lines: allow|ask|deny|hidden AGENT TOOL ARGUMENT")
     testing.add_argument("file")
     listing = subcommand(actions, "list", "The approvals that hold in this project")
-    revoking = subcommand(actions, "revoke", "Take an approval back")
+    revoking = subcommand(actions, "revoke", "Revoke an approval")
     revoking.add_argument("permission")
     revoking.add_argument("pattern")
     for sub in (explaining, listing, testing):
@@ -65,16 +69,36 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     session = workspace.session(options.agent)
-    result, log = await dry_run(workspace, session, options.tool, json_object(options.args, "The arguments"))
-    if result.error is not None and not isinstance(result.error, DryRunOver):
-        raise result.error
+    argument = " ".join(options.args)
+    requests = await _requests(workspace, session, options.tool, argument)
     approvals = workspace.gate.approvals.of((session.id,))
-    explained = [explain(session.standing.policy, entry.judgement.request, approvals) for entry in log]
+    explained = [explain(session.standing.policy, request, approvals) for request in requests]
     if options.json:
         print_json([_as_json(one) for one in explained])
         return 0
-    print("\n\n".join("\n".join(lines(one)) for one in explained) or f"{options.tool} asks for nothing.")
+    text = "\n\n".join("\n".join(lines(one)) for one in explained)
+    print(visible(text) if text else f"{options.tool} needs no permission for this.")
     return 0
+
+
+async def _requests(workspace: Workspace, session: Session, tool: str, argument: str) -> list[Request]:
+    """What a call would ask for; a permission that is no tool is asked for by its own name."""
+    if tool not in workspace.registry:
+        known = _permissions(workspace, session)
+        if tool not in known:
+            raise UsageError(f"{unknown('tool or permission', tool, [*workspace.registry.ids(), *known])}.")
+        return [Request(permission=tool, patterns=(argument or "*",))]
+    result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
+    if result.error is not None and not isinstance(result.error, DryRunOver):
+        raise result.error
+    return [entry.judgement.request for entry in log]
+
+
+def _permissions(workspace: Workspace, session: Session) -> set[str]:
+    """Every permission that a tool has or a rule names; a pattern of names is none."""
+    rules = [rule.permission for layer in session.standing.policy.layers for rule in layer.rules]
+    named = {*PERMISSIONS, *(tool.permission for tool in workspace.registry.all()), *rules}
+    return {name for name in named if "*" not in name and "?" not in name}
 
 
 async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: Json) -> tuple[Result, list[Asked]]:
@@ -123,39 +147,74 @@ def _read(file: str) -> str:
 
 async def _test(workspace: Workspace, options: argparse.Namespace) -> int:
     expectations = read_expectations(_read(options.file), options.file)
-    outcomes = [(one, *await _outcome(workspace, one)) for one in expectations]
-    failed = [one for one, action, _ in outcomes if action != one.action]
+    outcomes = [(one, await _outcome(workspace, one)) for one in expectations]
+    failed = [one for one, came in outcomes if not came.fits(one)]
     if options.json:
-        print_json([{"line": one.line, "expected": one.action, "decision": got} for one, got, _ in outcomes])
+        print_json([_outcome_as_json(one, came) for one, came in outcomes])
     else:
-        rows = [("ok" if got == one.action else "FAIL", str(one), _told(one, got, why)) for one, got, why in outcomes]
-        print_table(rows)
+        print_table([_row(one, came, options.file) for one, came in outcomes])
         print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
 
-def _told(one: Expectation, got: str, why: str) -> str:
-    return "" if got == one.action else f"line {one.line}: it is {got}: {why}"
+@record(frozen=True, slots=True)
+class Outcome:
+    """What a line of the table really comes to, and the rule or the mistake behind it."""
+
+    action: str
+    why: str = ""
+
+    def fits(self, one: Expectation) -> bool:
+        return self.action == one.action
 
 
-async def _outcome(workspace: Workspace, one: Expectation) -> tuple[str, str]:
-    """What really happens, and the rule behind it."""
-    session = workspace.session(one.agent)
+def _row(one: Expectation, came: Outcome, file: str) -> tuple[str, ...]:
+    if came.fits(one):
+        return "ok", one.text, ""
+    told = f"it is {came.action}: {came.why}" if came.action else came.why
+    return "FAIL", one.text, f"{file}:{one.line}: {told}"
+
+
+def _outcome_as_json(one: Expectation, came: Outcome) -> Json:
+    told: Json = {"line": one.line, "expected": one.action, "decision": came.action or None}
+    return told | ({"problem": came.why} if not came.action else {})
+
+
+async def _outcome(workspace: Workspace, one: Expectation) -> Outcome:
+    if one.problem:
+        return Outcome("", one.problem)
+    if one.agent not in workspace.agents.by_name:
+        return Outcome("", unknown("agent", one.agent, workspace.agents.by_name))
+    try:
+        return await _judged(workspace, workspace.session(one.agent), one)
+    except ToolwrightError as error:
+        return Outcome("", str(error))
+
+
+async def _judged(workspace: Workspace, session: Session, one: Expectation) -> Outcome:
     standing = session.standing
-    if one.tool in workspace.registry and standing.hides(workspace.registry[one.tool].permission):
-        return "hidden", f"{one.tool} is not offered to {standing.name}"
     if one.tool not in workspace.registry:
-        decision = standing.policy.decide(one.tool, one.argument)
-        return decision.action, f"`{decision.rule}`" if decision.rule else "no rule fits"
-    result, log = await dry_run(workspace, session, one.tool, one.arguments())
+        known = _permissions(workspace, session)
+        if one.tool not in known:
+            return Outcome("", unknown("tool or permission", one.tool, [*workspace.registry.ids(), *known]))
+        return _told(standing.policy.decide(one.tool, one.argument))
+    if standing.hides(workspace.registry[one.tool].permission):
+        return Outcome("hidden", f"{one.tool} is not offered to {standing.name}")
+    if one.action == "hidden" and not one.argument:
+        return Outcome("offered", f"{one.tool} is offered to {standing.name}")
+    result, log = await dry_run(workspace, session, one.tool, arguments_for(one.tool, one.argument))
     if isinstance(result.error, PermissionDenied):
-        return "deny", str(result.error)
+        return Outcome("deny", str(result.error))
     if result.error is not None and not isinstance(result.error, DryRunOver):
-        raise ToolError(f"{one}: {result.error}", result.error.kind)
+        return Outcome("", str(result.error))
     if not log:
-        return "allow", "it asks for nothing"
-    decision = strictest(entry.judgement.decision for entry in log)
-    return decision.action, f"`{decision.rule}` {decision.rule.source}".rstrip() if decision.rule else "no rule fits"
+        return Outcome("allow", "it needs no permission")
+    return _told(strictest(entry.judgement.decision for entry in log))
+
+
+def _told(decision: Decision) -> Outcome:
+    rule = decision.rule
+    return Outcome(decision.action, f"`{rule}` {rule.source}".rstrip() if rule else "no rule fits")
 
 
 def _list(workspace: Workspace, options: argparse.Namespace) -> int:
@@ -164,5 +223,5 @@ def _list(workspace: Workspace, options: argparse.Namespace) -> int:
         print_json([{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in approvals])
         return 0
     print_table([(scope, one.permission, one.pattern) for scope, one in approvals])
-    note(f"{len(approvals)} approvals, in {workspace.folders.approvals}")
+    note(f"{plural(len(approvals), 'approval')}, in {workspace.folders.approvals}")
     return 0

@@ -1,39 +1,52 @@
 """Permission questions on the command line: answered by an option, by a person, or by a plain no."""
 
+import argparse
 import asyncio
 import sys
 from dataclasses import field
+from pathlib import Path
 
+from toolwright.cli.call_text import behind_bar, shown_call, wrapped
 from toolwright.cli.options import note
-from toolwright.cli.terminal import read_line
+from toolwright.cli.terminal import forget_typed, is_terminal, read_line
+from toolwright.display import visible
+from toolwright.errors import UsageError
 from toolwright.inbox import Answerer, Choice, Question, Reply, always_say
 from toolwright.record import record
 
 
-def answerer(*, yes: bool, no: bool) -> Answerer | None:
+def answerer(options: argparse.Namespace) -> Answerer | None:
     """Who answers: `--yes`, `--no`, the person at the terminal, or nobody."""
-    if yes:
+    if options.yes and options.no:
+        raise UsageError("--yes and --no contradict each other; give one of them.")
+    if options.yes:
         return always_say(Reply(kind="once"))
-    if no:
+    if options.no:
         return always_say(Reply(kind="reject"))
-    return TerminalUser() if sys.stdin.isatty() and sys.stderr.isatty() else None
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return None
+    return TerminalUser(Path(getattr(options, "directory", ".")).resolve())
 
 
 @record(slots=True)
 class TerminalUser:
     """Puts questions to the person at the terminal, one at a time, while other work goes on."""
 
+    directory: Path
+    """Where the calls work: what they were understood to do is told from there."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def __call__(self, question: Question) -> Reply:
         async with self._turn:
             if question.kind == "choice":
                 return await _chosen_answers(question)
-            return await _prompt(question)
+            return await _prompt(question, self.directory)
 
 
-async def _prompt(question: Question) -> Reply:
-    note(shown_question(question))
+async def _prompt(question: Question, directory: Path) -> Reply:
+    # A key that was pressed before the question was there is no answer to it.
+    forget_typed()
+    note(shown_call(question, directory))
     while True:
         note(_choices(question))
         line = await read_line()
@@ -60,21 +73,23 @@ def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
     return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
 
 
-def shown_question(question: Question) -> str:
-    """What is asked for, and what it would do: the reasons and the difference, where there are any."""
-    lines = [f"\n{question.permission}: {', '.join(question.patterns)}"]
-    lines += [f"  {reason}" for reason in question.metadata.get("reasons", ())]
-    if diff := question.metadata.get("diff"):
-        lines.append(str(diff).rstrip())
+def _choices(question: Question) -> str:
+    """The answers there are, and the rule that each would store."""
+    rules = [visible(f"{question.permission} {pattern}", lines=False) for pattern in question.always]
+    lines = ["Allow?", "  y  yes, once"]
+    if rules:
+        lines += ["  s  yes, and store for this session:", "  a  yes, and store for this project, always:"]
+        lines += [
+            line for number, rule in enumerate(rules, 1) for line in wrapped(f"{_number(number, rules)}{rule}", " " * 7)
+        ]
+    if len(rules) > 1:
+        lines.append("     (a 1 stores only the first)")
+    lines.append("  n  no; words after it go to the agent")
     return "\n".join(lines)
 
 
-def _choices(question: Question) -> str:
-    rules = [f"{question.permission} {pattern}" for pattern in question.always]
-    shown = ", ".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1)) if len(rules) > 1 else "".join(rules)
-    several = "; a 1 stores only the first" if len(rules) > 1 else ""
-    lasting = f", s for this session, a always in this project (stores: {shown}{several})" if rules else ""
-    return f"Allow? y once{lasting}, n no (n and a word of advice is welcome)"
+def _number(number: int, rules: list[str]) -> str:
+    return f"{number}. " if len(rules) > 1 else ""
 
 
 async def _chosen_answers(question: Question) -> Reply:
@@ -84,9 +99,9 @@ async def _chosen_answers(question: Question) -> Reply:
 
 async def _choose(choice: Choice) -> list[str]:
     """The chosen labels; a number chooses an option, anything else is an answer in the user's own words."""
-    note(f"\n{choice.question}")
+    note("\n".join(["", "The agent asks", *behind_bar(choice.question)]))
     for number, option in enumerate(choice.options, 1):
-        note(f"  {number}. {option.label}  {option.description}")
+        note(visible(f"  {number}. {option.label}  {option.description}", lines=False))
     note(
         "Numbers"
         + (", several with commas" if choice.multiple else "")

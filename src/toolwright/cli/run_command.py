@@ -6,12 +6,18 @@ import os
 import signal
 import sys
 from dataclasses import replace
+from pathlib import Path
 
-from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED
-from toolwright.cli.options import note, open_from, parser
-from toolwright.cli.progress import JsonLines, Live, Quiet
+from toolwright.cli.carried import not_carried_over
+from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
+from toolwright.cli.input import with_piped
+from toolwright.cli.json_lines import JsonLines, line_schema
+from toolwright.cli.options import named_session, note, open_from, parser, plural, print_json
+from toolwright.cli.progress import Live, Quiet
 from toolwright.cli.questions import answerer
-from toolwright.cli.terminal import read_line
+from toolwright.cli.refusals import Refusals
+from toolwright.cli.terminal import has_colour, is_terminal, read_line
+from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.session.budget import Budget
 from toolwright.session.result import TurnResult
@@ -21,6 +27,11 @@ from toolwright.workspace import Workspace
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
+    if options.schema:
+        print_json(line_schema())
+        return DONE
+    if options.output:
+        _check_writable(options.output)
     return asyncio.run(_run(options))
 
 
@@ -32,10 +43,13 @@ def _parser() -> argparse.ArgumentParser:
             "  tw run 'why does test_login fail?' --model anthropic/claude-sonnet-5-5\n"
             "  tw run 'and now fix it' --continue\n"
             "  tw run 'what changed here?' -f CHANGELOG.md --agent plan --format json\n"
+            "  git diff | tw run 'review this diff' --output review.md\n"
+            "  tw run --command review main\n"
             "  tw run 'play it' --model scripted/turns.json"
         ),
     )
-    made.add_argument("prompt", nargs="*", help="what you want; read from stdin if it is piped in")
+    made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
+    made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
     made.add_argument("--variant", default="", metavar="NAME", help="how much it thinks: low, medium, high or max")
@@ -43,7 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
     made.add_argument("--title", default="", help="name a new session")
     made.add_argument("--file", "-f", action="append", default=[], help="send a file along; may be given again")
-    made.add_argument("--format", choices=("text", "json"), default="text", help="json: one event a line")
+    made.add_argument("--format", choices=("text", "json"), default="text", help="json: one event per line")
+    made.add_argument("--output", "-o", default="", metavar="FILE", help="write the answer to this file too")
+    made.add_argument("--schema", action="store_true", help="print the JSON Schema of the lines of --format json")
     made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     made.add_argument("--no", action="store_true", help="refuse whatever is asked")
     made.add_argument("--max-steps", type=int, metavar="N", help="stop after so many steps")
@@ -54,20 +70,34 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    user = answerer(yes=options.yes, no=options.no)
+    user = answerer(options)
+    text = "" if options.command else with_piped(" ".join(options.prompt))
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
-        session = _session(workspace, options)
-        result = await _answered(workspace, session, options)
-        await workspace.titles.settled()
-        return _told(result, options)
+        if options.command:
+            workspace.commands[options.command]  # an unknown one leaves no empty session behind
+        session = await _session(workspace, options)
+        view = _view(session, options)
+        refusals = Refusals()
+        workspace.bus.subscribe(view)
+        workspace.bus.subscribe(refusals)
+        try:
+            result = await _answered(workspace, session, text, options)
+        except ToolwrightError as error:
+            if isinstance(view, JsonLines):
+                usage = isinstance(error, UsageError)
+                view.fail(error, USAGE if usage else FAILED, "usage" if usage else "failed")
+            raise
+        if result.error is None:
+            await workspace.titles.settled()
+        return _told(result, view, refusals, options)
 
 
 async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
     """A model that runs on this machine, if none is chosen anywhere and the person at the terminal wants it."""
     agent = workspace.agents.by_name.get(options.agent) if options.agent else workspace.agents.default()
     chosen = workspace.default_model or (agent.model if agent else "")
-    if chosen or options.go_on or options.session or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if chosen or options.go_on or options.session or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         return ""
     from toolwright.models.local_servers import find_local_servers
 
@@ -78,15 +108,33 @@ async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> s
     return names[0] if (await read_line()).strip().lower() in ("y", "yes") else ""
 
 
-def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
+View = JsonLines | Live | Quiet
+
+
+def _view(session: Session, options: argparse.Namespace) -> View:
+    if options.format == "json":
+        return JsonLines(session.id)
+    return Live(session.id, colour=has_colour(sys.stderr)) if is_terminal(sys.stdout) else Quiet(session.id)
+
+
+async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
     if options.session and options.go_on:
         raise UsageError("--session and --continue both say which session; give one of them.")
     sessions = workspace.sessions
     if options.session:
-        return sessions.open(options.session)
+        return await sessions.open((await named_session(workspace, options.session)).id)
     if options.go_on:
-        return sessions.open(sessions.latest().id)
+        return await sessions.open((await sessions.latest()).id)
+    if not await sessions.listed(1):
+        _tell_what_is_not_used(workspace)
     return sessions.create(title=options.title)
+
+
+def _tell_what_is_not_used(workspace: Workspace) -> None:
+    """Once for a project: whoever comes from another program should not wonder where things have gone."""
+    kinds = [f"{one.kind} of {one.program}" for one in not_carried_over(workspace.config.root, workspace.folders)]
+    if kinds:
+        note(f"not used here: {', '.join(kinds)}; tw doctor tells why")
 
 
 def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
@@ -99,29 +147,16 @@ def _budget(budget: Budget, options: argparse.Namespace) -> Budget:
     return replace(budget, **{name: value for name, value in given.items() if value is not None})
 
 
-def _text(options: argparse.Namespace) -> str:
-    text = " ".join(options.prompt)
-    if not sys.stdin.isatty() and not text:
-        text = sys.stdin.read()
-    return text
+def _check_writable(file: str) -> None:
+    """Whether the answer can be written there, found out before anything is sent."""
+    try:
+        Path(file).open("a").close()
+    except OSError as error:
+        raise UsageError(f"--output {file} cannot be written: {error.strerror}.") from error
 
 
-async def _answered(workspace: Workspace, session: Session, options: argparse.Namespace) -> TurnResult:
-    if options.format == "json":
-        workspace.bus.subscribe(JsonLines(session.id))
-    elif sys.stdout.isatty():
-        workspace.bus.subscribe(Live(session.id, colour=_wants_colour()))
-    else:
-        workspace.bus.subscribe(Quiet(session.id))
-    asking = session.prompt(
-        _text(options),
-        files=options.file,
-        agent=options.agent,
-        model=options.model,
-        variant=options.variant,
-        budget=_budget(workspace.turn_settings.budget, options),
-    )
-    task = asyncio.create_task(asking)
+async def _answered(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
+    task = asyncio.create_task(_asked(workspace, session, text, options))
     _stop_on_interrupt(session)
     try:
         return await task
@@ -132,8 +167,24 @@ async def _answered(workspace: Workspace, session: Session, options: argparse.Na
         raise
 
 
-def _wants_colour() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+async def _asked(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
+    agent, model = options.agent, options.model
+    if options.command:
+        from toolwright.commands import fill_in, is_subtask
+
+        command = workspace.commands[options.command]
+        text = await fill_in(command, options.prompt, session)
+        agent, model = command.agent or agent, model or command.model
+        if is_subtask(command, session):
+            session = workspace.sessions.create(title=f"/{command.name}", parent=session)
+    return await session.prompt(
+        text,
+        files=options.file,
+        agent=agent,
+        model=model,
+        variant=options.variant,
+        budget=_budget(workspace.turn_settings.budget, options),
+    )
 
 
 def _stop_on_interrupt(session: Session) -> None:
@@ -143,7 +194,8 @@ def _stop_on_interrupt(session: Session) -> None:
 
     def interrupted() -> None:
         if stopping:
-            raise KeyboardInterrupt
+            # Not an exception: on its way up it would wait for whatever has made the person press it again.
+            os._exit(STOPPED)
         note("stopping; once more to end at once")
         stopping.append(loop.create_task(session.abort()))
 
@@ -151,21 +203,40 @@ def _stop_on_interrupt(session: Session) -> None:
     loop.add_signal_handler(signal.SIGTERM, interrupted)
 
 
-_EXIT_CODES = {"MessageAbortedError": STOPPED, "LimitReachedError": LIMIT}
+_ENDS = {"MessageAbortedError": (STOPPED, "stopped"), "LimitReachedError": (LIMIT, "limit")}
 
 
-def _told(result: TurnResult, options: argparse.Namespace) -> int:
+def _end(result: TurnResult, refusals: Refusals) -> tuple[int, str]:
+    """The exit code, and the word for it."""
+    if result.error is not None:
+        return _ENDS.get(result.error.kind, (FAILED, "failed"))
+    if refusals.answered_no:
+        return REFUSED, "refused"
+    return DONE, "truncated" if result.finish == "length" else "done"
+
+
+def _told(result: TurnResult, view: View, refusals: Refusals, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
-    if options.format == "text" and not sys.stdout.isatty() and result.text:
-        print(result.text)
+    code, reason = _end(result, refusals)
+    if options.output:
+        Path(options.output).write_text(f"{result.text}\n" if result.text else "", "utf-8")
+    if isinstance(view, Quiet) and result.text:
+        print(visible(result.text) if is_terminal(sys.stdout) else result.text)
     if result.error is not None:
         note(f"tw: {result.error}")
-        return _EXIT_CODES.get(result.error.kind, FAILED)
     if result.finish == "length":
         note("tw: the answer was truncated at the model's limit")
-    refused = [call for call in result.refused if call.result.error and call.result.error.kind == "rejected"]
-    for call in refused:
-        note(f"refused: {call.tool} {call.result.output.splitlines()[0]}")
-    if options.format == "text":
-        note(f"session {result.session_id}")
-    return REFUSED if refused else DONE
+    if code == REFUSED:
+        for one in refusals.answered_no:
+            note(visible(f"refused: {one.tool}, which asked for {one.what}", lines=False))
+    if isinstance(view, JsonLines):
+        view.end(result, refusals.of(result), code, reason)
+    else:
+        note(_summary(result))
+    return code
+
+
+def _summary(result: TurnResult) -> str:
+    spent = f"{plural(result.steps, 'step')}, {plural(result.tokens.total, 'token')}"
+    cost = f", ${result.cost:.4f}" if result.cost else ""
+    return f"session {result.session_id}  {spent}{cost}"

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from typing import TextIO
 
 
 async def read_line() -> str:
@@ -24,3 +25,23 @@ async def read_line() -> str:
         return await line
     finally:
         loop.remove_reader(descriptor)
+
+
+def forget_typed() -> None:
+    """Drop what was typed and not yet read."""
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except termios.error:
+        return
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at the stream; it may be closed, or there may be none."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether the stream is a terminal that shows colours to a person who wants them."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("dumb", "")

@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
+from toolwright.cli.expectations import arguments_for
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -21,6 +22,8 @@ from toolwright.cli.options import (
     subcommand,
 )
 from toolwright.cli.questions import answerer
+from toolwright.cli.terminal import is_terminal
+from toolwright.display import visible
 from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
@@ -52,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         examples=(
             "  tw tool list --agent explore\n"
             "  tw tool show edit --json\n"
-            '  tw tool call grep \'{"pattern": "def main"}\'\n'
+            "  tw tool call grep 'def main'\n"
             '  tw tool call write \'{"filePath": "a.txt", "content": "hi"}\' --dry-run\n'
             '  echo \'{"tool": "read", "args": {"filePath": "a.txt"}}\' | tw tool call --stdin'
         ),
@@ -63,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("id")
     calling = subcommand(actions, "call", "Call a tool")
     calling.add_argument("id", nargs="?", help="the tool")
-    calling.add_argument("args", nargs="?", default="{}", help="its arguments, a JSON object")
+    calling.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
     calling.add_argument("--stdin", action="store_true", help="one JSON object per line in, one per line out")
     calling.add_argument("--fresh", action="store_true", help="with --stdin: a session of its own for each line")
     calling.add_argument(
@@ -79,20 +82,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _list(options: argparse.Namespace) -> int:
-    workspace = open_from(options)
-    session = workspace.session(options.agent)
-    tools = await workspace.registry.tools(*split_model(options.model), session.standing)
-    if options.json:
-        print_json([_described(workspace, tool) for tool in tools])
-    else:
-        print_table([(tool.id, _first_sentence(tool.description)) for tool in tools])
-    for clash in workspace.registry.clashes:
-        note(f"warning: {clash}")
-    return 0
+    async with open_from(options) as workspace:
+        session = workspace.session(options.agent)
+        tools = await workspace.registry.tools(*split_model(options.model), session.standing)
+        if options.json:
+            print_json([_described(workspace, tool) for tool in tools])
+        else:
+            print_table([(tool.id, _first_sentence(tool.description)) for tool in tools])
+        for clash in workspace.registry.clashes:
+            note(f"warning: {clash}")
+        for problem in workspace.left_out():
+            note(f"warning: {problem.name} is left out: {problem.reason}")
+        return 0
 
 
 async def _show(options: argparse.Namespace) -> int:
-    workspace = open_from(options)
+    async with open_from(options) as workspace:
+        if workspace.registry.refresh is not None:
+            await workspace.registry.refresh()
+        return await _shown(workspace, options)
+
+
+async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
     form = await tool.for_agent(session.standing)
@@ -121,7 +132,7 @@ def _first_sentence(text: str) -> str:
 
 
 async def _call(options: argparse.Namespace) -> int:
-    script = LineUser(answerer(yes=options.yes, no=options.no))
+    script = LineUser(answerer(options))
     async with open_from(options, answer=script) as workspace:
         calls = Calls(workspace, options, script)
         return await (_call_lines(calls) if options.stdin else _call_once(calls, options))
@@ -132,14 +143,14 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
         raise UsageError(
             'Name a tool to call, as in tw tool call read \'{"filePath": "a.txt"}\'; tw tool list has them.'
         )
-    line = {"tool": options.id, "args": json_object(options.args, "The arguments")}
+    line = {"tool": options.id, "args": arguments_for(options.id, " ".join(options.args))}
     answer = await calls.answer(line)
     if options.json or options.dry_run:
         print_json(answer)
     elif answer["status"] == "error":
         note(answer["error"])
     else:
-        print(answer["output"])
+        print(visible(answer["output"]) if is_terminal(sys.stdout) else answer["output"])
     return exit_code(None, answer.get("kind"))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.config import jsonc
-from toolwright.config.places import find_root, project_files, project_folders
+from toolwright.config.places import between, find_root, project_files, project_folders
 from toolwright.config.reading import read_bytes
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
@@ -30,6 +30,10 @@ KINDS = (
     "hooks",
 )
 """The folders beside the settings whose files take effect."""
+CODE = (".py", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", "package.json", "requirements.txt", "bun.lock")
+"""Endings of files beside the settings that code may be made from."""
+PASSED_OVER = ("node_modules", "__pycache__", "plans", "skill", "skills")
+"""Folders beside the settings that hold nothing that runs by itself."""
 MOST_FILES = 2000
 MOST_BYTES = 8_000_000
 UNREADABLE = ""
@@ -66,6 +70,12 @@ def content_of(directory: Path, folders: Folders) -> Content:
     for folder in project_folders(root, directory, folders):
         for kind in KINDS:
             collector.add_folder(folder / kind)
+        collector.add_code(folder)
+    for folder in between(root, directory):
+        if folder != folders.home:
+            collector.add(folder / ".claude" / "settings.json")
+            for kind in ("agents", "commands"):
+                collector.add_folder(folder / ".claude" / kind)
     return Content(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
 
 
@@ -79,6 +89,14 @@ class _Collector:
             names[:] = sorted(name for name in names if name != "node_modules")
             for name in found:
                 self.add(Path(parent, name))
+
+    def add_code(self, folder: Path) -> None:
+        """What tools and plugins beside the settings may import, and what is installed for them."""
+        for parent, names, found in os.walk(folder):
+            names[:] = sorted(name for name in names if name not in PASSED_OVER)
+            for name in found:
+                if name.endswith(CODE):
+                    self.add(Path(parent, name))
 
     def add(self, path: Path) -> None:
         name = os.path.relpath(path, self.root)

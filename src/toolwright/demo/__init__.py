@@ -1,1 +1,1 @@
-"""A small broken project and a conversation that mends it: what `tw demo` plays, with real tools."""
+"""A small broken project and a conversation that fixes it: what `tw demo` plays, with real tools."""

@@ -6,10 +6,10 @@ FILES = {
     "basket.py": '''\
 """A shopping basket."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 
-@record
+@dataclass
 class Basket:
     prices: list[float] = field(default_factory=list)
 
@@ -25,8 +25,6 @@ class Basket:
 import unittest
 
 from basket import Basket
-
-from toolwright.record import record
 
 
 class BasketTest(unittest.TestCase):

@@ -6,13 +6,12 @@ from toolwright.models.scripted import ScriptedCall, Turn
 
 Json = dict[str, Any]
 
-PROMPT = "The total of a basket is wrong when I add several of one thing. Find out why and mend it."
-
-_RUN_TESTS = "python3 test_basket.py"
+PROMPT = "The total of a basket is wrong when I add several of one thing. Find out why and fix it."
 
 
-def turns() -> list[Turn]:
-    """The conversation: look around by a subagent, see the test fail, mend, see it pass, tidy up, report."""
+def turns(python: str = "python3") -> list[Turn]:
+    """The conversation: look around by a subagent, see the test fail, fix it, see it pass, tidy up, report."""
+    run_tests = f"{python} test_basket.py"
     return [
         _turn(
             "I'll have the project looked through first, and keep a list of what there is to do.",
@@ -26,25 +25,25 @@ def turns() -> list[Turn]:
         ),
         _turn(
             "`add` ignores its count. Let me see the tests say so.",
-            ("bash", {"command": _RUN_TESTS, "description": "Run the tests"}),
+            ("bash", {"command": run_tests, "description": "Run the tests"}),
             ("read", {"filePath": "basket.py"}),
         ),
         _turn(
-            "Two and a half instead of seven and a half: as expected. I'll mend `add`.",
-            ("edit", {"filePath": "basket.py", "oldString": _BROKEN, "newString": _MENDED}),
+            "Two and a half instead of seven and a half: as expected. I'll fix `add`.",
+            ("edit", {"filePath": "basket.py", "oldString": _BROKEN, "newString": _FIXED}),
             ("todowrite", {"todos": _todos("completed", "completed", "in_progress")}),
         ),
         _turn(
             "Now the tests again. They write a cache, which I'd like to clear away afterwards.",
             (
                 "bash",
-                {"command": f"{_RUN_TESTS} && rm -rf __pycache__", "description": "Run the tests and clear the cache"},
+                {"command": f"{run_tests} && rm -rf __pycache__", "description": "Run the tests and clear the cache"},
             ),
         ),
         _turn("", ("todowrite", {"todos": _todos("completed", "completed", "completed")})),
         _turn(
-            "Mended: `add` in basket.py:10 ignored its `count`, so three of a kind counted once. It now puts the price"
-            " in as often as was asked, and both tests pass. Nothing else was changed."
+            "Fixed: `add` in basket.py:10 ignored its `count`, so three of a kind counted once. It now adds the price"
+            " as often as was asked, and both tests pass. Nothing else was changed."
         ),
     ]
 
@@ -52,11 +51,11 @@ def turns() -> list[Turn]:
 _EXPLORE_MARK = "How is the total of a basket made"
 _EXPLORE = f"{_EXPLORE_MARK}? Look quickly, and name the lines."
 _BROKEN = "        self.prices.append(price)"
-_MENDED = "        self.prices.extend([price] * count)"
+_FIXED = "        self.prices.extend([price] * count)"
 
 
 def _todos(*states: str) -> list[Json]:
-    wanted = ("Find out how the total is made", "Mend it", "Show that the tests pass")
+    wanted = ("Find out how the total is made", "Fix it", "Show that the tests pass")
     return [
         {"id": str(number), "content": text, "status": state, "priority": "high"}
         for number, (text, state) in enumerate(zip(wanted, states, strict=True), 1)

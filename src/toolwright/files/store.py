@@ -67,6 +67,8 @@ class Commit:
     after: Body
     session_id: str
     call_id: str
+    together: tuple[Change, ...] = ()
+    """All the changes that were made at once, this one among them."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,7 @@ class Files:
             outcomes = [Outcome(place=change.place, body=change.after) for change in changes]
             if self.committed and cancelled is None and not exact:
                 try:
-                    outcomes = [await self._follow_up(change, session_id, call_id) for change in changes]
+                    outcomes = [await self._follow_up(change, changes, session_id, call_id) for change in changes]
                 except asyncio.CancelledError as error:
                     cancelled = error
         for change in changes:
@@ -207,10 +209,15 @@ class Files:
             with suppress(OSError):
                 self.note_read(session_id, change.place, digest or "")
 
-    async def _follow_up(self, change: Change, session_id: str, call_id: str) -> Outcome:
+    async def _follow_up(self, change: Change, together: Sequence[Change], session_id: str, call_id: str) -> Outcome:
         """Ask about one change. Whatever comes of it, what is on disk in the end is known and can be undone."""
         commit = Commit(
-            path=change.place.path, before=change.before, after=change.after, session_id=session_id, call_id=call_id
+            path=change.place.path,
+            before=change.before,
+            after=change.after,
+            session_id=session_id,
+            call_id=call_id,
+            together=tuple(together),
         )
         try:
             remarks = [await _asked(asked, commit) for asked in self.committed]

@@ -42,6 +42,8 @@ class Viewer:
         file.seek(0)
         if stamp.size <= WHOLE or encoding != "utf-8":
             data = read_whole(place, file)
+            if (window := _at_a_glance(data, encoding, limits, first, column)) is not None:
+                return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
             body = BytesIO(_as_utf8(data[len(mark) :], encoding))
             reader = Reader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
             window = reader.read(first, column)
@@ -52,6 +54,16 @@ class Viewer:
         # A file written a moment ago may be written again without its times telling; only its content is proof then.
         digest = "" if stamp.settled else digest_of_file(file)
         return View(window=window, stamp=stamp, digest=digest, encoding=encoding)
+
+
+def _at_a_glance(data: bytes, encoding: str, limits: Limits, first: int, column: int) -> Window | None:
+    """All lines of a file that is shown whole, as most are; None if there is anything to weigh."""
+    if encoding != "utf-8" or first != 1 or column != 1 or len(data) > limits.bytes or not data.isascii():
+        return None
+    lines = data.decode("ascii").split("\n")
+    if b"\r" in data or len(lines) > limits.lines or len(max(lines, key=len)) > limits.width:
+        return None
+    return Window(first=1, lines=lines, total=len(lines))
 
 
 def _as_utf8(body: bytes, encoding: str) -> bytes:

@@ -1,12 +1,16 @@
 """Asking a model again after trouble that passes: a few times, with growing waits, never without end."""
 
 import asyncio
+import logging
 import random
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, ToolSpec
 from toolwright.record import record
+
+log = logging.getLogger(__name__)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -74,13 +78,18 @@ async def stream_with_retries(
     attempt = 0
     while True:
         attempt += 1
+        name, began = model.info.full_name, time.monotonic()
+        log.debug("request to %s, attempt %d: %d messages, %d tools", name, attempt, len(messages), len(tools))
         try:
             async with aclosing(model.stream(messages, tools, settings)) as events:
                 async for event in events:
                     yield event
+            log.debug("reply of %s after %.0f ms", name, (time.monotonic() - began) * 1000)
             return
         except ModelError as error:
             wait = policy.wait(attempt, error, random.random())  # noqa: S311 - spreads load, guards nothing
+            then = "no further attempt" if wait is None else f"next attempt in {wait:.1f} s"
+            log.debug("request to %s failed: %s (%s); %s", name, error.kind, error.status or "no status", then)
             if wait is None:
                 raise _explained(error, policy) from error
             trouble = error

@@ -1,6 +1,7 @@
 """Lasting approvals: what a person has allowed for a session, a project or for good, in a file they can edit."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from toolwright.jsontext import read_json
 from toolwright.permission.defaults import is_protected
 from toolwright.private import read_private, update
 from toolwright.record import record
-from toolwright.request import PathPattern
+from toolwright.request import READ, PathPattern, Request
 from toolwright.schema import problems_with
 
 Scope = Literal["session", "project", "user"]
@@ -43,6 +44,20 @@ class Approval:
             return text == self.pattern
         start = self.pattern[:-1]
         return text.startswith(start) or (start.endswith(" ") and text == start[:-1])
+
+
+def covered(request: Request, pattern: str, approvals: Iterable[Approval]) -> bool:
+    """Whether one of the approvals was given for this; an approval never covers what the person did not see."""
+    if pattern in request.exact:
+        wanted = request.exact[pattern]
+        return bool(wanted) and any(
+            one.exact and one.permission == request.permission and one.pattern == wanted for one in approvals
+        )
+    if any(one.covers(request.permission, pattern) for one in approvals):
+        return True
+    if pattern not in request.only_read:
+        return False
+    return any(one.covers(request.permission, READ + pattern) for one in approvals)
 
 
 @record(slots=True, kw_only=True)

@@ -26,6 +26,7 @@ SECRET_FILES = (
     "read *.env.*: deny",
     "read *.env.example: allow",
     "read *.env.sample: allow",
+    *(f"read *.env.{kind}: allow" for kind in ("template", "dist", "test", "ci")),
     "read *.envrc: deny",
     *(f"read {start}id_{kind}: deny" for kind in ("rsa", "dsa", "ecdsa", "ed25519") for start in ("", "*/")),
 )

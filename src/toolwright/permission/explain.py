@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolwright.permission.approvals import Approval
+from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
 from toolwright.record import record
@@ -27,6 +27,10 @@ class Explanation:
         return self.decision.action
 
 
+_INSIDE = 5
+"""How many names in a folder are shown that a rule forbids or asks about."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class RequestExplanation:
     """A whole request: its patterns, the approvals that cover it, and what it comes to."""
@@ -43,11 +47,17 @@ def explain(policy: Policy, request: Request, approvals: Sequence[Approval]) -> 
     covering = tuple(
         approval
         for approval in approvals
-        if any(approval.covers(request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+        if any(covered(request, pattern, [approval]) for pattern in (*request.patterns, *request.implied))
     )
+    inside = [
+        name
+        for below in request.below
+        for name in policy.named_below(request.permission, below)
+        if policy.decide(request.permission, name).action != "allow"
+    ]
     explanations = tuple(
         one
-        for shown, patterns in ((True, request.patterns), (False, request.implied))
+        for shown, patterns in ((True, request.patterns), (False, (*request.implied, *inside[:_INSIDE])))
         for pattern in patterns
         for one in _chain(policy, request.permission, pattern, shown)
     )
@@ -102,7 +112,7 @@ def _advice(
             return "It can only be allowed once at a time."
         case "allow" if approvals:
             listed = ", ".join(f"{approval.permission} {approval.pattern}" for approval in approvals)
-            return f"Allowed by approval; take it back with tw permission revoke. Approvals: {listed}."
+            return f"Allowed by approval; tw permission revoke ends it. Approvals: {listed}."
         case _:
             return (
                 f'A rule such as "{request.permission}": {{"{request.patterns[0]}": "ask"}} would make it a question.'

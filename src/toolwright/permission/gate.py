@@ -1,5 +1,6 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
@@ -13,6 +14,8 @@ from toolwright.permission.rules import Policy
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.tool import Call
+
+log = logging.getLogger(__name__)
 
 
 @record(slots=True)
@@ -69,6 +72,8 @@ class Gate:
         for request in requests:  # a comprehension would be one more frame on every call
             asked.append(Asked(self.judge(asker, request)))  # noqa: PERF401
         asker.log.extend(asked)
+        if log.isEnabledFor(logging.DEBUG):
+            _tell(asker, asked)
         for entry in asked:
             if entry.judgement.action == "deny":
                 raise PermissionDenied(denial(entry.judgement))
@@ -88,6 +93,8 @@ class Gate:
         except PermissionRejected:
             entry.reply = "reject"
             raise
+        finally:
+            log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
 
     async def _answered(self, asker: Asker, request: Request) -> Reply:
         """Put one question and wait for its answer; raise PermissionRejected if it is no."""
@@ -166,7 +173,16 @@ class DryGate(Gate):
 def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
     entries = [Asked(judgement) for judgement in judgements]
     asker.log.extend(entries)
+    _tell(asker, entries)
     return entries
+
+
+def _tell(asker: Asker, entries: Sequence[Asked]) -> None:
+    """For the log. Not what is asked for: a command may have a key in it."""
+    for entry in entries:
+        decision = entry.judgement.decision
+        told = f"by `{decision.rule}`" if decision.rule else "because no rule fits"
+        log.debug("%s of %s: %s, %s", entry.judgement.request.permission, asker.call.id, decision.action, told)
 
 
 def _refuse_denied(judgements: Sequence[Judgement]) -> None:

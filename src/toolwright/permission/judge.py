@@ -1,9 +1,9 @@
 """What rules and approvals make of a request. Pure: nobody is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from toolwright.permission.approvals import Approval
+from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.rules import STRICTNESS, Decision, Policy
 from toolwright.record import record
 from toolwright.request import Request
@@ -26,29 +26,33 @@ def judged(policy: Policy, request: Request, approvals: Sequence[Approval]) -> J
     decision, decisive = None, ""
     for pattern in (*request.patterns, *request.implied):
         one = policy.decide(request.permission, pattern)
-        if one.action == "ask" and approvals and _is_approved(request.permission, pattern, approvals):
+        if one.action == "ask" and approvals and covered(request, pattern, approvals):
+            one = replace(one, action="allow")
+        if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
+            decision, decisive = one, pattern
+    for one, pattern in _doubtful(policy, request) if request.suspected or request.below else ():
+        if one.action == "ask" and approvals and covered(request, pattern, approvals):
             one = replace(one, action="allow")
         if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
             decision, decisive = one, pattern
     if decision is None:
         return Judgement(request=request, decision=Decision(action="ask"), pattern="", action="ask")
-    if decision.action == "ask" and approvals and _exactly_approved(request, approvals):
-        decision = replace(decision, action="allow")
-    if decision.action == "allow" and request.must_ask:
+    if decision.action == "allow" and request.must_ask and _is_asked_about(policy, request):
         decision = replace(decision, action="ask")
     return Judgement(request=request, decision=decision, pattern=decisive, action=decision.action)
 
 
-def _is_approved(permission: str, pattern: str, approvals: Sequence[Approval]) -> bool:
-    return any(approval.covers(permission, pattern) for approval in approvals)
+def _doubtful(policy: Policy, request: Request) -> Iterator[tuple[Decision, str]]:
+    """What the rules say of what may happen, and of all that is in a folder."""
+    for pattern in request.suspected:
+        yield policy.decide_suspected(request.permission, pattern), pattern
+    for below in request.below:
+        yield policy.decide_below(request.permission, below), below.folder
 
 
-def _exactly_approved(request: Request, approvals: Sequence[Approval]) -> bool:
-    """Whether a person has approved just these words; then what they imply was approved with them."""
-    exact = [approval for approval in approvals if approval.exact]
-    return bool(exact) and all(
-        any(approval.covers(request.permission, pattern) for approval in exact) for pattern in request.patterns
-    )
+def _is_asked_about(policy: Policy, request: Request) -> bool:
+    """What is not understood is asked about; where a box contains it, only if rules restrict such things at all."""
+    return not request.contained or policy.restricts(request.permission)
 
 
 def denial(judgement: Judgement) -> str:

@@ -1,11 +1,12 @@
 """Rules and how they decide. Pure: rules and a request in, an action and its reason out."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal
 
 from toolwright.record import record
-from toolwright.request import HostPattern, PathPattern
+from toolwright.request import Below, HostPattern, PathPattern
 from toolwright.tool import Action
 from toolwright.wildcard import matches
 
@@ -108,7 +109,7 @@ class Policy:
         if kind is not str and kind is not PathPattern:
             # Whatever else a pattern carries may decide as well: what is not known whole is not remembered.
             return self._decide(permission, pattern)
-        key = (permission, pattern, pattern.names if isinstance(pattern, PathPattern) else None)
+        key = (permission, pattern, (pattern.spellings, pattern.aliases) if isinstance(pattern, PathPattern) else None)
         decision = self._decided.get(key)
         if decision is None:
             if len(self._decided) >= _REMEMBERED:
@@ -137,6 +138,63 @@ class Policy:
         winner = self._winner(self._matches((layer, layer.rules[-1]) for layer in about)).rule
         outright = winner is not None and winner.action == "deny" and winner.pattern == "*"
         return outright or (self.parent is not None and self.parent.hides(permission))
+
+    def about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        """Every rule about this permission, its callers' first: the permission it names, its pattern, its action."""
+        own = tuple(
+            (rule.permission, rule.pattern, rule.action) for layer in self._about(permission) for rule in layer.rules
+        )
+        return own if self.parent is None else (*self.parent.about(permission), *own)
+
+    def restricts(self, permission: str) -> bool:
+        """Whether any rule about this permission forbids or asks."""
+        own = any(rule.action != "allow" for layer in self._about(permission) for rule in layer.rules)
+        return own or (self.parent is not None and self.parent.restricts(permission))
+
+    def decide_suspected(self, permission: str, pattern: str) -> Decision:
+        """What rules that speak of this by name say of what may not happen at all: no more than a question."""
+        decision = self.decide(permission, pattern)
+        named = decision.rule is not None and not decision.rule.pattern.startswith("*")
+        if decision.action == "allow" or not named:
+            return Decision(action="allow", policy=self)
+        return replace(decision, action="ask")
+
+    def decide_below(self, permission: str, below: Below) -> Decision:
+        """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
+        decisions = [self.decide(permission, pattern) for pattern in self.named_below(permission, below)]
+        found = strictest([Decision(action="allow", policy=self), *decisions])
+        if found.action == "deny" and not below.certain:
+            return replace(found, action="ask")
+        if found.action == "allow" and not below.complete and self._may_fit(permission, below.folder):
+            return Decision(action="ask", policy=self)
+        return found
+
+    def named_below(self, permission: str, below: Below) -> Iterator[str]:
+        """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves."""
+        starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
+        restricting = self._restricting(permission)
+        for rule in restricting:
+            if (
+                rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
+            ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):
+                yield rule.pattern
+        pieces = [_longest_piece(rule.pattern) for rule in restricting if rule.pattern.strip("*")]
+        everything = "\n".join(start + name for start in starts for name in below.names).lower()
+        likely = [piece for piece in pieces if piece in everything]
+        for name in below.names if likely else ():
+            spellings = [start + name for start in starts]
+            if any(piece in spelling.lower() for spelling in spellings for piece in likely):
+                yield PathPattern(spellings[0], spellings[1:])
+
+    def _restricting(self, permission: str) -> list[Rule]:
+        own = [rule for layer in self._about(permission) for rule in layer.rules if rule.action != "allow"]
+        return own + (self.parent._restricting(permission) if self.parent is not None else [])
+
+    def _may_fit(self, permission: str, folder: PathPattern) -> bool:
+        """Whether a rule could speak of something in the folder whose name is not known."""
+        starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in folder.spellings)
+        fixed = (rule.pattern.partition("*")[0].partition("?")[0] for rule in self._restricting(permission))
+        return any(start.startswith(head) or head.startswith(start) for head in fixed for start in starts)
 
     def under(self, parent: "Policy") -> "Policy":
         """These rights, but only where the caller has them too."""
@@ -177,6 +235,10 @@ class Policy:
 def decide(permission: str, pattern: str, rules: Sequence[Rule]) -> Action:
     """What one list of rules says: the last that fits, or ask."""
     return Policy("", (Layer("user", tuple(rules)),)).decide(permission, pattern).action
+
+
+def _longest_piece(pattern: str) -> str:
+    return max(re.split(r"[*?]+", pattern), key=len).lower()
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:

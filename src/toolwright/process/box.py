@@ -3,16 +3,24 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from toolwright.process.gitfolders import Placeholder
 from toolwright.process.keeper.order import Confinement
 from toolwright.record import record
 
 Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 
 EVERYTHING = Path("/")
-SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/sys", "/run")))
+SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/gnu", "/sys")))
 """What a program needs to see to run at all, where not everything is readable."""
+
+
+class Shown(NamedTuple):
+    """Something that stands in the place of something else."""
+
+    source: Path
+    target: Path
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -21,24 +29,54 @@ class Box:
 
     rung: Rung
     writable: tuple[Path, ...] = ()
+    """Folders, with all that is in them."""
+    private: tuple[Shown, ...] = ()
+    """Folders of our own, written in the place of the user's."""
     protected: tuple[Path, ...] = ()
     """Read-only although they lie in something writable."""
+    ruled: tuple[Path, ...] = ()
+    """The same, because a rule denies to edit them."""
+    beside: tuple[Path, ...] = ()
+    """The same, because only something beside them was granted."""
     pinned: tuple[Path, ...] = ()
     """Writable folders that cannot be moved away, because something protected lies in them."""
+    granted: tuple[Path, ...] = ()
+    """Written although they lie in something that is read-only: what a person or a rule has allowed by name."""
+    closed: tuple[Path, ...] = ()
+    """Folders that look empty."""
+    kept: tuple[Path, ...] = ()
+    """What can be read although it lies in a closed folder."""
+    replaced: tuple[Shown, ...] = ()
+    """Files that show other contents than their own."""
     hidden: tuple[Path, ...] = ()
+    """The files among the replaced, and the folders among the closed, whose contents are nobody's business."""
+    covered: tuple[Path, ...] = ()
+    """Programs that a rule denies outright."""
     readable: tuple[Path, ...] = (EVERYTHING,)
     network: bool = True
     temp: Path = Path("/tmp")  # noqa: S108 - what stands for it where there is no private one
     """The folder that takes the place of the system's temporary one."""
     mounts: bool = True
     """Whether Landlock can be helped by a mount namespace, without which it cannot protect, hide or replace."""
+    anchored: bool = False
+    """Whether all of it hangs on one process, with which the kernel ends the rest."""
+    scoped: bool = False
+    """Whether the kernel keeps it from processes and nameless sockets outside."""
+    read_only: bool = False
+    """Whether the rules let the agent edit nothing."""
+    placeholders: tuple[Placeholder, ...] = ()
+    """What must be there to be protected."""
+    made: tuple[Placeholder, ...] = ()
+    """Those among the granted that must be there to be written."""
 
     def allows_writing(self, path: Path) -> bool:
         """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
         if self.rung == "none":
             return True
-        closed = (*self.protected, *self.shown)
-        return _deepest((*self.writable, *WRITABLE_ANYWHERE), path) > _deepest(closed, path)
+        open_ = (*self.writable, *self.granted, *WRITABLE_ANYWHERE, *(one.target for one in self.private))
+        replaced = (one.target for one in self.replaced)
+        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.shown, *replaced)
+        return _deepest(open_, path) > _deepest(shut, path) or path in self.granted
 
     @property
     def shown(self) -> tuple[Path, ...]:
@@ -57,6 +95,10 @@ class Wrapped:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     confinement: Confinement | None = None
+    anchored: bool = False
+    scoped: bool = False
+    disk: tuple[Path, ...] = ()
+    """Folders on whose disks it must leave some room."""
 
 
 TEMP_FOLDERS = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - they are what is made private

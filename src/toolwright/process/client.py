@@ -2,18 +2,21 @@
 
 import asyncio
 import os
+import signal
 import socket
 import struct
 import sys
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from toolwright.process.quota import make_group, remove_group
+from toolwright.process.quota import Quota, end_quota, make_quota
 
 HEADER = struct.Struct("!I")
 BOOT = (
-    "import sys; sys.path.append(sys.argv[1]); from keeper.server import serve; serve(0, int(sys.argv[2]), sys.argv[3])"
+    "import sys; sys.path.append(sys.argv[1]); from keeper.server import serve;"
+    " serve(0, int(sys.argv[2]), sys.argv[3] == 'anchored', *sys.argv[4:])"
 )
 HANDED_DOWN = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """All the keeper knows of our environment: what other programs may read of a process should hold no secret."""
@@ -24,28 +27,25 @@ PAUSE, TRIES = 0.002, 1000
 class Keeper:
     """One process that starts programs for us. If it is killed, the next order starts another."""
 
-    def __init__(self, processes: int) -> None:
-        self._processes = processes
+    def __init__(self, processes: int, memory: int, *, anchored: bool = False) -> None:
+        """`anchored` has the kernel end all of a scope with its leader, where it can."""
+        self._processes, self._memory, self._anchored = processes, memory, anchored
         self._pid = 0
         self._socket: socket.socket | None = None
-        self._group: Path | None = None
+        self.quota = Quota()
+        """What the system holds commands to, once the keeper is there."""
 
     def ensure(self) -> socket.socket:
         """The socket to a keeper that runs, or is about to."""
         if self._socket is None:
             ours, theirs = socket.socketpair()
             with theirs:
-                self._group = make_group(self._processes)
-                self._pid = _spawn(theirs.fileno(), self._processes, self._group)
+                self.quota = make_quota(processes=self._processes, memory=self._memory)
+                self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
             self._socket = ours
             # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
             weakref.finalize(self, ours.close)
         return self._socket
-
-    @property
-    def limits(self) -> bool:
-        """Whether the system holds commands to the number of processes; root without a control group it does not."""
-        return self._group is not None or os.geteuid() != 0
 
     def send(self, order: bytes, descriptors: Sequence[int]) -> socket.socket:
         """Hand an order over; the answer is the socket on which its leader reports and listens."""
@@ -72,8 +72,9 @@ class Keeper:
             if self._is_gone():
                 break
             await asyncio.sleep(PAUSE)
-        if self._group is not None:
-            remove_group(self._group)
+        else:
+            self._kill()
+        end_quota(self.quota)
 
     def _hand_over(self, order: bytes, descriptors: Sequence[int]) -> None:
         connection = self.ensure()
@@ -85,6 +86,13 @@ class Keeper:
             self._socket.close()
             self._socket = None
         self._is_gone()
+        end_quota(self.quota)
+
+    def _kill(self) -> None:
+        """One that does not go by itself has been stopped."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self._is_gone()
 
     def _is_gone(self) -> bool:
         try:
@@ -93,9 +101,10 @@ class Keeper:
             return True
 
 
-def _spawn(descriptor: int, processes: int, group: Path | None) -> int:
+def _spawn(descriptor: int, processes: int, anchored: bool, quota: Quota) -> int:
     folder = Path(__file__).parent
-    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(folder), str(processes), str(group or "")]
+    kind = "anchored" if anchored else "plain"
+    argv = [sys.executable, "-I", "-S", "-c", BOOT, str(folder), str(processes), kind, *map(str, quota.groups)]
     files = [
         (os.POSIX_SPAWN_DUP2, descriptor, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

@@ -1,19 +1,23 @@
 """Jobs: shell commands that run, each with its scope, its box and its output; some outlive the call that began them."""
 
 import asyncio
+import logging
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
-from toolwright.process.environment import Withholding, choose_shell
+from toolwright.process.environment import ADDED, Withholding, choose_shell
+from toolwright.process.keeper import system
 from toolwright.process.output import CAP, Output, Reader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
 from toolwright.record import record
+
+log = logging.getLogger(__name__)
 
 RUNNING = 16
 """Jobs that one session may have running."""
@@ -41,6 +45,14 @@ class Job:
     """One command and everything it started."""
 
     def __init__(self, command: str, cwd: Path, box: Box, scope: Scope, output: Output) -> None:
+        self.agent = ""
+        """Whose it is: only this one types into it."""
+        self.granted = set[tuple[str, str]]()
+        """What was allowed for it: permissions, each with what it was for."""
+        self.absent: Sequence[Path] = ()
+        """Settings that were not there when it began, and that it might make."""
+        self.typed = ""
+        """All that was typed into it so far, for a line means what the lines before have made of it."""
         self.name = ""
         """What later calls know it by; empty for one that ended within its call."""
         self.command = command
@@ -50,6 +62,7 @@ class Job:
         self.end: End | None = None
         """How its shell ended, once it has; other processes of the job may still run."""
         self.on_output: Callable[[], None] = _nothing
+        self.on_release: Callable[[Job], None] = _nothing
         self._seen = 0
         self._scope = scope
         self._reader = Reader(scope.stdout, output, lambda: self.on_output())
@@ -86,9 +99,10 @@ class Job:
         """Let go of it: what still runs is killed, what it has printed stays."""
         self._reader.close()
         self._scope.release()
+        self.on_release(self)
 
     def feed(self, text: str) -> None:
-        """Type text into it."""
+        """Type text into it, which has been judged."""
         data = text.encode("utf-8", "surrogateescape")
         if self._scope.stdin is None or self.is_over:
             raise ToolError(
@@ -105,6 +119,7 @@ class Job:
             raise ToolError(
                 f"{self.name} is not reading its input ({problem.strerror}). Wait for it, or stop it."
             ) from problem
+        self.typed += data[:written].decode("utf-8", "surrogateescape")
         if written < len(data):
             raise ToolError(f"{self.name} took only {written} of {len(data)} bytes of input. Send the rest later.")
 
@@ -138,16 +153,19 @@ class Jobs:
         self.settings = settings
         self.home = environment.get("HOME") or str(Path.home())
         """What `~` is to a command."""
+        self.path = environment.get("PATH") or os.defpath
+        """Where a command finds its programs."""
         self._scopes = scopes
         self.shell = choose_shell(environment, settings.shell)
         self._environment = settings.withhold.apply(environment)
         self._new_file = new_file
+        self._open = set[Job]()
         self._kept = defaultdict[str, dict[str, Job]](dict)
         self._numbers = defaultdict[str, int](int)
 
     def warm(self) -> None:
         """Get ready in the background for a command that is about to come."""
-        self._scopes.warm()
+        self._scopes.warm(anchored=self.sandbox.is_anchored)
 
     async def start(
         self,
@@ -159,16 +177,23 @@ class Jobs:
         new_file: Callable[[], Path] | None = None,
     ) -> Job:
         """Run a command line in its box. ToolError if it could not even begin."""
+        if box.rung == "none":
+            system.keep_memory_to_ourselves()
         wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
-        program = Program(
-            argv=wrapped.argv,
-            cwd=cwd,
-            env={**self._environment, "PWD": str(cwd), **wrapped.env},
-            stdin="pipe" if takes_input else "closed",
-            confinement=wrapped.confinement,
-        )
+        env = {**self._environment, "PWD": str(cwd)}
+        program = Program.of(wrapped, cwd=cwd, env={**env, **(ADDED.get() or {})}, takes_input=takes_input)
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
-        return Job(command, cwd, box, await self._scopes.start(program), output)
+        scope = await self._scopes.start(program)
+        log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
+        job = Job(command, cwd, box, scope, output)
+        self._open.add(job)
+        job.on_release = self._released
+        return job
+
+    def _released(self, job: Job) -> None:
+        self._open.discard(job)
+        if not self._open:
+            self.sandbox.tidy()
 
     def keep(self, session_id: str, job: Job) -> None:
         """Give a job a name, by which the session's later calls can find it."""
@@ -210,5 +235,5 @@ class Jobs:
             await self.end_session(session_id)
 
 
-def _nothing() -> None:
+def _nothing(*_: object) -> None:
     pass

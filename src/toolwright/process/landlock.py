@@ -1,42 +1,30 @@
-"""Boxes put up by Landlock, with a mount namespace for what it cannot say where the machine allows one."""
+"""Boxes put up by Landlock, with namespaces for what it cannot say where the machine allows them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
-from toolwright.process.keeper.order import Confinement, Mount
+from toolwright.process.keeper.order import Confinement
+from toolwright.process.layout import layout
 
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "fd")
-
-SHARED = tuple(Path("/dev", name) for name in ("shm", "pts", "mqueue"))
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "shm", "fd")
+TERMINALS = "pts"
+"""Only where they are the box's own: those of the user are open to whoever may write here."""
 
 
 def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
     """The command, with what the keeper does to the process before it becomes the command."""
     readable = [EVERYTHING] if EVERYTHING in box.readable else [*SYSTEM, Path("/proc"), Path("/dev"), *box.readable]
     temp = TEMP_FOLDERS if box.mounts else (box.temp,)
-    writable = [*temp, *box.writable, *(Path("/dev", name) for name in DEVICES)]
+    devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
+    private = (one.target for one in box.private)
+    writable = [*temp, *box.writable, *private, *box.granted, *(Path("/dev", name) for name in devices)]
     confinement: Confinement = {
-        "mounts": list(_mounts(box)) if box.mounts else [],
+        "mounts": layout(box) if box.mounts else [],
+        "own_processes": box.anchored,
         "readable": [str(place) for place in readable],
         "writable": [str(place) for place in writable],
         "network": box.network,
     }
-    return Wrapped(argv=tuple(argv), env={"TMPDIR": str(temp[0])}, confinement=confinement)
-
-
-def _mounts(box: Box) -> Iterable[Mount]:
-    """The temporary folders come last: before that, what lies in the real ones can still be named."""
-    writable = dict.fromkeys((*sorted(box.writable, key=lambda place: len(place.parts)), *box.pinned, *SHARED))
-    yield from (_mount("bind", place) for place in writable if place.exists())
-    yield from (_mount("read-only", place) for place in box.protected)
-    yield from (_mount("hide", place) for place in box.hidden)
-    for folder in TEMP_FOLDERS:
-        if folder not in box.writable and folder.is_dir() and not folder.is_symlink():
-            seen = [place for place in (*box.shown, *box.writable) if place.is_relative_to(folder)]
-            keep = [str(place) for place in seen if place.exists()]
-            yield {"kind": "replace", "source": str(box.temp), "target": str(folder), "keep": keep}
-
-
-def _mount(kind: str, place: Path) -> Mount:
-    return {"kind": kind, "source": "", "target": str(place), "keep": []}
+    env = {"TMPDIR": str(temp[0])}
+    return Wrapped(argv=tuple(argv), env=env, confinement=confinement, anchored=box.anchored)

@@ -36,13 +36,14 @@ class Output:
         self._cap = cap
         self._head = bytearray()
         self._tail = bytearray()
+        self._spilled = False
         self._file = -1
         self._in_file = 0
 
     def feed(self, data: "memoryview[int] | bytes") -> None:
         self.size += len(data)
         room = MEMORY - len(self._head)
-        if self.path is None and len(data) <= room:
+        if not self._spilled and len(data) <= room:
             self._head += data
             return
         self._spill(data)
@@ -84,11 +85,15 @@ class Output:
         self._file = -1
 
     def _spill(self, data: "memoryview[int] | bytes") -> None:
-        if self.path is None:
-            self.path = self._new_file()
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            _write_all(self._file, self._head)
-            self._in_file = len(self._head)
+        if not self._spilled:
+            self._spilled = True
+            # Where no file can be made, the ends in memory are all there is.
+            with suppress(OSError):
+                path = self._new_file()
+                self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                self.path = path
+                _write_all(self._file, self._head)
+                self._in_file = len(self._head)
         room = self._cap - self._in_file
         if room > 0 and self._file >= 0:
             _write_all(self._file, data[:room])

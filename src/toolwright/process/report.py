@@ -45,11 +45,18 @@ def ending(end: End | None) -> str:
     """How the shell ended, if the model should know."""
     if end is None or end.code == 0:
         return ""
-    if end.crowded:
-        return f"ended, because it had become more than {PROCESSES} processes"
+    if end.excess:
+        return f"ended, because it {_EXCESS[end.excess]}"
     if end.code is not None:
         return f"exit code {end.code}"
     return f"ended by {_signal_name(end.signal)}" if end.signal else "ended from outside"
+
+
+_EXCESS = {
+    "processes": f"had become more than {PROCESSES} processes",
+    "memory": "had taken most of the machine's memory",
+    "disk": "had all but filled the disk",
+}
 
 
 def timed_out(milliseconds: int, gone: bool) -> str:

@@ -3,24 +3,32 @@
 import os
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
-from toolwright.private import make_folder
-from toolwright.process import bubblewrap, folders, landlock, seatbelt
-from toolwright.process.box import EVERYTHING, TEMP_FOLDERS, Box, Rung, Wrapped
+from toolwright.process import bubblewrap, doors, folders, landlock, seatbelt
+from toolwright.process.access import Access, Opened, Surroundings
+from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
+from toolwright.process.caches import CacheFolders, cache_folders
+from toolwright.process.decoys import Decoys
+from toolwright.process.gitfolders import GitCode, git_code, git_folders, trees
+from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
+from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
+from toolwright.process.sight import is_folder, is_there
 from toolwright.record import record
 from toolwright.wildcard import matches
 
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
+KIN = "opencode"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -35,8 +43,8 @@ class SandboxSettings:
     network: bool = True
     reveal: tuple[str, ...] = ()
     """Patterns of files that are not hidden although a rule denies to read them."""
-    hidden: tuple[str, ...] = field(default_factory=folders.control_sockets)
-    """Places no command gets to see, whatever the rules say."""
+    hidden: tuple[str, ...] = ()
+    """Further places that no command gets to see, whatever the rules say."""
 
 
 class Sandbox:
@@ -51,19 +59,37 @@ class Sandbox:
         data: Path,
         scopes: Scopes,
         home: Path | None = None,
+        config: Sequence[Path] = (),
+        environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """`directory` is the folder opened and `root` its project, both canonical; `data` is the program's own."""
+        """`directory` is the folder opened and `root` its project, both canonical.
+
+        `data` is the program's own folder, `config` those that its settings are kept in.
+        """
         self.settings = settings
         self.masks = Masks(root)
         self._directory, self._root, self._data = directory, root, data
-        self._home = home or Path.home()
+        self._home = (home or Path.home()).resolve()
+        self._environment = environment
         self._self_test = SelfTest(scopes, data)
         self._findings: Findings | None = None
-        self._temp: Path | None = None
-        self._caches: tuple[list[Path], list[Path]] | None = None
+        self._scratch: Scratch | None = None
+        self._decoys: Decoys | None = None
+        self._caches: CacheFolders | None = None
+        self._holdings = Holdings()
         # Looked up once: a command could write a `.git` file that points elsewhere.
-        self._git = _git_folders(root)
+        self._git = git_folders(root)
         self._explicit = tuple(self._place(given) for given in settings.writable)
+        own = [data, *config, data.parent / KIN]
+        self._own = tuple(dict.fromkeys(place.resolve() for place in own))
+        programs = (Path(name) for name in environment.get("PATH", os.defpath).split(":") if name)
+        self._surroundings = Surroundings(
+            root=root,
+            home=self._home,
+            own=self._own,
+            plans=(data.resolve() / "plans", *(root / name for name in folders.PLANS)),
+            programs=tuple(place for place in programs if place.is_absolute()),
+        )
 
     async def ready(self) -> Rung:
         """The rung in use, found out when first asked. ToolError if the one the user insists on does not work."""
@@ -82,59 +108,62 @@ class Sandbox:
             f" {self._findings.problem(wanted)}. The user can set sandbox.mode to auto, or repair it."
         )
 
+    async def keeps_all(self) -> bool:
+        """Whether boxes keep rules too, and have temporary folders of their own: not where there are no mounts."""
+        rung = await self.ready()
+        return rung == "bubblewrap" or (rung == "landlock" and self._findings is not None and self._findings.mounts)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether commands may read the whole machine, but for what is hidden."""
+        return "/" in self.settings.readable
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether commands hang on one process each, as far as is known."""
+        return self._findings is not None and self.settings.mode != "off" and bool(self._findings.anchored)
+
+    def is_temporary_elsewhere(self, place: Path) -> bool:
+        """Whether a path in a temporary folder leads to something that is there outside, and not in commands' own."""
+        for folder in TEMP_FOLDERS:
+            if place.is_relative_to(folder) and not place.is_relative_to(self._root):
+                own = self._scratch_folder().temp / place.relative_to(folder)
+                return next((one for one in (place, *place.parents) if is_there(one)), folder) != folder and not (
+                    is_there(own) or (is_there(own.parent) and own.parent != self._scratch_folder().temp)
+                )
+        return False
+
     def distrust(self) -> None:
         """Forget what was found out about this machine: something that worked no longer does."""
         self._findings = None
         self._self_test.forget()
 
-    async def box(
-        self,
-        *,
-        writable: Iterable[Path] = (),
-        readable: Iterable[Path] = (),
-        masked: Iterable[Path] = (),
-        read_only: bool = False,
-        network: bool = True,
-    ) -> Box:
-        """The walls for one command.
-
-        `writable` and `readable` are folders approved for it, `masked` files it must not read.
-        """
+    async def box(self, access: Access = Access()) -> Box:  # noqa: B008 - frozen
+        """The walls for one command."""
         rung = await self.ready()
         if rung == "none":
             return Box(rung=rung)
-        online = network and self.settings.network
-        if not online and not self._can_go_offline(rung):
-            raise ToolError(
-                "The network is off for commands, but this machine cannot switch it off for one."
-                " The user can allow it with sandbox.network, or install bubblewrap."
-            )
-        approved = [*self._explicit, *filter(None, map(self._existing, writable))]
-        open_ = approved if read_only else [self._root, *self._git, *self._cache_folders(), *approved]
+        findings = self._findings
         box = Box(
             rung=rung,
-            writable=_outermost(place for place in open_ if place.exists()),
-            readable=(
-                *map(self._place, self.settings.readable),
-                self._root,
-                *filter(None, map(self._existing, readable)),
-            ),
-            network=online,
-            temp=self._temp_folder(),
-            mounts=rung != "landlock" or self._has_mounts(),
+            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp, *access.reads),
+            network=self._is_online(rung, access),
+            temp=self._scratch_folder().temp,
+            mounts=rung != "landlock" or (findings is not None and findings.mounts),
+            anchored=findings is not None and rung in findings.anchored,
+            scoped=findings is not None and findings.scoped and rung == "bubblewrap",
+            read_only=access.read_only,
         )
+        opened = self._surroundings.opened(access)
+        box = replace(box, writable=self._writable(access, opened))
         if not box.mounts:
             # Too many programs insist on the system's own temporary folders to go without them.
-            return replace(box, writable=(*box.writable, *TEMP_FOLDERS))
-        return replace(
-            box,
-            protected=() if read_only else tuple(self._protected(approved)),
-            pinned=() if read_only else tuple(self._pinned()),
-            hidden=tuple(self._hidden(masked)),
-        )
+            return replace(box, writable=(*box.writable, *opened.files, *TEMP_FOLDERS))
+        return self._with_mounts(box, access, opened)
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
         """The command as it is started to run within its box."""
+        self._prepare(box)
         match box.rung:
             case "bubblewrap":
                 wrapped = bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
@@ -143,12 +172,22 @@ class Sandbox:
             case "seatbelt":
                 wrapped = seatbelt.wrap(box, argv)
             case "none":
-                return Wrapped(argv=tuple(argv))
-        return Wrapped(argv=wrapped.argv, env={**wrapped.env, MARK: box.rung}, confinement=wrapped.confinement)
+                return Wrapped(argv=tuple(argv), disk=(cwd,))
+        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp))
+
+    def tidy(self) -> None:
+        """When no command runs any more: take away what had to be there for the boxes."""
+        self._holdings.release()
 
     def absent(self) -> list[Path]:
-        """Settings that are not there, and that a command could therefore write. They wait for the user's trust."""
-        return [place for place in folders.settings_of(self._directory, self._root) if not os.path.lexists(place)]
+        """Settings that are not there, and that a command could therefore write."""
+        return [place for place in self._settings_places if not os.path.lexists(place)]
+
+    def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
+        """Settings that were not there and now are, each with where it was moved to have no effect."""
+        found = [place for place in absent if os.path.lexists(place)]
+        moved = [(place.name, folders.set_aside(place, self._data / "set-aside")) for place in found]
+        return [(name, target) for name, target in moved if target is not None]
 
     async def describe(self) -> list[str]:
         """The state of things for `tw doctor`, a line each; the first says what is in use."""
@@ -164,64 +203,173 @@ class Sandbox:
         return lines
 
     def close(self) -> None:
-        """Remove the private temporary folder."""
-        if self._temp is not None:
-            shutil.rmtree(self._temp, ignore_errors=True)
-            self._temp = None
+        """Remove the private temporary folder, and whatever else was only there for commands."""
+        self.tidy()
+        self._decoys = None
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
-    def _protected(self, approved: Sequence[Path]) -> Iterable[Path]:
-        code = folders.git_code([*self._git, self._root / ".git"])
+    def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
+        usual = [] if access.read_only else [self._root, *self._git, *self._cache_folders().writable]
+        places = [*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared)]
+        return tuple(dict.fromkeys(place for place in places if is_there(place)))
+
+    def _with_mounts(self, box: Box, access: Access, opened: Opened) -> Box:
+        """The same with all that only mounts can say."""
+        shared = () if access.read_only else self._cache_folders().places
+        wanted = (place for place in opened.files if not any(place.is_relative_to(cache) for cache in shared))
+        made = [one.path for one in opened.made]
+        files = tuple(place for place in wanted if is_there(place) or place in made)
+        hidden = [place for place in self._hidden(access) if place not in files]
+        closed = self._closed([place for place in hidden if is_folder(place)])
+        masked = [place for place in hidden if not is_folder(place)]
+        sockets = doors.sockets_elsewhere([*closed, *TEMP_FOLDERS], self._root) if box.rung != "seatbelt" else []
+        decoys = self._decoy_maker()
+        empty = [Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(sockets))]
+        box = replace(
+            box,
+            granted=files,
+            made=tuple(one for one in opened.made if one.path in files),
+            beside=tuple(opened.kept),
+            closed=tuple(closed),
+            kept=tuple(self._kept(closed, access)),
+            hidden=tuple(hidden),
+            covered=access.covered,
+            replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
+        )
+        if access.read_only:
+            return box
+        code = git_code(self._git_places(access))
+        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
+        protected = [*self._protected(code), *self._cache_folders().protected]
+        return replace(
+            box,
+            private=self._cache_folders().private,
+            protected=tuple(dict.fromkeys(protected)),
+            placeholders=tuple(one for one in code.missing if one.path.resolve() not in self._explicit),
+            ruled=access.locked,
+            pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
+            replaced=(*box.replaced, *views),
+        )
+
+    def _prepare(self, box: Box) -> None:
+        """What boxes need to be there is made as late as can be."""
+        for placeholder in box.placeholders:
+            with suppress(OSError):
+                self._holdings.hold(placeholder)
+        for made in box.made:
+            try:
+                self._holdings.hold(made)
+            except OSError as problem:
+                raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
+
+    def _git_places(self, access: Access) -> list[Path]:
+        return [*self._git, self._root / ".git", *access.repositories]
+
+    def _repositories(self, access: Access) -> Iterator[tuple[Path, Path]]:
+        """Each git folder that has the settings of a work tree, with that work tree."""
+        if self._git:
+            yield self._git[-1], self._root
+        yield from ((git, git.parent) for git in access.repositories)
+
+    def _protected(self, code: GitCode) -> Iterator[Path]:
         entry = self._root / ".git"
-        settings = folders.settings_of(self._directory, self._root)
-        caches = self._caches[1] if self._caches else []
-        for place in dict.fromkeys([*code, *settings, *caches, *([entry] if entry.is_file() else [])]):
-            if place.exists() and place.resolve() not in approved:
+        settings = self._settings_places
+        missing = (one.path for one in code.missing)
+        for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
+            if is_there(place) and place.resolve() not in self._explicit:
                 yield place.resolve()
+        yield from (place for place in missing if place.resolve() not in self._explicit)
 
-    def _pinned(self) -> Iterable[Path]:
+    def _pinned(self, access: Access) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
-        folders_ = dict.fromkeys([self._root / ".git", *self._git])
-        yield from (folder for folder in folders_ if folder.is_dir() and not folder.is_symlink())
+        for folder in dict.fromkeys([self._root / ".git", *self._git, *access.repositories]):
+            if is_folder(folder) and not folder.is_symlink():
+                yield folder
+                yield from trees(folder)
 
-    def _hidden(self, masked: Iterable[Path]) -> Iterable[Path]:
-        own = self._data / "auth.json"
-        places = [*map(self._place, self.settings.hidden), own, *masked]
-        for place in dict.fromkeys(place.resolve() for place in places if place.exists()):
-            if not self._is_revealed(place):
+    def _hidden(self, access: Access) -> list[Path]:
+        places = [*map(self._place, self.settings.hidden), *access.hidden]
+        found = dict.fromkeys(place.resolve() for place in places if is_there(place))
+        return list(self._unless_revealed(found))
+
+    def _closed(self, hidden: Sequence[Path]) -> list[Path]:
+        own = (place for place in self._own if is_folder(place))
+        return list(dict.fromkeys([*own, *self._doors[0], *hidden]))
+
+    def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
+        """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
+        asked = [place for place in access.reads if not self._is_own(place) or _is_in(place, self._shown)]
+        for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
+            within = any(place != folder and place.is_relative_to(folder) for folder in closed)
+            if within and is_there(place) and not place.is_symlink():
                 yield place
 
-    def _is_revealed(self, place: Path) -> bool:
-        names = [str(place), os.path.relpath(place, self._root)]
-        return any(matches(name, pattern) for name in names for pattern in self.settings.reveal)
+    @cached_property
+    def _doors(self) -> tuple[list[Path], list[Path]]:
+        """Folders of sockets, and what is shown of them all the same. Looked for once."""
+        revealed = [Path(pattern) for pattern in self.settings.reveal if pattern.startswith("/")]
+        return doors.closed_doors(self._home), [*doors.needed_of_run(self._environment), *revealed]
 
-    def _cache_folders(self) -> list[Path]:
+    @cached_property
+    def _settings_places(self) -> tuple[Path, ...]:
+        return tuple(folders.settings_of(self._directory, self._root))
+
+    @cached_property
+    def _shown(self) -> tuple[Path, ...]:
+        return tuple(own / name for own in self._own for name in folders.SHOWN_OF_OURS)
+
+    @cached_property
+    def _skills(self) -> tuple[Path, ...]:
+        """Where skills keep what they speak of, which commands run."""
+        return tuple(place for place in self._shown if place.name.startswith("skill"))
+
+    def _is_own(self, place: Path) -> bool:
+        return _is_in(place, self._own)
+
+    def _unless_revealed(self, places: Iterable[Path]) -> Iterator[Path]:
+        for place in places:
+            names = [str(place), os.path.relpath(place, self._root)]
+            if not any(matches(name, pattern) for name in names for pattern in self.settings.reveal):
+                yield place
+
+    @cached_property
+    def _programs_in_temp(self) -> tuple[Path, ...]:
+        """Programs that lie in a temporary folder must not go with it. Looked for once."""
+        found = (place for place in self._surroundings.programs if not _is_in(place, SYSTEM))
+        return tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
+
+    def _cache_folders(self) -> CacheFolders:
         if self._caches is None:
-            self._caches = folders.cache_folders(self._home)
-        return self._caches[0]
+            own = self._data / "caches"
+            writable = os.access(next(place for place in (own, *own.parents) if is_there(place)), os.W_OK)
+            self._caches = cache_folders(self._home, own if writable else self._scratch_folder().path / "caches")
+        return self._caches
 
-    def _existing(self, place: Path) -> Path | None:
-        """The nearest folder that exists, unless that would open far more than was approved."""
-        found = next(folder for folder in (place, *place.parents) if folder.is_dir())
-        too_wide = found != place and (len(found.parts) <= 2 or found == self._home)
-        return None if too_wide or found == EVERYTHING else found
+    def _is_online(self, rung: Rung, access: Access) -> bool:
+        can_go_offline = rung != "bubblewrap" or self._findings is None or self._findings.offline
+        online = access.network and self.settings.network
+        if not online and not can_go_offline:
+            raise ToolError(
+                "The network is off for commands, but this machine cannot switch it off for one."
+                " The user can allow it with sandbox.network, or install bubblewrap."
+            )
+        return online and not (access.better_offline and can_go_offline)
 
     def _place(self, given: str) -> Path:
         home = given == "~" or given.startswith("~/")
         return (self._home / given[2:] if home else self._root / given).resolve()
 
-    def _temp_folder(self) -> Path:
-        if self._temp is None:
-            base = self._data / "tmp"
-            make_folder(base)
-            _remove_abandoned(base)
-            self._temp = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
-        return self._temp
+    def _scratch_folder(self) -> Scratch:
+        if self._scratch is None:
+            self._scratch = Scratch(self._data / "tmp")
+        return self._scratch
 
-    def _can_go_offline(self, rung: Rung) -> bool:
-        return rung != "bubblewrap" or self._findings is None or self._findings.offline
-
-    def _has_mounts(self) -> bool:
-        return self._findings is not None and self._findings.mounts
+    def _decoy_maker(self) -> Decoys:
+        if self._decoys is None:
+            self._decoys = Decoys(self._scratch_folder().masks)
+        return self._decoys
 
 
 _IN_USE: dict[Rung, str] = {
@@ -232,32 +380,18 @@ _IN_USE: dict[Rung, str] = {
 }
 
 
-def _git_folders(root: Path) -> list[Path]:
-    folder = folders.git_folder(root)
-    return [] if folder is None else list(dict.fromkeys([folder, folders.common_folder(folder)]))
+def _is_in(place: Path, folders_: Iterable[Path]) -> bool:
+    return any(place.is_relative_to(folder) for folder in folders_)
 
 
-def _outermost(places: Iterable[Path]) -> tuple[Path, ...]:
-    """Without those that lie in another."""
-    distinct = list(dict.fromkeys(places))
-    return tuple(
-        place for place in distinct if not any(place != other and place.is_relative_to(other) for other in distinct)
-    )
-
-
-def _remove_abandoned(base: Path) -> None:
-    """Whoever was killed has left its temporary folder behind."""
-    for folder in base.iterdir():
-        pid = folder.name.partition("-")[0]
-        if pid.isdecimal() and not _is_running(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
+def _temporary(folder: Path) -> Iterator[Path]:
+    """What of a folder of programs, or of what its links lead to, lies in a temporary one."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        with os.scandir(folder) as entries:
+            links = [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]
+    except OSError:
+        return
+    for real in (folder.resolve(), *(Path(link).parent for link in links)):
+        if any(real.is_relative_to(temp) and real != temp for temp in TEMP_FOLDERS) and is_folder(real):
+            # What a program needs lies beside the folder it is in.
+            yield real.parent if real.name in ("bin", "sbin") and real.parent not in TEMP_FOLDERS else real

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.errors import ToolError
+from toolwright.process.box import Wrapped
 from toolwright.process.client import Keeper
 from toolwright.process.keeper.order import Confinement, Order
 from toolwright.record import record
 
 PROCESSES = 4096
 """How many processes all programs started from here may be at a time."""
+MEMORY = 0.75
+"""How much of the machine's memory they may take."""
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL, unless said otherwise."""
 LINGER = 0.1
@@ -38,6 +41,26 @@ class Program:
     stdin: Literal["closed", "pipe"] = "closed"
     stderr: Literal["merged", "pipe"] = "merged"
     confinement: Confinement | None = None
+    anchored: bool = False
+    """Whether it hangs on a process with whose end the kernel ends all of it."""
+    scoped: bool = False
+    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
+    disk: Sequence[Path] = ()
+    """Folders on whose disks it must leave some room."""
+
+    @classmethod
+    def of(cls, wrapped: Wrapped, *, cwd: Path, env: Mapping[str, str], takes_input: bool = False) -> "Program":
+        """A command that was made ready for its box."""
+        return cls(
+            argv=wrapped.argv,
+            cwd=cwd,
+            env={**env, **wrapped.env},
+            stdin="pipe" if takes_input else "closed",
+            confinement=wrapped.confinement,
+            anchored=wrapped.anchored,
+            scoped=wrapped.scoped,
+            disk=wrapped.disk,
+        )
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -57,32 +80,38 @@ class End:
     signal: int | None = None
     ran: bool = True
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
-    crowded: bool = False
-    """Whether it was ended because it had become too many processes."""
+    excess: Literal["", "processes", "memory", "disk"] = ""
+    """What it was ended for having taken too much of."""
     left: tuple[Left, ...] = ()
 
 
 class Scopes:
     """Starts programs, each in a scope of its own. Closing it ends them all, and so does our own death."""
 
-    def __init__(self, *, processes: int = PROCESSES) -> None:
+    def __init__(self, *, processes: int = PROCESSES, memory: int = 0) -> None:
+        """`memory` is in bytes; most of the machine's if not given."""
         self._processes = processes
-        self._keeper = Keeper(processes)
+        self._memory = memory or _most_memory()
+        self._keepers = {kind: Keeper(processes, self._memory, anchored=kind) for kind in (False, True)}
+        """One for those that hang on a process with which the kernel ends them, one for the others."""
         self._open = set[Scope]()
 
-    def warm(self) -> None:
+    def warm(self, *, anchored: bool = False) -> None:
         """Have the keeper ready before the first program is wanted; it starts on its own time."""
         _refuse_windows()
-        self._keeper.ensure()
+        self._keepers[anchored].ensure()
 
     async def start(self, program: Program) -> "Scope":
         """The scope of a program that now runs. ToolError says what stood in its way."""
         _refuse_windows()
-        self._keeper.ensure()
-        order = json.dumps(_order(program, watch=0 if self._keeper.limits else self._processes)).encode()
+        keeper = self._keepers[program.anchored]
+        keeper.ensure()
+        quota = keeper.quota
+        watch, memory = 0 if quota.processes else self._processes, 0 if quota.memory else self._memory
+        order = json.dumps(_order(program, watch, memory)).encode()
         pipes = Pipes(program)
         try:
-            control = self._keeper.send(order, pipes.theirs)
+            control = keeper.send(order, pipes.theirs)
         except OSError:
             pipes.close()
             raise
@@ -107,7 +136,8 @@ class Scopes:
         await asyncio.gather(*(scope.stop() for scope in scopes))
         for scope in scopes:
             scope.release()
-        await self._keeper.close()
+        for keeper in self._keepers.values():
+            await keeper.close()
 
 
 class Scope:
@@ -201,9 +231,8 @@ class Scope:
                 _settle(self._started, problem)
             case {"code": code, "ran": ran, "left": left}:
                 others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
-                crowded = bool(message.get("crowded"))
                 number = message.get("signal")
-                _settle(self._ended, End(code=code, signal=number, ran=ran, crowded=crowded, left=others))
+                _settle(self._ended, End(code=code, signal=number, ran=ran, excess=message["excess"], left=others))
         if message.get("empty"):
             _settle(self._emptied, None)
 
@@ -257,7 +286,11 @@ def _reading_pipe() -> tuple[int, int]:
     return reading, writing
 
 
-def _order(program: Program, watch: int) -> Order:
+def _most_memory() -> int:
+    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY) if sys.platform != "win32" else 0
+
+
+def _order(program: Program, watch: int, memory: int) -> Order:
     return {
         "path": _found(program),
         "argv": list(program.argv),
@@ -265,6 +298,9 @@ def _order(program: Program, watch: int) -> Order:
         "cwd": str(program.cwd),
         "linger": LINGER,
         "watch": watch,
+        "memory": memory,
+        "scoped": program.scoped,
+        "disk": [str(folder) for folder in program.disk],
         "confinement": program.confinement,
     }
 

@@ -24,10 +24,13 @@ def profile(box: Box) -> str:
     rules += [
         _rule("deny file-write*", [EVERYTHING]),
         _rule("allow file-write*", [box.temp, *box.writable, *map(Path, DEVICES)]),
-        _rule("deny file-write*", box.protected),
+        _rule("deny file-write*", [*box.protected, *box.ruled, *box.beside]),
+        _rule("allow file-write*", box.granted),
         # A folder that holds something protected must not be moved away under it.
         _rule("deny file-write-unlink", box.pinned, kind="literal"),
-        _rule("deny file-read* file-write*", box.hidden),
+        _rule("deny file-read* file-write*", [*box.closed, *box.hidden]),
+        _rule("allow file-read*", box.kept),
+        _rule("deny process-exec*", box.covered),
     ]
     if not box.network:
         rules += ["(deny network*)", "(allow network* (remote unix-socket) (local unix-socket))"]

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 from toolwright.errors import ToolError
 from toolwright.private import make_folder, open_private
 from toolwright.process import bubblewrap, landlock, seatbelt
-from toolwright.process.box import Box, Rung, Wrapped
+from toolwright.process.box import Box, Rung, Shown, Wrapped
+from toolwright.process.keeper.landlock import SCOPES_SINCE
+from toolwright.process.keeper.landlock import version as landlock_version
 from toolwright.process.scope import End, Program, Scopes
 from toolwright.record import record
 
@@ -25,7 +28,7 @@ TRIAL = """
 echo in > "$1/project/in" || exit 11
 { echo out > "$1/out"; } 2>/dev/null
 [ "$2" = some ] && exit 0
-{ cat "$1/project/secret"; } >/dev/null 2>&1 && exit 13
+{ read -r word < "$1/project/secret"; } 2>/dev/null && [ "$word" = kept ] && exit 13
 { echo changed > "$1/project/fixed"; } 2>/dev/null && exit 14
 exit 0
 """
@@ -47,6 +50,10 @@ class Findings:
     """Whether Landlock can also protect parts of the project, hide files and have a temporary folder of its own."""
     offline: bool
     """Whether bubblewrap can take the network away."""
+    anchored: tuple[str, ...] = ()
+    """The kinds that can hang all of a command on one process, with which the kernel ends the rest."""
+    scoped: bool = False
+    """Whether bubblewrap can be kept from processes and nameless sockets outside."""
 
     def problem(self, rung: Rung) -> str:
         return str(getattr(self, rung))
@@ -67,6 +74,8 @@ class Findings:
             )
         if not self.bubblewrap and not self.offline:
             said.append("bubblewrap cannot take the network away here")
+        if not self.bubblewrap and not self.scoped:
+            said.append("nameless sockets, such as those of X11, can be reached from within bubblewrap")
         return said
 
 
@@ -85,21 +94,25 @@ class SelfTest:
             return self._remembered(machine) or await self._find_out(machine)
 
     def forget(self) -> None:
-        self._file.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._file.unlink(missing_ok=True)
 
     def _remembered(self, machine: Mapping[str, Any]) -> Findings | None:
         try:
             kept = json.loads(self._file.read_text("utf-8"))
-            return Findings(**kept["findings"]) if kept["machine"] == machine else None
+            found = kept["findings"] | {"anchored": tuple(kept["findings"]["anchored"])}
+            return Findings(**found) if kept["machine"] == machine else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     async def _find_out(self, machine: Mapping[str, Any]) -> Findings:
-        make_folder(self._data)
         findings = await (self._try_mac() if sys.platform == "darwin" else self._try_linux())
         text = json.dumps({"machine": machine, "findings": asdict(findings)}, indent=2)
-        with open_private(self._file) as stream:
-            stream.write(text.encode())
+        # Where nothing can be kept, it is found out again the next time.
+        with suppress(OSError):
+            make_folder(self._data)
+            with open_private(self._file) as stream:
+                stream.write(text.encode())
         return findings
 
     async def _try_mac(self) -> Findings:
@@ -108,27 +121,45 @@ class SelfTest:
         return Findings(bubblewrap=nowhere, landlock=nowhere, seatbelt=problem, mounts=False, offline=True)
 
     async def _try_linux(self) -> Findings:
-        bare = await self._try(Box(rung="bubblewrap"))
-        offline = "" if bare else await self._try(Box(rung="bubblewrap", network=False))
-        helped = await self._try(Box(rung="landlock"))
-        alone = helped and await self._try(Box(rung="landlock", mounts=False))
+        """Each kind with all it may be capable of first, and then with less and less."""
+        bubblewrap, problem = await self._first(_BUBBLEWRAPS)
+        offline = "" if problem else await self._try(replace(bubblewrap, network=False))
+        landlock, trouble = await self._first(_LANDLOCKS)
+        boxes = [box for box, why in ((bubblewrap, problem), (landlock, trouble)) if not why and box.anchored]
         return Findings(
-            bubblewrap=bare, landlock=alone, seatbelt="only on macOS", mounts=not helped, offline=not offline
+            bubblewrap=problem,
+            landlock=trouble,
+            seatbelt="only on macOS",
+            mounts=landlock.mounts,
+            offline=not offline,
+            anchored=tuple(box.rung for box in boxes),
+            scoped=bubblewrap.scoped and landlock_version() >= SCOPES_SINCE,
         )
+
+    async def _first(self, boxes: Sequence[Box]) -> tuple[Box, str]:
+        """The first that works; or the last, and what is wrong with it."""
+        problem = ""
+        for box in boxes:
+            problem = await self._try(box)
+            if not problem:
+                return box, ""
+        return boxes[-1], problem
 
     async def _try(self, box: Box) -> str:
         """Why this kind does not work; empty if it does."""
         if box.rung == "bubblewrap" and shutil.which("bwrap") is None:
             return "bubblewrap is not installed"
-        scratch = Path(tempfile.mkdtemp(prefix="selftest-", dir=self._data))
+        scratch: Path | None = None
         try:
+            scratch = _scratch(self._data)
             return await self._try_in(scratch, box)
         except ToolError as error:
             return str(error)
         except TimeoutError:
             return f"it took longer than {PATIENCE:.0f} seconds"
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            if scratch is not None:
+                shutil.rmtree(scratch, ignore_errors=True)
 
     async def _try_in(self, scratch: Path, box: Box) -> str:
         project, temp = scratch / "project", scratch / "temp"
@@ -136,11 +167,14 @@ class SelfTest:
         project.mkdir()
         temp.mkdir()
         for file in (secret, fixed):
-            file.write_text("kept")
+            file.write_text("kept\n")
         walls = replace(box, writable=(project,), temp=temp)
         if box.mounts:
-            walls = replace(walls, protected=(fixed,), hidden=(secret,))
-        argv = [SHELL, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some"]
+            decoy = scratch / "decoy"
+            decoy.touch()
+            walls = replace(walls, protected=(fixed,), hidden=(secret,), replaced=(Shown(decoy, secret),))
+        shell = shutil.which("sh") or SHELL
+        argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some"]
         async with asyncio.timeout(PATIENCE):
             end, printed = await self._run(_wrap(walls, argv, project), project)
         if (scratch / "out").exists():
@@ -149,7 +183,7 @@ class SelfTest:
 
     async def _run(self, wrapped: Wrapped, cwd: Path) -> tuple[End, str]:
         env = {"PATH": os.environ.get("PATH", os.defpath), **wrapped.env}
-        scope = await self._scopes.start(Program(argv=wrapped.argv, cwd=cwd, env=env, confinement=wrapped.confinement))
+        scope = await self._scopes.start(Program.of(wrapped, cwd=cwd, env=env))
         try:
             end = await scope.ended()
             try:
@@ -159,6 +193,27 @@ class SelfTest:
         finally:
             scope.release()
         return end, printed.decode("utf-8", "replace")
+
+
+_BUBBLEWRAPS = tuple(
+    Box(rung="bubblewrap", anchored=anchored, scoped=scoped) for anchored in (True, False) for scoped in (True, False)
+)
+_LANDLOCKS = (
+    Box(rung="landlock", anchored=True),
+    Box(rung="landlock"),
+    Box(rung="landlock", mounts=False),
+)
+
+
+def _scratch(wanted: Path) -> Path:
+    """A folder to try things in: in ours if that can be written, for a box has a temporary folder of its own."""
+    with suppress(OSError):
+        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Path(tempfile.mkdtemp(prefix="selftest-", dir=wanted))
+    try:
+        return Path(tempfile.mkdtemp(prefix="toolwright-selftest-")).resolve()
+    except OSError as problem:
+        raise ToolError(f"no folder to try it in could be made: {problem.strerror}") from problem
 
 
 def _verdict(end: End, printed: str) -> str:

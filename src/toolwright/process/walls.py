@@ -2,10 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolwright.process.box import Box
+from toolwright.process.decoys import WORDS
 from toolwright.process.scope import PROCESSES
 
 LINES = 200
@@ -43,7 +44,14 @@ def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
     if failed and any(map(_NO_PRIVILEGES.search, lines)):
         return "Nothing can become root in the sandbox. Ask the user to run this, or do without."
     if failed and not box.network and any(map(_OFFLINE.search, lines)):
-        return "The network is off for commands. The user can open it with sandbox.network or a rule for network."
+        whose = " of an agent that may not edit" if box.read_only else ""
+        return (
+            f"The network is off for commands{whose}. The user can open it with sandbox.network or a rule for network."
+        )
+    if any(WORDS.decode().strip() in line for line in lines):
+        return (
+            "A file that a rule keeps from being read is hidden. The user can show it with the setting sandbox.reveal."
+        )
     refused = _REFUSED if failed else _READ_ONLY
     complaints = ((line, found) for line in lines if (found := refused.search(line)))
     named = (path for line, found in complaints for path in _paths(line, found, cwd))
@@ -61,19 +69,34 @@ def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:
 
 
 def _wall(box: Box, path: Path) -> str:
-    if any(path == place or path.is_relative_to(place) for place in box.hidden):
-        return f"{path} is hidden from commands. The user can show it with the setting sandbox.reveal."
+    if path in box.covered:
+        return f"{path.name} is denied by a rule, whoever starts it. Do without it, or tell the user."
+    if _holds(box.hidden, path):
+        return (
+            f"{path} is hidden from commands, for a rule restricts who may read it."
+            " The user can show it with the setting sandbox.reveal."
+        )
+    if _holds(box.closed, path):
+        return f"{path} is out of sight for commands: it belongs to programs outside of the sandbox."
     if box.allows_writing(path) or not _we_could_write(path):
         return ""
-    if any(path.is_relative_to(place) for place in box.protected):
+    if _holds(box.ruled, path):
+        return f"Commands may not write {path}: a rule denies to edit it. No setting of the sandbox changes that."
+    if box.read_only:
+        return f"Commands may not write {path}: a rule lets this agent edit nothing but what it allows by name."
+    if _holds(box.protected, path):
         return (
             f"Commands may not write {path}: it decides what programs are run."
             " The user can allow it with the setting sandbox.writable."
         )
     return (
-        f"Commands may not write {path}. Name the folder in the command so that the user can be asked"
+        f"Commands may not write {path}. Name it in the command as what is written, so that the user can be asked"
         " (external_directory), or have it added to the setting sandbox.writable."
     )
+
+
+def _holds(places: Iterable[Path], path: Path) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def _we_could_write(path: Path) -> bool:

@@ -66,7 +66,7 @@ class Projects:
         if not is_id(session_id, "ses"):
             raise unknown
         try:
-            info = workspace.sessions.info(session_id)
+            info = await workspace.sessions.info(session_id)
         except ToolwrightError:
             raise unknown from None
         if info.project_id == workspace.sessions.project_id:
@@ -81,7 +81,7 @@ class Projects:
     async def session(self, session_id: str, named: str = "") -> tuple[Workspace, Session]:
         """A session to work on."""
         workspace, _ = await self.of_session(session_id, named)
-        session = workspace.sessions.open(session_id)
+        session = await workspace.sessions.open(session_id)
         # The one used last stands last.
         workspace.sessions_open[session_id] = workspace.sessions_open.pop(session_id)
         await self._let_go(workspace)

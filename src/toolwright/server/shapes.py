@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolwright.agents import Agent
+from toolwright.commands import Command
 from toolwright.inbox import Question
 from toolwright.messages import Message, SessionInfo
 from toolwright.models.catalog import Catalog, ProviderInfo
@@ -67,6 +68,18 @@ def question_json(question: Question) -> Json:
             "agent": question.agent,
         },
     }
+
+
+def command_json(command: Command) -> Json:
+    """A prompt with a name."""
+    optional = {
+        "description": command.description,
+        "agent": command.agent,
+        "model": command.model,
+        "subtask": command.subtask,
+    }
+    value = {"name": command.name, "template": command.template, "hints": command.hints, "source": "command"}
+    return value | {name: entry for name, entry in optional.items() if entry not in ("", None)}
 
 
 def agent_json(workspace: Workspace, agent: Agent) -> Json:

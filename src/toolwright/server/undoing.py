@@ -22,7 +22,7 @@ Json = dict[str, Any]
 async def revert(workspace: Workspace, session: Session, message_id: str, part_id: str = "") -> None:
     """Undo from a message on, or one call of it. What was undone before is made again first, as redo would."""
     await unrevert(workspace, session)
-    undo = Undo(workspace.files, session.conversation)
+    undo = await Undo.of(workspace.files, session.conversation)
     selection = Selection(turn=message_id, call=_call_of(session, message_id, part_id))
     try:
         plans = await undo.revert(selection)
@@ -41,7 +41,7 @@ async def unrevert(workspace: Workspace, session: Session) -> None:
     """Make again what the last revert undid; nothing if there was none."""
     mark = session.info.revert
     if mark and "callID" in mark:
-        await Undo(workspace.files, session.conversation).unrevert()
+        await (await Undo.of(workspace.files, session.conversation)).unrevert()
     elif mark:
         session.conversation.change(replace(session.info, revert=None))
 
@@ -56,12 +56,13 @@ def _call_of(session: Session, message_id: str, part_id: str) -> str:
     return part.call_id if isinstance(part, ToolPart) else ""
 
 
-def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[FileChange]:
+async def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[FileChange]:
     """The files that one turn has changed, as they were before it and after it."""
-    messages = session.conversation.all_messages()
+    messages = await session.conversation.all_messages()
     calls = {part.call_id for message in _turn(messages, message_id) for part in message.calls}
     by_path: dict[str, list[Entry]] = {}
-    for entry in Undo(workspace.files, session.conversation).changes():
+    undo = await Undo.of(workspace.files, session.conversation)
+    for entry in undo.changes():
         if entry.call_id in calls:
             by_path.setdefault(entry.path, []).append(entry)
     images = workspace.files.journal.images

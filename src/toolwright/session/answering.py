@@ -175,6 +175,9 @@ class Answering:
 
     async def tools(self) -> list[ToolSpec]:
         """What the agent is offered on this model, without what the prompt has switched off."""
+        refresh = self.session.home.caller.registry.refresh
+        if refresh is not None:
+            await refresh()
         specs = await self.toolbox.specs(self.session, self.turn) if self.model.info.tools else []
         if 0 < self.model.info.limits.context <= SMALL_CONTEXT:
             specs = [self.toolbox.short(one) for one in specs]

@@ -67,7 +67,7 @@ async def stream(session: "Session", text: str, **more: Any) -> AsyncGenerator[E
 
 async def _asked(session: "Session", prompt: Prompt) -> TurnResult:
     end = await session.turns.answer(prompt)
-    return turn_result(session.id, end, _since(session, prompt.message_id))
+    return turn_result(session.id, end, await _since(session, prompt.message_id))
 
 
 async def _asked_for_output(session: "Session", prompt: Prompt, wanted: Any) -> TurnResult:
@@ -126,9 +126,9 @@ def _joined(first: TurnResult, second: TurnResult) -> TurnResult:
     )
 
 
-def _since(session: "Session", message_id: str) -> list[Message]:
+async def _since(session: "Session", message_id: str) -> list[Message]:
     """The messages of a turn: its prompt and all that came after it."""
-    messages = session.conversation.all_messages()
+    messages = await session.conversation.all_messages()
     start = next((index for index, one in enumerate(messages) if one.info.id == message_id), len(messages))
     return messages[start:]
 

@@ -42,12 +42,18 @@ class Conversation:
     def knows_call(self, call_id: str) -> bool:
         return call_id in self._call_ids
 
-    def all_messages(self) -> list[Message]:
-        """Every message of the session, from disk if some were put away."""
-        return self.store.messages(self.id) if self._put_away else self.messages
+    async def all_messages(self) -> list[Message]:
+        """Every message of the session, from the store if some were put away."""
+        return await self.store.messages(self.id) if self._put_away else self.messages
+
+    async def recall(self, message_id: str) -> None:
+        """Have a message in memory again that was put away."""
+        if self._put_away and message_id not in self._by_id:
+            self._hold(await self.all_messages())
+            self._put_away = False
 
     def put_away(self, count: int) -> list[Message]:
-        """Let go of the oldest messages; they stay on disk. Returns those that went."""
+        """Let go of the oldest messages; they stay in the store. Returns those that went."""
         gone = self.messages[:count]
         del self.messages[:count]
         for message in gone:
@@ -55,10 +61,10 @@ class Conversation:
         self._put_away = self._put_away or bool(gone)
         return gone
 
-    def reload(self, info: SessionInfo) -> None:
+    async def reload(self, info: SessionInfo) -> None:
         """Another process has worked on the session: take over what it wrote."""
         self.info = info
-        self._hold(self.store.messages(self.id))
+        self._hold(await self.store.messages(self.id))
         self._put_away = False
 
     def add(self, info: Info, parts: Sequence[Part] = ()) -> Message:
@@ -109,10 +115,7 @@ class Conversation:
         self.bus.publish(PartRemoved(session_id=self.id, message_id=part.message_id, part_id=part.id))
 
     def remove_from(self, message_id: str) -> None:
-        """Drop a message and all that came after it."""
-        if self._put_away and message_id not in self._by_id:
-            self._hold(self.all_messages())
-            self._put_away = False
+        """Drop a message that is in memory, and all that came after it."""
         position = next((index for index, one in enumerate(self.messages) if one.info.id == message_id), None)
         if position is None:
             return

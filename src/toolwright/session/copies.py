@@ -7,7 +7,7 @@ from typing import Any
 from toolwright.errors import UsageError
 from toolwright.ids import is_id, new_id
 from toolwright.messages import AnyPart, CompactionPart, Info, Message, PatchPart, SessionInfo, User
-from toolwright.parts import Part
+from toolwright.parts import Part, Pending, ToolPart
 from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
 
@@ -25,32 +25,55 @@ def exported(info: SessionInfo, messages: Sequence[Message]) -> Json:
 
 
 def read_export(value: Any) -> tuple[SessionInfo, list[Message]]:
-    """A session from such a value; UsageError if it is none."""
+    """A session from such a value; UsageError if it is none. Nothing in it is taken on trust."""
     try:
         info: SessionInfo = from_json(SessionInfo, value["info"])
         messages = [_message(entry) for entry in value["messages"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"This is not an exported session: {error}. It needs `info` and `messages`.") from error
-    if not is_id(info.id, "ses"):
-        raise UsageError(f"{info.id!r} is not the id of a session.")
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)[:200]
+        raise UsageError(f"This is not an exported session: {reason}. It needs `info` and `messages`.") from error
     return info, messages
 
 
-def write_copy(storage: Store, info: SessionInfo, messages: Sequence[Message], *, keep_ids: bool) -> None:
+def ids_of(info: SessionInfo, messages: Sequence[Message]) -> list[str] | None:
+    """Every id of a session from elsewhere; None if they cannot all stay, being none or there twice."""
+    message_ids = [message.info.id for message in messages]
+    part_ids = [part_id for message in messages for part_id in message.parts]
+    well_formed = (
+        is_id(info.id, "ses")
+        and all(is_id(one, "msg") for one in message_ids)
+        and all(is_id(one, "prt") for one in part_ids)
+    )
+    ids = [info.id, *message_ids, *part_ids]
+    return ids if well_formed and len(set(ids)) == len(ids) else None
+
+
+def write_copy(store: Store, info: SessionInfo, messages: Sequence[Message], *, keep_ids: bool) -> None:
     """Store messages under a session, with ids of their own unless they are to keep them."""
-    names: dict[str, str] = {} if keep_ids else {message.info.id: new_id("msg") for message in messages}
-    storage.put_session(info)
-    for message in messages:
-        copied = _renamed(message.info, info.id, names)
-        storage.put_message(copied)
+    fresh = [message.info.id if keep_ids else new_id("msg") for message in messages]
+    names = {message.info.id: name for message, name in zip(messages, fresh, strict=True)}
+    store.put_session(info)
+    for message, name in zip(messages, fresh, strict=True):
+        store.put_message(_renamed(message.info, name, info.id, names))
         for part in message.parts.values():
             part_id = part.id if keep_ids else new_id("prt")
-            moved = replace(part, id=part_id, session_id=info.id, message_id=copied.id)
-            storage.put_part(_repointed(moved, names))
+            moved = replace(part, id=part_id, session_id=info.id, message_id=name)
+            store.put_part(_repointed(moved, names))
 
 
-def _renamed(info: Info, session_id: str, names: Mapping[str, str]) -> Info:
-    name = names.get(info.id, info.id)
+def without_sessions(messages: Sequence[Message]) -> list[Message]:
+    """The same without the names of other sessions, which are nobody's to give away in a file."""
+    return [Message(one.info, {name: _without_session(part) for name, part in one.parts.items()}) for one in messages]
+
+
+def _without_session(part: Part) -> Part:
+    if not isinstance(part, ToolPart) or isinstance(part.state, Pending) or not part.state.metadata:
+        return part
+    kept = {key: value for key, value in part.state.metadata.items() if key != "sessionId"}
+    return replace(part, state=replace(part.state, metadata=kept))
+
+
+def _renamed(info: Info, name: str, session_id: str, names: Mapping[str, str]) -> Info:
     if isinstance(info, User):
         return replace(info, id=name, session_id=session_id)
     return replace(info, id=name, session_id=session_id, parent_id=names.get(info.parent_id, info.parent_id))

@@ -1,4 +1,4 @@
-"""Sessions in memory: the store of a workspace that keeps nothing."""
+"""Sessions in memory: the store of a workspace that keeps nothing on disk."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -8,14 +8,15 @@ from toolwright.errors import UsageError
 from toolwright.messages import Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.record import record
-from toolwright.session.owner import Owner
+from toolwright.session.owner import Lease, Owner
+from toolwright.session.store import roots_of
 
 Json = dict[str, Any]
 
 
 @record(slots=True)
 class MemoryStore:
-    """Implements Store for one process."""
+    """Implements Store for one process; any number of its workspaces may share it."""
 
     _sessions: dict[str, SessionInfo] = field(default_factory=dict[str, SessionInfo])
     _messages: dict[str, dict[str, Message]] = field(default_factory=dict[str, dict[str, Message]])
@@ -24,6 +25,7 @@ class MemoryStore:
     _message_of: dict[str, str] = field(default_factory=dict[str, str])
     """Which message a part belongs to."""
     _todos: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    _owners: dict[str, Owner] = field(default_factory=dict[str, Owner])
 
     def put_session(self, info: SessionInfo) -> None:
         self._sessions[info.id] = info
@@ -59,55 +61,62 @@ class MemoryStore:
     def delete_session(self, session_id: str) -> None:
         for message_id in list(self._messages.get(session_id, ())):
             self.remove_message(message_id)
-        for kept in (self._sessions, self._messages, self._todos):
+        for kept in (self._sessions, self._messages, self._todos, self._owners):
             kept.pop(session_id, None)
 
-    def session(self, session_id: str) -> SessionInfo:
+    async def session(self, session_id: str) -> SessionInfo:
         if session_id not in self._sessions:
             raise UsageError(f"There is no session {session_id!r}. tw session list shows those there are.")
         return self._sessions[session_id]
 
-    def knows(self, session_id: str) -> bool:
-        return session_id in self._sessions
+    async def knows(self, *ids: str) -> bool:
+        return any(one in self._sessions or one in self._session_of or one in self._message_of for one in ids)
 
-    def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
+    async def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
         found = [one for one in self._sessions.values() if one.project_id == project_id]
-        found = [one for one in found if not roots or one.parent_id is None]
-        newest_first = found[::-1]
-        newest_first.sort(key=lambda one: one.time.updated or one.time.created, reverse=True)
+        newest_first = [one for one in found[::-1] if not roots or one.parent_id is None]
+        newest_first.sort(key=_last_used, reverse=True)
         return newest_first[:limit]
 
-    def children(self, session_id: str) -> list[SessionInfo]:
+    async def children(self, session_id: str) -> list[SessionInfo]:
         return [one for one in self._sessions.values() if one.parent_id == session_id]
 
-    def has_message(self, message_id: str) -> bool:
-        return message_id in self._session_of
-
-    def messages(self, session_id: str, last: int = 0) -> list[Message]:
+    async def messages(self, session_id: str, last: int = 0) -> list[Message]:
         found = [Message(one.info, dict(one.parts)) for one in self._messages.get(session_id, {}).values()]
         return found[-last:] if last > 0 else found
 
-    def todos(self, session_id: str) -> list[Json]:
+    async def todos(self, session_id: str) -> list[Json]:
         return list(self._todos.get(session_id, ()))
 
+    async def unused_since(self, milliseconds: int) -> list[str]:
+        roots = roots_of({name: info.parent_id for name, info in self._sessions.items()})
+        used = (name for name, info in self._sessions.items() if _last_used(info) >= milliseconds)
+        kept = {roots.get(name, name) for name in (*used, *self._owners)}
+        return [name for name in self._sessions if roots[name] not in kept]
+
     async def take(self, session_id: str, owner: Owner) -> None:
-        """Nobody else can reach it."""
+        if self._owners.setdefault(session_id, owner) != owner:
+            raise UsageError(f"Another workspace is working on {session_id}. Wait for it, or fork the session.")
 
     def let_go(self, session_id: str, owner: Owner) -> None:
-        """Nobody else can reach it."""
+        if self._owners.get(session_id) == owner:
+            del self._owners[session_id]
 
-    def owners(self) -> list[tuple[str, Owner]]:
-        return []
+    async def leases(self) -> list[Lease]:
+        return [Lease(session_id=name, owner=owner, state="held") for name, owner in self._owners.items()]
 
-    def size(self) -> int:
+    async def size(self) -> int:
         return 0
 
-    async def delete_older_than(self, milliseconds: int) -> list[str]:
-        """They all go with the process."""
-        return []
+    def shrink(self) -> None:
+        """What was deleted takes no room."""
 
     async def settled(self) -> None:
         """It is as safe as it can be."""
 
     async def close(self) -> None:
         """It goes with the process."""
+
+
+def _last_used(info: SessionInfo) -> int:
+    return info.time.updated or info.time.created

@@ -20,11 +20,11 @@ class AgentModes:
     plans: Path
 
     def plan_file(self, session_id: str) -> str:
-        created = self.sessions.open(session_id).conversation.info.time.created
+        created = self.sessions.opened(session_id).conversation.info.time.created
         return str(self.plans / f"{created}-{session_id[-6:]}.md")
 
     def switch(self, ctx: ToolContext, agent: str, text: str) -> None:
-        conversation = self.sessions.open(ctx.session_id).conversation
+        conversation = self.sessions.opened(ctx.session_id).conversation
         last = conversation.last_user()
         if last is None:
             return

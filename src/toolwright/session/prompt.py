@@ -19,7 +19,6 @@ from toolwright.session.budget import Budget
 from toolwright.session.download import download
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
-from toolwright.session.store import Nowhere
 from toolwright.session.turn import Turn
 from toolwright.tool import Call, Result
 
@@ -99,6 +98,13 @@ class PromptReader:
     def _synthetic(self, text: str) -> TextPart:
         return TextPart(**self._new(), text=text, synthetic=True)
 
+    def _not_attached(self, name: str, reason: str) -> TextPart:
+        """Told to the model, and marked so that the user is told as well."""
+        text = f"The user attached {name}, but it could not be {reason}"
+        return TextPart(
+            **self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"}
+        )
+
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
             name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.home.directory / name
@@ -137,7 +143,7 @@ class PromptReader:
         try:
             mime, data = await download(file.url)
         except ToolError as error:
-            return [self._synthetic(f"The user attached {file.url}, but it could not be fetched: {error}.")]
+            return [self._not_attached(file.url, f"fetched: {error}.")]
         mime = file.mime or mime or "application/octet-stream"
         content = base64.b64encode(data).decode()
         name = file.filename or unquote(urlsplit(file.url).path.rpartition("/")[2])
@@ -149,7 +155,7 @@ class PromptReader:
         result = await self._read(arguments)
         shown = f"{name or path}"
         if result.error is not None:
-            return [self._synthetic(f"The user attached {shown}, but it could not be read: {result.output}")]
+            return [self._not_attached(shown, f"read: {result.output}")]
         told = self._synthetic(f"The user attached {shown}:\n{result.output}")
         files = [
             FilePart(**self._new(), mime=file.mime, url=file.url, filename=file.filename or path.name)
@@ -161,9 +167,7 @@ class PromptReader:
     async def _read(self, arguments: dict[str, object]) -> Result:
         """Read as the agent may, without a record: the prompt itself tells of it."""
         call = Call(id=new_id("call"), tool="read", arguments=arguments)
-        quiet = CallRecord.begin(
-            call, session_id=self.session.id, message_id=self.message_id, store=Nowhere(), bus=Bus()
-        )
+        quiet = CallRecord.begin(call, session_id=self.session.id, message_id=self.message_id, store=None, bus=Bus())
         return await self.session.run_call(call, self.turn, journal=quiet)
 
 

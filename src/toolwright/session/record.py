@@ -16,13 +16,21 @@ class CallRecord:
     """Implements the door's journal for one call."""
 
     part: ToolPart
-    store: PartStore
+    store: PartStore | None
+    """None for calls that nobody will come back to."""
     bus: Bus
     started: int = 0
 
     @classmethod
     def begin(
-        cls, call: Call, *, session_id: str, message_id: str, store: PartStore, bus: Bus, parent: str | None = None
+        cls,
+        call: Call,
+        *,
+        session_id: str,
+        message_id: str,
+        store: PartStore | None,
+        bus: Bus,
+        parent: str | None = None,
     ) -> "CallRecord":
         """A call that nobody has announced yet. It is told, but not stored: that it runs follows in the same breath."""
         part = ToolPart(
@@ -50,9 +58,10 @@ class CallRecord:
     async def finished(self, call: Call, result: Result) -> None:
         """Write the end of the call down; return, and tell, only when it is safe on disk."""
         self.part = replace(self.part, tool=call.tool, state=self._end(call, result))
-        self.store.put_part(self.part)
         try:
-            await self.store.settled()
+            if self.store is not None:
+                self.store.put_part(self.part)
+                await self.store.settled()
         finally:
             # Also when the turn is stopped just now: whoever follows the call must see it end.
             self.bus.publish(PartUpdated(part=self.part))
@@ -91,7 +100,8 @@ class CallRecord:
 
     def _write(self, tool: str, state: State) -> None:
         self.part = replace(self.part, tool=tool, state=state)
-        self.store.put_part(self.part)
+        if self.store is not None:
+            self.store.put_part(self.part)
         self.bus.publish(PartUpdated(part=self.part))
 
 

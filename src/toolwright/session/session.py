@@ -46,7 +46,7 @@ class Home(Protocol):
     @property
     def closed(self) -> bool: ...
     @property
-    def parts(self) -> PartStore: ...
+    def parts(self) -> PartStore | None: ...
     def use(self, kind: type[T]) -> T: ...
     def require_open(self) -> None: ...
     def turns_of(self, session: "Session", conversation: "Conversation | None" = None) -> "Turns": ...
@@ -76,12 +76,15 @@ class Session:
         """The agent that works unless a prompt names another."""
         self.rules = tuple(rules)
         self.parent = parent
+        self.callers: tuple[str, ...] = (parent.id, *parent.callers) if parent else ()
+        """The sessions above this one, the nearest first."""
         self.gate = home.gate
         self.provider = provider
         self.model = model
         self.order = CallOrder()
         self.closed = False
         self._turns: Turns | None = None
+        self._idle: Turn | None = None
         self._standings: dict[str, tuple[Any, Standing]] = {}
         self._offered: tuple[Any, tuple[str, ...]] = (None, ())
 
@@ -154,6 +157,8 @@ class Session:
     @property
     def turns(self) -> "Turns":
         """What takes the session's prompts; made with the first."""
+        if self.resumes:
+            raise UsageError(f"The session {self.id} is not read yet. Enter it: async with workspace.session(id=...).")
         if self._turns is None:
             self._turns = self.home.turns_of(self)
         return self._turns
@@ -171,8 +176,8 @@ class Session:
         last = conversation.last_user()
         if last is not None and last.agent in self.home.agents.by_name:
             self.agent = last.agent
-        self._turns = self.home.turns_of(self, conversation)
         self.resumes = False
+        self._turns = self.home.turns_of(self, conversation)
 
     # Rules.
 
@@ -200,11 +205,6 @@ class Session:
         """Whoever works here now, under the rules that hold: the agent of the turn under way, or the session's own."""
         turn = self._turns.turn if self._turns is not None else None
         return self.standing_of(turn.agent.name if turn else self.agent)
-
-    @property
-    def callers(self) -> tuple[str, ...]:
-        """The sessions above this one, the nearest first."""
-        return (self.parent.id, *self.parent.callers) if self.parent else ()
 
     # Calls.
 
@@ -242,7 +242,8 @@ class Session:
         """
         if self.closed or self.home.closed:
             self._require_open()
-        turn = turn or self.outside()
+        if turn is None:
+            turn = self._idle = self._idle if self._idle and self._idle.agent.name == self.agent else self.outside()
         record = journal or self.record_of(call, part, message_id, parent)
         standing = self.standing_of(turn.agent.name)
         asker = Asker(
@@ -351,6 +352,9 @@ class CallContext(ToolContext):
 
     def hides(self, permission: str) -> bool:
         return self.policy.hides(permission)
+
+    def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
+        return self.policy.about(permission)
 
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         self.record.progress(title, metadata or {})

@@ -1,5 +1,6 @@
 """All sessions of a workspace: made, opened, listed, copied, deleted; and kept apart from other processes."""
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,16 +15,18 @@ from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
-from toolwright.session.copies import exported, read_export, write_copy
+from toolwright.session.copies import exported, ids_of, read_export, without_sessions, write_copy
 from toolwright.session.events import SessionCreated, SessionDeleted
 from toolwright.session.memory import MemoryStore
-from toolwright.session.owner import Owner
+from toolwright.session.owner import Owner, taken
 from toolwright.session.repair import repair
 from toolwright.session.session import Home, Session
 from toolwright.session.slug import new_slug
 from toolwright.session.store import Store
 from toolwright.version import VERSION
 from toolwright.wire import to_json
+
+log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -54,6 +57,7 @@ class Sessions:
     project_id: str
     directory: str
     owner: Owner
+    _repaired: bool = False
 
     def create(
         self,
@@ -85,65 +89,109 @@ class Sessions:
         self.bus.publish(SessionCreated(info=info))
         return Conversation(info, self.store, self.bus)
 
-    def open(self, session_id: str) -> Session:
-        """A session to work on. One that another living process works on is refused."""
+    def opened(self, session_id: str) -> Session:
+        """A session that is open here."""
+        if session_id not in self.home.sessions_open:
+            raise UsageError(f"The session {session_id} is not open here.")
+        return self.home.sessions_open[session_id]
+
+    async def open(self, session_id: str) -> Session:
+        """A session to work on. One of another project, or that another process works on, is refused."""
         if session_id in self.home.sessions_open:
             return self.home.sessions_open[session_id]
-        info = self.info(session_id)
-        parent = self.open(info.parent_id) if info.parent_id else None
-        session = self.home.session(id=session_id, rules=session_rules(info.permission or ()), parent=parent)
-        self.load(session)
+        line = await self._line(session_id)
+        session: Session | None = None
+        for info in line:
+            session = self.home.sessions_open.get(info.id) or await self._opened_below(session, info)
+        return session or self.opened(session_id)
+
+    async def _line(self, session_id: str) -> list[SessionInfo]:
+        """A session of this project and those above it, the topmost first."""
+        line = [await self._own(session_id)]
+        while (above := line[0].parent_id) is not None:
+            if above in {info.id for info in line}:
+                raise UsageError(f"The session {session_id} is damaged: it stands above itself. Export it to read it.")
+            line.insert(0, await self._own(above))
+        return line
+
+    async def _opened_below(self, parent: Session | None, info: SessionInfo) -> Session:
+        session = self.home.session(id=info.id, rules=session_rules(info.permission or ()), parent=parent)
+        await self.home.load_session(session)
         return session
 
-    def load(self, session: Session) -> None:
+    async def load(self, session: Session) -> None:
         """Read an earlier session from the store: its messages, its rules, who worked in it last."""
-        info = self.info(session.id)
-        self._refuse_if_taken(session.id)
-        conversation = Conversation(info, self.store, self.bus, self.store.messages(session.id))
+        info = await self._own(session.id)
+        await self._refuse_if_taken(session.id)
+        conversation = Conversation(info, self.store, self.bus, await self.store.messages(session.id))
         repair(conversation)
         session.hold(conversation)
-        for child in self.children(session.id):
+        for child in await self.store.children(session.id):
             session.turns.changes.follow(child.id)
 
-    def info(self, session_id: str) -> SessionInfo:
+    async def info(self, session_id: str) -> SessionInfo:
+        """What is known of a session, of whichever project."""
         if not is_id(session_id, "ses"):
             raise UsageError(f"{session_id!r} is not the id of a session; they look like ses_… . See tw session list.")
-        return self.store.session(session_id)
+        return await self.store.session(session_id)
 
-    def listed(self, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
+    async def listed(self, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
         """The last used first; without those of subagents if only roots are wanted."""
-        return self.store.sessions(self.project_id, limit, roots=roots)
+        await self.repair_abandoned()
+        return await self.store.sessions(self.project_id, limit, roots=roots)
 
-    def latest(self) -> SessionInfo:
+    async def latest(self) -> SessionInfo:
         """The session of this project that a person last worked in."""
-        for info in self.listed(1, roots=True):
+        for info in await self.listed(1, roots=True):
             return info
         raise UsageError("There is no session to go on with in this project yet.")
 
-    def messages(self, session_id: str, last: int = 0) -> list[Message]:
-        self.info(session_id)
-        return self.store.messages(session_id, last)
+    async def messages(self, session_id: str, last: int = 0) -> list[Message]:
+        await self.info(session_id)
+        await self.repair_abandoned()
+        return await self.store.messages(session_id, last)
 
-    def children(self, session_id: str) -> list[SessionInfo]:
-        return self.store.children(session_id)
+    async def children(self, session_id: str) -> list[SessionInfo]:
+        return await self.store.children(session_id)
 
-    def permit(self, session_id: str, permission: tuple[Json, ...]) -> SessionInfo:
+    async def permit(self, session_id: str, permission: tuple[Json, ...]) -> SessionInfo:
         """Give a session rules of its own, in place of those it has; they hold from the next call on."""
-        session = self.open(session_id)
+        session = await self.open(session_id)
         session.permit(session_rules(permission))
         return session.info
 
     async def delete(self, session_id: str) -> None:
         """Remove a session and all sessions below it, and everything that was kept about them."""
-        info = self.info(session_id)
-        self._refuse_if_taken(session_id)
-        await self._end(session_id, "the session was deleted")
-        for child in self.children(session_id):
-            await self.delete(child.id)
-        self.store.delete_session(session_id)
+        tree = {session_id: await self._own(session_id)}
+        waiting = [session_id]
+        while waiting:
+            below = [child for child in await self.store.children(waiting.pop()) if child.id not in tree]
+            tree |= {child.id: child for child in below}
+            waiting += [child.id for child in below]
+        # Nobody else begins to work on them from here on.
+        for one in tree:
+            await self.store.take(one, self.owner)
+        for one in tree:
+            await self._end(one, "the session was deleted")
+        for one, info in reversed(tree.items()):
+            self._remove(one)
+            self.bus.publish(SessionDeleted(info=info))
         await self.store.settled()
+
+    async def collect(self, milliseconds: int) -> list[str]:
+        """Remove the sessions of all projects that nobody has used since that moment; the ids that are gone."""
+        gone = [one for one in await self.store.unused_since(milliseconds) if one not in self.home.sessions_open]
+        for session_id in gone:
+            await self.home.end_session(session_id)
+            self._remove(session_id)
+        if gone:
+            self.store.shrink()
+        await self.store.settled()
+        return gone
+
+    def _remove(self, session_id: str) -> None:
+        self.store.delete_session(session_id)
         self.home.forget_changes(session_id)
-        self.bus.publish(SessionDeleted(info=info))
 
     async def _end(self, session_id: str, reason: str) -> None:
         """Stop a session that is open here, and let go of what was kept for it."""
@@ -156,16 +204,16 @@ class Sessions:
         else:
             await self.home.end_session(session_id)
 
-    def fork(self, session_id: str, before: str = "") -> SessionInfo:
+    async def fork(self, session_id: str, before: str = "") -> SessionInfo:
         """A copy under new ids, of all messages or of those before one."""
-        info = self.info(session_id)
-        messages = self.messages(session_id)
+        info = await self._own(session_id)
+        messages = await self.messages(session_id)
         if before:
             position = next((index for index, one in enumerate(messages) if one.info.id == before), None)
             if position is None:
                 raise UsageError(f"There is no message {before!r} in {session_id}.")
             messages = messages[:position]
-        copies = sum(one.title.startswith(f"{info.title} (fork #") for one in self.listed())
+        copies = sum(one.title.startswith(f"{info.title} (fork #") for one in await self.listed())
         fresh = replace(
             info,
             id=new_id("ses"),
@@ -177,45 +225,81 @@ class Sessions:
             time=Moment(created=now(), updated=now()),
         )
         write_copy(self.store, fresh, messages, keep_ids=False)
+        await self.store.settled()
         self.bus.publish(SessionCreated(info=fresh))
         return fresh
 
-    def exported(self, session_id: str) -> Json:
+    async def exported(self, session_id: str) -> Json:
         """A session as one JSON value."""
-        return exported(self.info(session_id), self.messages(session_id))
+        return exported(await self.info(session_id), await self.messages(session_id))
 
     async def imported(self, value: Any) -> SessionInfo:
-        """A session from such a value, into this project, under its own ids; one of the same id is replaced."""
+        """A session from such a value, into this project.
+
+        It keeps its ids if none of them is in use here; otherwise all are new, and nothing is overwritten.
+        """
         info, messages = read_export(value)
-        self._refuse_if_taken(info.id)
-        if info.id in self.home.sessions_open:
-            self.home.sessions_open[info.id].turns.require_rest()
-        await self._end(info.id, "another took its place")
-        self.store.delete_session(info.id)
-        clash = any(self.store.has_message(message.info.id) for message in messages)
-        # A file from elsewhere brings words, not rights.
+        ids = ids_of(info, messages)
+        keep_ids = ids is not None and not await self.store.knows(*ids)
+        # A file from elsewhere brings words, not rights, and says nothing about the time here.
         info = replace(
-            info, project_id=self.project_id, directory=self.directory, parent_id=None, permission=None, revert=None
+            info,
+            id=info.id if keep_ids else new_id("ses"),
+            slug=new_slug(),
+            project_id=self.project_id,
+            directory=self.directory,
+            parent_id=None,
+            permission=None,
+            revert=None,
+            time=Moment(created=min(info.time.created, now()), updated=now()),
         )
-        write_copy(self.store, info, messages, keep_ids=not clash)
+        write_copy(self.store, info, without_sessions(messages), keep_ids=keep_ids)
+        await self.store.settled()
+        self.bus.publish(SessionCreated(info=info))
         return info
 
-    def repair_abandoned(self) -> int:
-        """Close what processes that have died left open; the number of sessions that had something."""
+    async def repair_abandoned(self) -> int:
+        """Close what processes that have died left open, once; the number of sessions that had something."""
+        if self._repaired:
+            return 0
+        self._repaired = True
         repaired = 0
-        for session_id, owner in self.store.owners():
-            if owner.alive:
-                continue
-            if self.store.knows(session_id):
-                info, messages = self.info(session_id), self.store.messages(session_id)
-                repaired += repair(Conversation(info, self.store, self.bus, messages))
-            self.store.let_go(session_id, owner)
+        for lease in await self.store.leases():
+            if lease.state == "dead":
+                repaired += await self._repair(lease.session_id)
         return repaired
 
-    def _refuse_if_taken(self, session_id: str) -> None:
-        owner = dict(self.store.owners()).get(session_id)
-        if owner is not None and owner != self.owner and owner.alive:
-            raise UsageError(f"Process {owner.pid} is working on {session_id}. Wait for it, or fork the session.")
+    async def _repair(self, session_id: str) -> bool:
+        """Take the session over, so that nobody works on it meanwhile, and close what is open in it."""
+        found = False
+        try:
+            await self.store.take(session_id, self.owner)
+            info, messages = await self.store.session(session_id), await self.store.messages(session_id)
+            found = repair(Conversation(info, self.store, self.bus, messages))
+        except UsageError:
+            log.info("%s is gone, or another process has it by now", session_id)
+        self.store.let_go(session_id, self.owner)
+        return found
+
+    async def _refuse_if_taken(self, session_id: str) -> None:
+        """UsageError if another works on a session. What one that has ended left in it is closed."""
+        for lease in await self.store.leases():
+            if lease.session_id != session_id or lease.owner == self.owner:
+                continue
+            if lease.state == "held":
+                raise UsageError(taken(lease))
+            await self.store.take(session_id, self.owner)
+            await self._repair(session_id)
+
+    async def _own(self, session_id: str) -> SessionInfo:
+        """A session of this project. Those of others are not to be changed from here."""
+        info = await self.info(session_id)
+        if info.project_id != self.project_id:
+            raise UsageError(
+                f"The session {session_id} belongs to another project. Go to {info.directory},"
+                " or name that folder with --directory."
+            )
+        return info
 
 
 def default_title() -> str:

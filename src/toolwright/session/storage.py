@@ -1,23 +1,28 @@
 """The records of all sessions on disk, as rows of JSON in the order they came."""
 
+import asyncio
 import json
-import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.record import record
 from toolwright.session.database import Database
-from toolwright.session.owner import Owner
+from toolwright.session.owner import Lease, Owner, OwnerLocks, host, taken
+from toolwright.session.store import roots_of
 from toolwright.wire import from_json, json_text, to_json
 
 Json = dict[str, Any]
 
-VERSION = 1
+VERSION = 2
 # Order is by `seq`, which SQLite counts up as rows come in; ids and clocks decide nothing.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS session (
@@ -37,7 +42,11 @@ CREATE TABLE IF NOT EXISTS part (
 CREATE INDEX IF NOT EXISTS part_of_session ON part (session_id, seq);
 CREATE INDEX IF NOT EXISTS part_of_message ON part (message_id);
 CREATE TABLE IF NOT EXISTS todo (session_id TEXT PRIMARY KEY, data TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS owner (session_id TEXT PRIMARY KEY, pid INTEGER NOT NULL, born TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS lease (
+    session_id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, workspace TEXT NOT NULL,
+    locked INTEGER NOT NULL, beats INTEGER NOT NULL, beat INTEGER NOT NULL
+);
+DROP TABLE IF EXISTS owner;
 """
 _UPSERT = "ON CONFLICT (id) DO UPDATE SET data = excluded.data"
 _PUT_SESSION = (
@@ -49,32 +58,28 @@ _PUT_PART = f"INSERT INTO part (id, message_id, session_id, data) VALUES (?, ?, 
 _PUT_TODO = (
     "INSERT INTO todo (session_id, data) VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET data = excluded.data"
 )
-_PUT_OWNER = "INSERT OR REPLACE INTO owner (session_id, pid, born) VALUES (?, ?, ?)"
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class SessionSize:
-    """What a session takes on disk."""
-
-    id: str
-    parent_id: str | None
-    updated: int
-    """When it was last used, in milliseconds since the epoch."""
-    bytes: int
+_PUT_LEASE = (
+    "INSERT OR REPLACE INTO lease (session_id, host, pid, workspace, locked, beats, beat) VALUES (?, ?, ?, ?, ?, 0, ?)"
+)
+_LEASE = "SELECT session_id, host, pid, workspace, locked, beats, beat FROM lease"
+MISSED = 3
+"""Beats without which a lease of another host is doubted, and then watched for as long before it is taken over."""
 
 
 @record(slots=True)
 class Storage:
-    """The records of all sessions. Writing never waits; `settled` does. Reading sees all that was put before."""
+    """Implements Store with one SQLite file, which any number of processes on any number of hosts may share."""
 
     database: Database
-    passing: bool = False
-    """Whether the file and its folder go when it is closed."""
+    locks: OwnerLocks
+    _workspaces: set[str] = field(default_factory=set[str])
+    """Those that have taken sessions through here."""
 
     @classmethod
-    def open(cls, path: Path, *, passing: bool = False) -> "Storage":
-        """The database at a path, made if there is none."""
-        return cls(Database.open(path, _SCHEMA, VERSION), passing)
+    def open(cls, path: Path, *, beat_seconds: float = 3.0) -> "Storage":
+        """The database at a path, made if there is none; what is wrong with it is told to the first who waits."""
+        database = Database.open(path, _SCHEMA, VERSION, beat_seconds=beat_seconds)
+        return cls(database, OwnerLocks(path.parent / "owners"))
 
     # Writing.
 
@@ -99,7 +104,7 @@ class Storage:
         self.database.write("DELETE FROM part WHERE id = ?", part_id)
 
     def delete_session(self, session_id: str) -> None:
-        for table in ("part", "message", "todo", "owner"):
+        for table in ("part", "message", "todo", "lease"):
             self.database.write(f"DELETE FROM {table} WHERE session_id = ?", session_id)
         self.database.write("DELETE FROM session WHERE id = ?", session_id)
 
@@ -108,141 +113,172 @@ class Storage:
         await self.database.settled()
 
     async def close(self) -> None:
-        await self.database.close()
-        if self.passing:
-            shutil.rmtree(self.database.path.parent, ignore_errors=True)
+        try:
+            await self.database.close()
+        finally:
+            self.locks.release()
 
     # Who works on what.
 
     async def take(self, session_id: str, owner: Owner) -> None:
-        """Make a session the owner's to work on. UsageError if another that is alive has it."""
+        """Make a session the owner's to work on. UsageError if another has it that is not known to be dead.
 
-        def claim(connection: sqlite3.Connection) -> Owner | None:
-            query = "SELECT pid, born FROM owner WHERE session_id = ?"
-            row = connection.execute(query, (session_id,)).fetchone()
-            holder = Owner(pid=row[0], born=row[1]) if row else None
-            if holder is not None and holder != owner and holder.alive:
-                return holder
-            connection.execute(_PUT_OWNER, (session_id, owner.pid, owner.born))
-            return None
-
-        holder = await self.database.run(claim)
-        if holder is not None:
-            raise UsageError(f"Process {holder.pid} is working on {session_id}. Wait for it, or fork the session.")
+        A host that was silent for long may only have a wrong clock, so it is watched for a while first.
+        """
+        watched: int | None = None
+        while True:
+            found = await self.database.run(partial(self._claim, session_id, owner, watched))
+            if found is None:
+                return
+            lease, beats = found
+            if lease.state == "held" or watched is not None:
+                raise UsageError(taken(lease))
+            watched = beats
+            await asyncio.sleep(self.database.writer.beat_seconds * MISSED)
 
     def let_go(self, session_id: str, owner: Owner) -> None:
-        self.database.write(
-            "DELETE FROM owner WHERE session_id = ? AND pid = ? AND born = ?", session_id, owner.pid, owner.born
-        )
+        self.database.write("DELETE FROM lease WHERE session_id = ? AND workspace = ?", session_id, owner.workspace)
 
-    def owners(self) -> list[tuple[str, Owner]]:
-        rows = self.database.rows("SELECT session_id, pid, born FROM owner")
-        return [(session_id, Owner(pid=pid, born=born)) for session_id, pid, born in rows]
+    async def leases(self) -> list[Lease]:
+        rows = await self._rows(_LEASE)
+        return [self._lease(row) for row in rows]
+
+    def _claim(
+        self, session_id: str, owner: Owner, watched: int | None, connection: sqlite3.Connection
+    ) -> tuple[Lease, int] | None:
+        """Take the lease, or return who has it and how often that was confirmed."""
+        row = connection.execute(f"{_LEASE} WHERE session_id = ?", (session_id,)).fetchone()
+        lease = self._lease(row) if row else None
+        if lease is not None and lease.owner != owner:
+            beats: int = row[5]
+            if lease.state == "held" or (lease.state == "silent" and beats != watched):
+                return lease, beats
+            self.locks.sweep(lease.owner)
+        locked = self.locks.hold(owner)
+        connection.execute(_PUT_LEASE, (session_id, owner.host, owner.pid, owner.workspace, locked, now()))
+        self._workspaces.add(owner.workspace)
+        self.database.writer.beat = self._beat
+        return None
+
+    def _beat(self, connection: sqlite3.Connection) -> None:
+        """Confirm our leases; with none left there is nothing to confirm until the next is taken."""
+        marks = ", ".join("?" * len(self._workspaces))
+        beat = f"UPDATE lease SET beats = beats + 1, beat = ? WHERE workspace IN ({marks})"
+        if not connection.execute(beat, (now(), *self._workspaces)).rowcount:
+            self.database.writer.beat = None
+
+    def _lease(self, row: tuple[Any, ...]) -> Lease:
+        """A lease and its state: by the lock where that reaches, by the beats where it does not."""
+        session_id, its_host, pid, workspace, locked, _, beat = row
+        owner = Owner(host=its_host, pid=pid, workspace=str(workspace))
+        fresh = isinstance(beat, int) and 0 <= now() - beat < self.database.writer.beat_seconds * MISSED * 1000
+        if self.locks.is_held(owner):
+            state: Literal["held", "silent", "dead"] = "held"
+        elif locked and its_host == host():
+            state = "dead"
+        else:
+            state = "held" if fresh else "silent"
+        return Lease(session_id=session_id, owner=owner, state=state)
 
     # Reading. A row that cannot be read is passed over: one damaged record never hides the others.
 
-    def session(self, session_id: str) -> SessionInfo:
-        infos: list[SessionInfo] = _records(
-            SessionInfo, self.database.rows("SELECT data FROM session WHERE id = ?", session_id)
-        )
+    async def session(self, session_id: str) -> SessionInfo:
+        infos = await self._infos("SELECT data FROM session WHERE id = ?", session_id)
         if not infos:
             raise UsageError(f"There is no session {session_id!r}. tw session list shows those there are.")
         return infos[0]
 
-    def knows(self, session_id: str) -> bool:
-        return bool(self.database.rows("SELECT 1 FROM session WHERE id = ?", session_id))
+    async def knows(self, *ids: str) -> bool:
+        def find(connection: sqlite3.Connection) -> bool:
+            for table in ("session", "message", "part"):
+                for some in _chunks(ids):
+                    query = f"SELECT 1 FROM {table} WHERE id IN ({_marks(some)}) LIMIT 1"
+                    if connection.execute(query, some).fetchone():
+                        return True
+            return False
 
-    def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
-        """The sessions of a project, the last used first; without those of subagents if only roots are wanted."""
+        return await self.database.read(find)
+
+    async def sessions(self, project_id: str, limit: int = 1000, *, roots: bool = False) -> list[SessionInfo]:
         only = "AND parent_id IS NULL" if roots else ""
         query = f"SELECT data FROM session WHERE project_id = ? {only} ORDER BY updated DESC, seq DESC LIMIT ?"
-        return _records(SessionInfo, self.database.rows(query, project_id, limit))
+        return await self._infos(query, project_id, limit)
 
-    def children(self, session_id: str) -> list[SessionInfo]:
-        rows = self.database.rows("SELECT data FROM session WHERE parent_id = ? ORDER BY seq", session_id)
-        return _records(SessionInfo, rows)
+    async def children(self, session_id: str) -> list[SessionInfo]:
+        return await self._infos("SELECT data FROM session WHERE parent_id = ? ORDER BY seq", session_id)
 
-    def has_message(self, message_id: str) -> bool:
-        return bool(self.database.rows("SELECT 1 FROM message WHERE id = ?", message_id))
+    async def messages(self, session_id: str, last: int = 0) -> list[Message]:
+        return await self.database.read(partial(_messages, session_id, last))
 
-    def messages(self, session_id: str, last: int = 0) -> list[Message]:
-        """The messages of a session with their parts, in order; only the last so many if a number is given."""
-        limit = f"LIMIT {int(last)}" if last > 0 else ""
-        query = f"SELECT data FROM message WHERE session_id = ? ORDER BY seq DESC {limit}"
-        infos: list[Info] = _records(Info, self.database.rows(query, session_id))[::-1]
-        found = {info.id: Message(info) for info in infos}
-        for part in self._parts(session_id, list(found) if limit else None):
-            if part.message_id in found:
-                found[part.message_id].parts[part.id] = part
-        return list(found.values())
-
-    def todos(self, session_id: str) -> list[Json]:
-        rows = self.database.rows("SELECT data FROM todo WHERE session_id = ?", session_id)
+    async def todos(self, session_id: str) -> list[Json]:
+        rows = await self._rows("SELECT data FROM todo WHERE session_id = ?", session_id)
         value = _readable(rows[0][0]) if rows else None
         return value if isinstance(value, list) else []
 
+    async def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        return await self.database.read(lambda connection: connection.execute(query, values).fetchall())
+
+    async def _infos(self, query: str, *values: Any) -> list[SessionInfo]:
+        return await self.database.read(
+            lambda connection: list(_records(SessionInfo, connection.execute(query, values)))
+        )
+
     # Room.
 
-    def size(self) -> int:
+    async def size(self) -> int:
         """Bytes the records take on disk, with what is not yet given back after deleting."""
         path = self.database.path
         files = (path, path.with_name(f"{path.name}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return await self.database.read(lambda _: sum(file.stat().st_size for file in files if file.exists()))
 
-    def sizes(self) -> list[SessionSize]:
-        """What each session takes, of all projects, the longest unused first."""
-        query = (
-            "SELECT id, parent_id, updated, length(data) + (SELECT coalesce(sum(length(data)), 0) FROM part"
-            " WHERE session_id = session.id) + (SELECT coalesce(sum(length(data)), 0) FROM message"
-            " WHERE session_id = session.id) FROM session ORDER BY updated, seq"
-        )
-        return [
-            SessionSize(id=name, parent_id=parent, updated=updated, bytes=size)
-            for name, parent, updated, size in self.database.rows(query)
-        ]
+    async def unused_since(self, milliseconds: int) -> list[str]:
+        rows = await self._rows("SELECT id, parent_id, updated FROM session")
+        roots = roots_of({name: parent for name, parent, _ in rows})
+        busy = [lease.session_id for lease in await self.leases() if lease.state != "dead"]
+        # A moment that cannot be read is no reason to delete anything.
+        used = [name for name, _, updated in rows if not isinstance(updated, int) or updated >= milliseconds]
+        kept = {roots.get(name, name) for name in (*used, *busy)}
+        # Calls without a conversation; their ids begin with the time they were made.
+        query = "SELECT session_id FROM part GROUP BY session_id HAVING max(id) < ? AND session_id NOT IN"
+        lone = await self._rows(f"{query} (SELECT id FROM session)", f"prt_{milliseconds:012x}")
+        return [name for name, _, _ in rows if roots[name] not in kept] + [name for (name,) in lone]
 
-    async def delete_older_than(self, milliseconds: int) -> list[str]:
-        """Delete the sessions nobody has used since that moment, with their subagents; the ids that are gone.
+    def shrink(self) -> None:
+        self.database.shrink()
 
-        A session that is being worked on stays, and so does one with a subagent that was used later.
-        """
-        busy = {session_id for session_id, owner in self.owners() if owner.alive}
-        rows = self.database.rows("SELECT id, parent_id, updated FROM session")
-        parents = {name: parent for name, parent, _ in rows}
-        kept: set[str] = set()
-        for name, _, updated in rows:
-            if updated >= milliseconds or name in busy:
-                kept.add(_root(name, parents))
-        gone = [name for name in parents if _root(name, parents) not in kept]
-        for name in gone:
-            self.delete_session(name)
-        if gone:
-            self.database.shrink()
-        await self.settled()
-        return gone
 
-    def _parts(self, session_id: str, messages: list[str] | None) -> list[AnyPart]:
-        if messages is None:
-            return _records(
-                AnyPart, self.database.rows("SELECT data FROM part WHERE session_id = ? ORDER BY seq", session_id)
-            )
-        rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(messages), _AT_ONCE):
-            some = messages[start : start + _AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            rows += self.database.rows(f"SELECT data FROM part WHERE message_id IN ({marks}) ORDER BY seq", *some)
-        return _records(AnyPart, rows)
+def _messages(session_id: str, last: int, connection: sqlite3.Connection) -> list[Message]:
+    limit = f"LIMIT {int(last)}" if last > 0 else ""
+    query = f"SELECT data FROM message WHERE session_id = ? ORDER BY seq DESC {limit}"
+    infos: list[Info] = list(_records(Info, connection.execute(query, (session_id,))))[::-1]
+    found = {info.id: Message(info) for info in infos}
+    for part in _parts(session_id, list(found) if limit else None, connection):
+        if part.message_id in found:
+            found[part.message_id].parts[part.id] = part
+    return list(found.values())
+
+
+def _parts(session_id: str, messages: list[str] | None, connection: sqlite3.Connection) -> Iterator[AnyPart]:
+    if messages is None:
+        query = "SELECT data FROM part WHERE session_id = ? ORDER BY seq"
+        yield from _records(AnyPart, connection.execute(query, (session_id,)))
+        return
+    for some in _chunks(messages):
+        query = f"SELECT data FROM part WHERE message_id IN ({_marks(some)}) ORDER BY seq"
+        yield from _records(AnyPart, connection.execute(query, some))
 
 
 _AT_ONCE = 500
 """Values in one query; SQLite has a limit."""
 
 
-def _root(name: str, parents: dict[str, str | None]) -> str:
-    """The session at the top of a tree."""
-    while (above := parents.get(name)) is not None and above in parents:
-        name = above
-    return name
+def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), _AT_ONCE):
+        yield values[start : start + _AT_ONCE]
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _text(record: Any) -> str:
@@ -259,15 +295,11 @@ def _text(record: Any) -> str:
 def _readable(text: Any) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
 
 
-def _records(kind: Any, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    found = []
+def _records(kind: Any, rows: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
     for text, *_ in rows:
-        try:
-            found.append(from_json(kind, json.loads(text)))
-        except (ValueError, TypeError):
-            continue
-    return found
+        with suppress(ValueError, TypeError, RecursionError):
+            yield from_json(kind, json.loads(text))

@@ -37,7 +37,7 @@ class ChildSessions:
 
     async def run(self, ctx: ToolContext, task: Task) -> Report:
         try:
-            parent, child = self._sessions(ctx, task)
+            parent, child = await self._sessions(ctx, task)
             progress = Progress(ctx, task.description, child.id)
             with progress.following(self.bus):
                 message = await self._answered(child, self._prompt(parent, task))
@@ -52,14 +52,14 @@ class ChildSessions:
         finally:
             await asyncio.shield(self.end_jobs(child.id))
 
-    def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Session, Session]:
+    async def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Session, Session]:
         """The session that hands the work down, and the one that takes it."""
         sessions = self.sessions
-        parent = sessions.open(ctx.session_id)
+        parent = sessions.opened(ctx.session_id)
         if len(parent.callers) >= DEEPEST:
             raise ToolError(f"Work can be handed down {DEEPEST} times, no further. Do this part yourself.", "denied")
-        goes_on = bool(task.session_id) and sessions.store.knows(task.session_id)
-        child = self._resumed(sessions, parent, task) if goes_on else self._created(sessions, parent, task)
+        goes_on = bool(task.session_id) and await sessions.store.knows(task.session_id)
+        child = await self._resumed(sessions, parent, task) if goes_on else self._created(sessions, parent, task)
         child.turns.above = parent.turns.spending
         parent.turns.changes.follow(child.id)
         return parent, child
@@ -77,9 +77,9 @@ class ChildSessions:
         title = f"{task.description} (@{task.agent} subagent)"
         return sessions.create(title=title, parent=parent)
 
-    def _resumed(self, sessions: Sessions, parent: Session, task: Task) -> Session:
+    async def _resumed(self, sessions: Sessions, parent: Session, task: Task) -> Session:
         """A session of the same tree; no other is anybody's to go on with."""
-        child = sessions.open(task.session_id)
+        child = await sessions.open(task.session_id)
         if parent.id not in child.callers:
             raise ToolError(
                 f"{task.session_id} is not a session that was started from here."

@@ -1,13 +1,14 @@
 """The todo list of each session, kept with it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import field
 
 from toolwright.events import Bus
 from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.events import TodoUpdated
-from toolwright.session.store import Store
+from toolwright.session.store import Json, Store
 from toolwright.wire import from_json, to_json
 
 
@@ -19,9 +20,10 @@ class StoredTodos:
     store: Store
     _lists: dict[str, list[Todo]] = field(default_factory=dict[str, list[Todo]])
 
-    def of(self, session_id: str) -> list[Todo]:
+    async def of(self, session_id: str) -> list[Todo]:
         if session_id not in self._lists:
-            self._lists[session_id] = [from_json(Todo, value) for value in self.store.todos(session_id)]
+            stored = _readable(await self.store.todos(session_id))
+            self._lists.setdefault(session_id, stored)
         return list(self._lists[session_id])
 
     def replace(self, session_id: str, todos: Sequence[Todo]) -> None:
@@ -33,3 +35,12 @@ class StoredTodos:
     def forget(self, session_id: str) -> None:
         """Let go of the list of a session that is over; what is stored stays."""
         self._lists.pop(session_id, None)
+
+
+def _readable(values: Sequence[Json]) -> list[Todo]:
+    """The entries that can be read; one damaged entry does not hide the others."""
+    todos = []
+    for value in values:
+        with suppress(TypeError, ValueError):
+            todos.append(from_json(Todo, value))
+    return todos

@@ -167,11 +167,11 @@ class Turns:
         agent, model = self._choose(prompt.agent, prompt.model)
         if (prompt.budget or self.settings.budget).cost is not None:
             require_price(model.info)
-        if prompt.message_id and self.store.has_message(prompt.message_id):
+        if prompt.message_id and await self.store.knows(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
         await self._take()
         try:
-            self._forget_reverted()
+            await self._forget_reverted()
             user = self._added(prompt, agent, model)
             turn = self._begin(agent, model, prompt)
             self.named(self, user, model)
@@ -234,9 +234,9 @@ class Turns:
         """Keep other processes away, and catch up with what one of them has written since we last looked."""
         conversation = self.conversation
         await self.store.take(conversation.id, self.owner)
-        stored = self.store.session(conversation.id)
+        stored = await self.store.session(conversation.id)
         if (stored.time.updated or 0) > (conversation.info.time.updated or 0):
-            conversation.reload(stored)
+            await conversation.reload(stored)
             repair(conversation)
             self.history = History()
 
@@ -251,12 +251,13 @@ class Turns:
         hooks = self.settings.request_hooks
         return agent, HookedModel(opened, hooks, self.session.id) if hooks else opened
 
-    def _forget_reverted(self) -> None:
+    async def _forget_reverted(self) -> None:
         """What was taken back by turn is gone for good once the user goes on from there."""
         mark = self.conversation.info.revert
         if mark is None:
             return
         if "messageID" in mark:
+            await self.conversation.recall(mark["messageID"])
             self.conversation.remove_from(mark["messageID"])
         self.conversation.change(replace(self.conversation.info, revert=None))
 

@@ -3,7 +3,7 @@
 Only what the agent and its subagents changed is touched, and only where nobody has changed it since.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,20 @@ class Undo:
 
     files: Files
     conversation: Conversation
+    records: Mapping[str, Sequence[Message]]
+    """The messages of the session and of those below it."""
+
+    @classmethod
+    async def of(cls, files: Files, conversation: Conversation) -> "Undo":
+        """The changes of a session as it stands now."""
+        records = {conversation.id: await conversation.all_messages()}
+        waiting = [conversation.id]
+        while waiting:
+            for part in _tool_parts(records[waiting.pop()]):
+                if (child := _child_of(part)) and child not in records:
+                    records[child] = await conversation.store.messages(child)
+                    waiting.append(child)
+        return cls(files, conversation, records)
 
     def changes(self) -> list[Entry]:
         """Everything the session and its subagents changed, oldest first."""
@@ -150,26 +164,14 @@ class Undo:
     # Which changes.
 
     def _made(self) -> list[Made]:
-        sessions = [self.conversation.id, *self._below(self.conversation.all_messages())]
-        found = [Made(one, entry) for one in dict.fromkeys(sessions) for entry in self.files.journal.entries(one)]
+        found = [Made(one, entry) for one in self.records for entry in self.files.journal.entries(one)]
         return sorted(found, key=lambda made: made.entry.number)
-
-    def _below(self, messages: Sequence[Message]) -> list[str]:
-        """The sessions of the subagents, and of theirs."""
-        found: dict[str, None] = {}
-        waiting = [messages]
-        while waiting:
-            for part in _tool_parts(waiting.pop()):
-                if (child := _child_of(part)) and child not in found:
-                    found[child] = None
-                    waiting.append(self.conversation.store.messages(child))
-        return list(found)
 
     def _selected_calls(self, selection: Selection) -> set[tuple[str, str]] | None:
         """The calls whose changes are meant; None for those of any call."""
         if not selection.turn and not selection.call:
             return None
-        messages = self.conversation.all_messages()
+        messages = self.records[self.conversation.id]
         since = set(
             self._with_those_below(_tool_parts(_from(messages, selection.turn) if selection.turn else messages))
         )
@@ -182,11 +184,15 @@ class Undo:
 
     def _with_those_below(self, parts: Iterable[ToolPart]) -> Iterator[tuple[str, str]]:
         """The calls, those inside a batch, and those that subagents made for them."""
-        for part in parts:
-            yield part.session_id, part.call_id
-            if child := _child_of(part):
-                below = _tool_parts(self.conversation.store.messages(child))
-                yield from self._with_those_below(one for one in below if _began_during(one, part))
+        waiting, seen = list(parts), set[tuple[str, str]]()
+        while waiting:
+            part = waiting.pop()
+            call = (part.session_id, part.call_id)
+            if call not in seen:
+                seen.add(call)
+                yield call
+                below = _tool_parts(self.records.get(_child_of(part), ()))
+                waiting += [one for one in below if _began_during(one, part)]
 
     # What becomes of a file.
 

@@ -70,6 +70,7 @@ class EditSection(Section):
         Literal["merge", "replace", "refuse"],
         tightens("what `edit` does where lines differ, see [differences.md](differences.md#editing)", refusing),
     ] = "merge"
+    gate: Annotated[bool, user_only("say first thing that a change brought new errors; needs `lsp`")] = False
 
 
 class LimitsSection(Section):
@@ -130,16 +131,16 @@ class ExperimentalSection(Section):
     plan_mode: Annotated[bool, user_only("offer `plan_enter` and `plan_exit` on the command line")] = False
     continue_loop_on_deny: Annotated[bool, user_only("go on after a refusal without advice", off_wins)] = False
     primary_tools: Annotated[Names, user_only("tools that subagents are not offered", joined)] = ()
-    lsp_tool: Annotated[bool, user_only("offer the `lsp` tool", effect=False)] = False
+    lsp_tool: Annotated[bool, user_only("offer the `lsp` tool")] = False
     web_search: Annotated[bool, user_only("offer the `websearch` and `codesearch` tools")] = False
-    mcp_timeout: Annotated[int | None, user_only("milliseconds for MCP requests", schema=COUNT, effect=False)] = None
+    mcp_timeout: Annotated[int | None, user_only("milliseconds for calls of MCP servers", schema=COUNT)] = None
     chat_max_retries: Annotated[
         int | None,
         user_only("retries of a model request", schema={"minimum": 0}, key="chatMaxRetries", effect=False),
     ] = None
     open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
     disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
-    hook: Annotated[Json, user_only("programs to run at certain moments", effect=False)] = NONE
+    hook: Annotated[Json, user_only("the reference's older `file_edited` and `session_completed`")] = NONE
 
 
 class ProviderSettings(Section):
@@ -204,6 +205,20 @@ class ProgramSettings(Section):
     env: Annotated[Texts, user_only("the same")] = NONE
     extensions: Annotated[Names, user_only("for which files")] = ()
     initialization: Annotated[Json, user_only("what a language server is told at the start")] = NONE
+    timeout: Annotated[int | None, user_only("milliseconds a formatter may take", schema=COUNT)] = None
+
+
+class ForeignSection(Section):
+    """What is read of other programs' set-ups."""
+
+    claude: Annotated[
+        Names,
+        user_only(
+            "what to read in `.claude`, yours and the project's: `agents`, `commands`, `hooks`",
+            within,
+            schema={"items": {"enum": ["agents", "commands", "hooks"]}},
+        ),
+    ] = ()
 
 
 class AgentSettings(Section):
@@ -262,20 +277,31 @@ class Settings(Section):
         Names, user_only("the only providers that are used", within_if_any, default="all")
     ] = ()
     command: Annotated[
-        Mapping[str, CommandSettings], user_only("prompts with a name", effect=False, default="none")
+        Mapping[str, CommandSettings], user_only("prompts with a name, see [commands.md](commands.md)", default="none")
     ] = NONE
-    mcp: Annotated[Mapping[str, McpSettings], user_only("MCP servers", effect=False, default="none")] = NONE
+    mcp: Annotated[
+        Mapping[str, McpSettings], user_only("MCP servers by name, see [mcp.md](mcp.md)", default="none")
+    ] = NONE
     formatter: Annotated[
-        bool | Mapping[str, ProgramSettings], user_only("programs that format", effect=False, default="none")
+        bool | Mapping[str, ProgramSettings],
+        user_only("programs that format; see [lsp.md](lsp.md#formatters)", default="none"),
     ] = False
     lsp: Annotated[
-        bool | Mapping[str, ProgramSettings], user_only("language servers", effect=False, default="none")
+        bool | Mapping[str, ProgramSettings], user_only("language servers; see [lsp.md](lsp.md)", default="none")
     ] = False
     instructions: Annotated[
         Names,
         tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
-    plugin: Annotated[tuple[Any, ...], user_only("plugins", effect=False)] = ()
+    hooks: Annotated[
+        Json,
+        user_only(
+            "programs to run at certain moments, see [extensions.md](extensions.md#hooks)",
+            schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},
+            default="none",
+        ),
+    ] = NONE
+    plugin: Annotated[tuple[Any, ...], user_only("plugins, see [extensions.md](extensions.md#plugins)")] = ()
     shell: Annotated[
         str,
         user_only("the shell for commands", default="`$SHELL`, unless it is fish or nu; else bash, or zsh on macOS"),
@@ -293,6 +319,7 @@ class Settings(Section):
         ),
     ] = ""
     search: SearchSection = SearchSection()
+    foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()
     )

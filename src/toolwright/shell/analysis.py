@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Literal
 
 from toolwright.record import record
-from toolwright.shell.approval import proposals
-from toolwright.shell.findings import Draft, Findings, TooMuch
+from toolwright.shell.approval import offers
+from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.findings import Draft, Findings, TooMuch, Touch
 from toolwright.shell.nodes import Script
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
@@ -33,6 +35,14 @@ class Command:
     """What it comes down to: the same without quotes and paths, and every command that it runs in turn."""
     always: tuple[str, ...] = ()
     """What a lasting approval would store; empty where none may be offered."""
+    exact: tuple[str, ...] = ()
+    """Of the texts, those that only an approval of the very same words covers."""
+    suspected: tuple[str, ...] = ()
+    """Texts among its words that may be commands which it runs."""
+    folders: tuple[str, ...] = ()
+    """Where it runs."""
+    fed: bool = False
+    """Whether the line gives it input that its words do not show."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -43,8 +53,14 @@ class Analysis:
     verdict: Literal["understood", "partly", "no"]
     commands: tuple[Command, ...] = ()
     reads: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
+    """Looked for or listed, which shows nothing of what they hold."""
     writes: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
+    touched: Mapping[Touch, Mapping[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
+    """Every kind of touch, with the paths and how each is shown."""
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that the line itself makes for other places."""
     enters: tuple[str, ...] = ()
     """Folders it goes to."""
     runs: tuple[str, ...] = ()
@@ -53,20 +69,38 @@ class Analysis:
     """Statements that write files without running a command, such as `> file`."""
     reasons: tuple[str, ...] = ()
     """Why it is not fully understood, one sentence each."""
+    contained: bool = False
+    """Whether a complete box takes care of all these reasons."""
+    confinement: Confinement = OPEN
     spellings: Mapping[str, str]
     """For paths that stand for several, such as `out/$f`: how to show them."""
 
 
-def analyse(command: str, *, cwd: str, home: str, shell: str = "bash") -> Analysis:
-    """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing."""
-    findings = Findings()
-    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell))
+def analyse(
+    command: str,
+    *,
+    cwd: str,
+    home: str,
+    shell: str = "bash",
+    confinement: Confinement = OPEN,
+    before: str = "",
+    top: str = "",
+) -> Analysis:
+    """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing.
+
+    `before` is what the same shell has been told already: it counts for where the line begins and what is set by then.
+    `top` is the top folder of the project's git work tree.
+    """
+    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell), top=top)
+    findings = Findings(confinement=confinement)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
         return _not_understood(command, findings, "It is too long to be examined.")
     if _NO_TEXT.search(command):
         return _not_understood(command, findings, "It holds a character that no command can have.")
+    if before:
+        state = _state_after(before, state, findings)
     parser = Parser(command)
     problem = ""
     try:
@@ -85,11 +119,28 @@ def analyse(command: str, *, cwd: str, home: str, shell: str = "bash") -> Analys
     return _result(command, findings, "partly" if findings.reasons else "understood")
 
 
+def _state_after(before: str, state: State, findings: Findings) -> State:
+    """What holds once a shell has been through a text; nothing is certain if that cannot be followed."""
+    lost = State(folders=(), dialect=state.dialect, top=state.top)
+    if len(before) > LONGEST or _NO_TEXT.search(before):
+        return lost
+    seen = Findings()
+    try:
+        after = Walker(seen, {}).walk(Parser(before).script_until(""), state)
+    except (SyntaxProblem, RecursionError, TooMuch):
+        findings.doubt("What the shell was told before is not understood.")
+        return lost
+    for reason in seen.reasons:
+        findings.doubt(reason)
+    findings.links.update(seen.links)
+    return after
+
+
 def _not_understood(command: str, findings: Findings, reason: str) -> Analysis:
     """The raw text is what a person is shown; every piece of it that may be a command meets the rules."""
     findings.reasons = {reason: None, **findings.reasons}
     draft = findings.draft(-1, (), command.strip()[:LONGEST])
-    for piece in _PIECES.split(command[:LONGEST]):
+    for piece in _PIECES.split(command[:LONGEST].replace("\\\n", "")):
         words = piece.split()
         if words:
             draft.add([literal(word) for word in words])
@@ -104,13 +155,18 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
         command=command,
         verdict=verdict,
         commands=tuple(_command(draft, offer=verdict == "understood") for draft in drafts),
-        reads=tuple(touched.get("read", ())),
+        reads=tuple(dict.fromkeys((*touched.get("read", ()), *touched.get("take", ()), *touched.get("carry", ())))),
+        looks=tuple(touched.get("look", ())),
         writes=tuple(touched.get("write", ())),
         deletes=tuple(touched.get("delete", ())),
         enters=tuple(touched.get("enter", ())),
         runs=tuple(touched.get("run", ())),
         bare=tuple(findings.bare),
+        touched=touched,
+        links=findings.links,
         reasons=tuple(findings.reasons),
+        confinement=findings.confinement,
+        contained=verdict == "partly" and findings.contained,
         spellings=spellings,
     )
 
@@ -119,4 +175,14 @@ def _command(draft: Draft, *, offer: bool) -> Command:
     texts = dict.fromkeys(called.text for called in draft.called)
     texts.pop(draft.shown, None)
     words = draft.called[0].words if draft.called else draft.words
-    return Command(words=words, shown=draft.shown, implied=tuple(texts), always=proposals(draft) if offer else ())
+    always, exact = offers(draft)
+    return Command(
+        words=words,
+        shown=draft.shown,
+        implied=tuple(texts),
+        always=always if offer else (),
+        exact=exact,
+        suspected=tuple(draft.suspected),
+        folders=draft.folders or (),
+        fed=draft.fed,
+    )

@@ -25,6 +25,12 @@ class Effects:
     """Other spellings of this call that a rule may have been written for."""
     folder: Field | None = None
     """Where the program goes before it does anything."""
+    unlisted: bool = False
+    """Whether the program is in no table, so that what it does with its words is a guess."""
+    links: list[tuple[Field, Field]] = field(default_factory=list[tuple[Field, Field]])
+    """Links it makes, each with what it leads to."""
+    suspected: list[Field] = field(default_factory=list[Field])
+    """Texts that it may hand to a shell, such as a variable given to `make`."""
 
     def touch(self, kind: Touch, *arguments: Field) -> None:
         self.files += [(kind, argument) for argument in arguments]
@@ -100,18 +106,24 @@ def _take_option(found: Arguments, argument: Field, text: str, takes: frozenset[
     if not name:
         if text.startswith("--"):
             head, equals, rest = text.partition("=")
-            found.options.setdefault(head, []).append(_tail(argument, len(head) + 1, rest) if equals else None)
+            found.options.setdefault(head, []).append(tail(argument, len(head) + 1, rest) if equals else None)
         return ""
     if not glued:
         return name
-    found.options.setdefault(name, []).append(_tail(argument, len(text) - len(value), value))
+    found.options.setdefault(name, []).append(tail(argument, len(text) - len(value), value))
     return ""
 
 
-def _tail(argument: Field, length: int, rest: str) -> Field:
+def tail(argument: Field, length: int, rest: str | None = None) -> Field:
     """The argument without its first characters, which are an option's name."""
     texts = tuple(text[length:] for text in argument.texts)
-    return Field(rest, texts, argument.known, argument.glob, splits=argument.splits)
+    return Field(
+        argument.spelled[length:] if rest is None else rest,
+        texts,
+        argument.known,
+        argument.glob,
+        splits=argument.splits,
+    )
 
 
 def paths_in(argument: Field) -> Iterator[Field]:
@@ -123,13 +135,13 @@ def paths_in(argument: Field) -> Iterator[Field]:
         value = value if equals else text[2:] if not text.startswith("--") else ""
         if not looks_like_path(value) or value == "/" or (not equals and not value.startswith(("/", "~", ".."))):
             return
-        yield _tail(argument, length, value)
+        yield tail(argument, length, value)
         return
     if looks_like_path(text):
         yield argument
     head, equals, value = text.partition("=")
     if equals and looks_like_path(value):
-        yield _tail(argument, len(head) + 1, value)
+        yield tail(argument, len(head) + 1, value)
 
 
 def looks_like_path(text: str) -> bool:

@@ -10,7 +10,7 @@ _TWO = (
 )
 _THREE = (
     "aws,az,doctl,gcloud,gh,sfdx,bun run,bun x,cargo add,cargo run,consul kv,deno task,docker builder,"
-    "docker compose,docker container,docker image,docker network,docker volume,eksctl create,git config,"
+    "docker compose,docker container,docker image,docker network,docker volume,docker system,eksctl create,git config,"
     "git remote,git stash,ip addr,ip link,ip netns,ip route,kind create,kubectl kustomize,kubectl rollout,"
     "mc admin,npm exec,npm init,npm run,npm view,openssl req,openssl x509,pnpm dlx,pnpm exec,pnpm run,"
     "podman container,podman image,pulumi stack,terraform workspace,vault auth,vault kv,yarn dlx,yarn run"

@@ -10,12 +10,34 @@ from toolwright.shell.call import Call, Walk
 from toolwright.shell.nodes import Arithmetic, Literal
 from toolwright.shell.outcome import Outcome, always
 from toolwright.shell.state import Field, State, literal, unknown
-from toolwright.shell.variables import assign, special
+from toolwright.shell.variables import exported, special
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
 """Commands that are not shown or judged as such: they run nothing, and what they can hide is looked for."""
 
 Builtin = Callable[[Walk, Call], Outcome]
+
+_ATTRIBUTES = frozenset("xgprfFaA")
+"""Attributes of variables that leave their values as they are."""
+_ASSIGNED_NAME = re.compile(r"\+?=|\[")
+_OPTIONS = frozenset("euxvCEfbo")
+_LONG_OPTIONS = frozenset(
+    {"errexit", "nounset", "xtrace", "verbose", "noclobber", "pipefail", "errtrace", "noglob", "notify"}
+)
+"""Options of the shell with which words go on meaning what they meant."""
+_SHOPTS = frozenset(
+    {
+        "nullglob",
+        "failglob",
+        "globstar",
+        "globskipdots",
+        "inherit_errexit",
+        "checkwinsize",
+        "lastpipe",
+        "expand_aliases",
+    }
+    | {"huponexit", "histappend", "cmdhist", "checkhash", "checkjobs", "execfail"}
+)
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
@@ -51,23 +73,32 @@ def leave_folder(_: Walk, call: Call) -> Outcome:
 
 
 def declare(walk: Walk, call: Call) -> Outcome:
-    """`export`, `declare` and their like; plain assignments among their words were dealt with by the walk."""
+    """`export`, `declare` and their like; plain assignments among their words were dealt with by the walk.
+
+    What any other word sets is not known from then on: quotes, attributes and read-only variables all have their ways.
+    """
+    hands_on = call.name == "export"
     for argument in call.arguments:
         text = argument.text
         if text[:1] in ("-", "+") and len(text) > 1:
-            if set(text[1:]) & set("in"):
-                walk.findings.doubt(f"`{call.name} {text}` makes the shell calculate or look up what it is given.")
+            hands_on = hands_on or "x" in text
+            if set(text[1:]) - _ATTRIBUTES:
+                walk.findings.doubt(f"`{call.name} {text}` gives variables a nature in which they are not followed.")
             continue
         match = _ASSIGNMENT.fullmatch(argument.spelled)
         name = match.group(1) if match else argument.spelled
         if not is_identifier(name) or (match and match.group(2)):
             walk.findings.doubt(f"`{argument.spelled}` sets a variable in a way that is not understood.")
             continue
-        value = Field(match.group(3), (match.group(3),), argument.known) if match else None
-        if value is not None or call.name == "unset":
-            _note_special(walk, name, value)
-        if value is not None:
-            assign(name, value, call.state)
+        value = Field(match.group(3), (match.group(3),), argument.known) if match else call.state.variables.get(name)
+        if match or hands_on:
+            problem = (exported if hands_on else special)(name, value, dialect=call.state.dialect)
+            if problem:
+                walk.findings.doubt(problem)
+        if match or call.name == "local":
+            call.state.forget(name)
+    if call.name == "readonly" or any("r" in one.text for one in call.arguments if one.text.startswith("-")):
+        call.state.fixed |= {_ASSIGNED_NAME.split(one.spelled)[0] for one in call.arguments}
     return always(call.state)
 
 
@@ -78,13 +109,13 @@ def unset(walk: Walk, call: Call) -> Outcome:
         if not is_identifier(argument.text):
             walk.findings.doubt(f"`unset {argument.spelled}` may calculate a subscript.")
             continue
-        _note_special(walk, argument.text, None)
+        _note_special(walk, call, argument.text, None)
         call.state.forget(argument.text)
     return always(call.state)
 
 
-def _note_special(walk: Walk, name: str, value: Field | None) -> None:
-    if problem := special(name, value):
+def _note_special(walk: Walk, call: Call, name: str, value: Field | None) -> None:
+    if problem := special(name, value, dialect=call.state.dialect):
         walk.findings.doubt(problem)
 
 
@@ -94,6 +125,7 @@ def set_names(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, valued)
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
+        walk.findings.doubt(f"`{call.name} -C` adds words to the command that it runs.")
     names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
     for argument in names:
         _give_unknown(walk, call, argument)
@@ -108,7 +140,7 @@ def _give_unknown(walk: Walk, call: Call, name: Field) -> None:
     if not is_identifier(name.text):
         walk.findings.doubt(f"`{call.name} {name.spelled}` sets a variable in a way that is not understood.")
         return
-    _note_special(walk, name.text, None)
+    _note_special(walk, call, name.text, None)
     call.state.forget(name.text)
 
 
@@ -174,7 +206,8 @@ def trap(walk: Walk, call: Call) -> Outcome:
     operands = [one for one in call.arguments if one.text != "--"]
     if not operands or (operands[0].text in ("-p", "-l", "-", "") and operands[0].exact):
         return always(call.state)
-    _evaluate(walk, call, operands[0], State(folders=(), dialect=call.state.dialect))
+    later = State(folders=(), dialect=call.state.dialect, functions=call.state.functions)
+    _evaluate(walk, call, operands[0], later)
     if any(one.text not in ("EXIT", "0") for one in operands[1:]):
         walk.findings.doubt("A trap may change, at any point, what the rest of the script does.")
     return always(call.state)
@@ -190,24 +223,46 @@ def alias(walk: Walk, call: Call) -> Outcome:
 
 
 def set_options(walk: Walk, call: Call) -> Outcome:
-    texts = [one.text for one in call.arguments]
-    flags = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
-    if "P" in flags or "physical" in texts:
-        walk.findings.doubt("`set -P` changes where `cd ..` leads.")
-    if "e" in flags.replace("o", "") or ("errexit" in texts and "-o" in texts):
-        call.state.stops_on_error = True
-    if any(text.startswith("+") for text in texts):
-        call.state.stops_on_error = False
-    if any(text[:1] not in ("-", "+") for text in texts) or "--" in texts:
+    """`set`: options that are not on the list change what later words mean, and operands are new arguments."""
+    arguments = list(call.arguments)
+    while arguments and arguments[0].exact and arguments[0].text[:1] in ("-", "+") and len(arguments[0].text) > 1:
+        text = arguments.pop(0).text
+        if text == "--":
+            call.state.arguments = None
+            break
+        long = arguments.pop(0).text if "o" in text and arguments else ""
+        problem = option_problem(text[1:], long)
+        if problem:
+            walk.findings.doubt(problem)
+        if "e" in text[1:] or long == "errexit":
+            call.state.stops_on_error = text.startswith("-")
+    if arguments:
         call.state.arguments = None
+    if any(not one.exact and one.splits for one in arguments[:1]):
+        walk.findings.doubt(f"`set {arguments[0].spelled}` may change what later words mean.")
     return always(call.state)
 
 
+def option_problem(letters: str, long: str, *, harmless: frozenset[str] = frozenset()) -> str:
+    """Why options of a shell need a person's eye, or nothing."""
+    if set(letters) - _OPTIONS - harmless or (long and long not in _LONG_OPTIONS):
+        return f"The option `{long or letters}` of the shell changes what later words mean."
+    return ""
+
+
+def shopt_problem(name: str) -> str:
+    return "" if name in _SHOPTS else f"The option `{name}` of the shell changes what later words mean."
+
+
 def shopt(walk: Walk, call: Call) -> Outcome:
-    """Options that change which files a wildcard names, or what `cd` means."""
+    """Options that may change which files a wildcard names, what `cd` means, or how the script is read."""
+    flags = "".join(one.text[1:] for one in call.arguments if one.text.startswith("-"))
+    changes = set(flags) & set("sou") or any(not one.exact for one in call.arguments)
     for argument in call.arguments:
-        if argument.text in ("dotglob", "nocaseglob", "cdable_vars", "sourcepath") or not argument.exact:
-            walk.findings.doubt(f"`shopt {argument.spelled}` changes what later words mean.")
+        if changes and not argument.text.startswith("-"):
+            problem = shopt_problem(argument.text) if "o" not in flags else option_problem("", argument.text)
+            if problem:
+                walk.findings.doubt(problem)
     return always(call.state)
 
 
@@ -236,10 +291,10 @@ def test(walk: Walk, call: Call) -> Outcome:
         elif argument.text in ("-v", "-R") and following is not None and not is_identifier(following.text):
             walk.findings.doubt(f"`{argument.text} {following.spelled}` may calculate a subscript.")
         elif argument.text in FILE_TESTS and following is not None and following.text not in ("]", "-a", "-o"):
-            walk.findings.touch("read", following, call.state)
+            walk.findings.touch("look", following, call.state)
         elif argument.text in _COMPARES_FILES and following is not None and position:
-            walk.findings.touch("read", arguments[position - 1], call.state)
-            walk.findings.touch("read", following, call.state)
+            walk.findings.touch("look", arguments[position - 1], call.state)
+            walk.findings.touch("look", following, call.state)
     return always(call.state)
 
 
@@ -247,18 +302,23 @@ def generate_completions(walk: Walk, call: Call) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
-    if given.has("-F", "-W") or call.name == "complete":
+    if given.has("-C", "-F", "-W") or call.name == "complete":
         walk.findings.doubt(f"`{call.name}` may run what it is given.")
     return always(call.state)
 
 
 def doubtful(walk: Walk, call: Call) -> Outcome:
-    """`enable -f` loads code, `hash -p` renames programs, `fc` runs old commands again; zsh has more of the kind."""
-    if any(one.text[:1] == "-" and set(one.text) & set("fpsx") for one in call.arguments) or call.name not in (
-        "enable",
-        "hash",
-    ):
+    """`enable`, `hash`, `fc`, `bind` and zsh's own: only asking and clearing leave later commands as they are."""
+    plain = call.name in ("enable", "hash") and all(one.text in ("-a", "-p", "-r", "-l") for one in call.arguments)
+    if not plain or (call.name == "hash" and any(one.text == "-p" for one in call.arguments)):
         walk.findings.doubt(f"`{call.name}` changes what a later command runs.")
+    return always(call.state)
+
+
+def history(walk: Walk, call: Call) -> Outcome:
+    """With `-w`, `-r`, `-a`, `-n` it is a way of writing and reading files."""
+    if any(one.text.startswith("-") and set(one.text[1:]) - set("cd") for one in call.arguments):
+        walk.findings.doubt("`history` reads and writes files, and can bring back old commands.")
     return always(call.state)
 
 
@@ -289,6 +349,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "[": test,
     **dict.fromkeys(["compgen", "complete"], generate_completions),
     **dict.fromkeys(["enable", "hash", "fc", "bind", "emulate", "zmodload", "autoload", "sched"], doubtful),
+    **dict.fromkeys(["setopt", "unsetopt", "disable", "zle", "zstyle", "compctl", "vared", "zcompile"], doubtful),
+    "history": history,
     **dict.fromkeys(["echo", "true", "false", ":", "pwd", "jobs"], nothing),
-    **dict.fromkeys(["unalias", "umask", "ulimit", "type", "times", "dirs", "history", "help"], nothing),
+    **dict.fromkeys(["unalias", "umask", "ulimit", "type", "times", "dirs", "help"], nothing),
 }

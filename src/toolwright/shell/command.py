@@ -1,6 +1,8 @@
 """What a simple command does: the shell's own commands, programs that run programs, and the files of all others."""
 
 import posixpath
+import re
+from collections.abc import Sequence
 
 from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
@@ -12,7 +14,7 @@ from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
 from toolwright.shell.shells import SHELLS, run_script, run_shell
 from toolwright.shell.state import Field, State, literal, unknown
-from toolwright.shell.variables import special
+from toolwright.shell.variables import exported, split_assignment
 from toolwright.shell.wrappers import WRAPPERS, Unwrapped, unwrap
 
 
@@ -21,10 +23,11 @@ def run(walk: Walk, call: Call) -> Outcome:
     if not call.argv:
         return always(call.state)
     first = call.argv[0]
-    if first.text not in SILENT or call.wrapped:
-        call.draft.add(call.argv)
+    whole = (first.text in SILENT and not call.wrapped) or call.draft.add(call.argv)
     if call.also and all(one.known for one in call.also):
-        call.draft.add([*call.argv, *call.also])
+        whole = call.draft.add([*call.argv, *call.also]) and whole
+    if not whole:
+        walk.findings.doubt(f"`{first.spelled} …` stands for more commands than are judged one by one.")
     if not first.exact or first.text.startswith("="):
         walk.findings.doubt(f"`{first.spelled}` names a command that is only known when it runs.")
         return always(call.state)
@@ -48,15 +51,50 @@ def _run_plain(walk: Walk, call: Call) -> Outcome:
     name = _known_name(first.text)
     if name != first.text and name == first.text.lower():
         call.draft.add([literal(name), *call.arguments])
+    if name.startswith("git-") and len(name) > len("git-"):
+        return run(walk, call.inner([literal("git"), literal(name[4:]), *call.arguments], also=call.also))
+    if name.startswith("ld") and _LOADER.fullmatch(name):
+        walk.findings.doubt(f"`{name}` runs the program that it is given.")
     _doubt_open_prefix(walk, call)
+    if call.also and (name in WRAPPERS or name in SHELLS):
+        call.argv, call.also = [*call.argv, *call.also], []
     unwrapped = unwrap(name, call.argv)
     if unwrapped is not None:
+        suspect(call)
         return _run_wrapped(walk, call, name, unwrapped)
     if name in SHELLS:
         run_shell(walk, call, name)
     else:
         _note_effects(walk, call, effects_of(name, [*call.arguments, *call.also]))
     return always(call.state)
+
+
+_LOADER = re.compile(r"ld-linux.*|ld-musl.*|ld\.so.*|ld-\d.*")
+_COMMAND_WORD = re.compile(r"[A-Za-z_./~][\w./@+~-]*")
+_PIECES = re.compile(r"[;&|\n(){}`$<>'\"]+")
+_SUSPECTS = 24
+"""How many words of a call are looked at as the beginning of a command of their own."""
+
+
+def suspect(call: Call) -> None:
+    """Note the words of a program that may run others: any of them may begin a command, or hold one."""
+    words = [one.spelled for one in call.argv]
+    start = max(1, len(prefix([_plain(words[0]), *words[1:]])))
+    for position, word in enumerate(words[start : start + _SUSPECTS], start):
+        if _COMMAND_WORD.fullmatch(word):
+            call.draft.suspected[" ".join([_plain(word), *words[position + 1 :]])] = None
+        elif " " in word:
+            suspect_text(call, word)
+
+
+def suspect_text(call: Call, text: str) -> None:
+    for piece in _PIECES.split(text)[:_SUSPECTS]:
+        if piece.strip():
+            call.draft.suspected[" ".join(piece.split())] = None
+
+
+def _plain(word: str) -> str:
+    return word.rpartition("/")[2] or word
 
 
 def _known_name(program: str) -> str:
@@ -80,14 +118,18 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
     if found.doubt:
         walk.findings.doubt(found.doubt)
     for assignment in found.assigned:
-        variable, _, value = assignment.text.partition("=")
-        if problem := special(variable, literal(value)):
+        variable, value = split_assignment(assignment.text)
+        if problem := exported(variable, value, source=value.text, dialect=call.state.dialect):
             walk.findings.doubt(problem)
+    for reason in found.unknown:
+        walk.findings.doubt(reason)
+    for source in found.read:
+        walk.findings.touch("read", source, call.state)
     for target in found.written:
         walk.findings.touch("write", target, call.state)
     for script in found.scripts:
         run_script(walk, call, script, state)
-    if name == "parallel" and not any(":::" in script.spelled for script in found.scripts):
+    if name == "parallel" and not any(" ::: " in script.spelled for script in found.scripts):
         walk.findings.doubt("`parallel` runs commands with words that are only known when it runs.")
     if not found.argv:
         return always(call.state)
@@ -128,6 +170,13 @@ def _feed_operands(inner: Call, found: Unwrapped) -> None:
         (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
         "",
     )
+    counted = [found.options[one] for one in ("-n", "-L", "-l", "--max-args", "--max-lines") if one in found.options]
+    if counted and not mark and any(one.text != "1" for one in counted):
+        words = [unknown("what xargs reads")]
+    elif counted and not mark and words:
+        # one call for each word
+        inner.argv.append(Field("{}", tuple(text for word in words for text in word.texts), *_nature(words)))
+        return
     if not mark:
         inner.also += words
         return
@@ -138,6 +187,10 @@ def _feed_operands(inner: Call, found: Unwrapped) -> None:
     ]
 
 
+def _nature(words: Sequence[Field]) -> tuple[bool, bool]:
+    return all(word.known for word in words), any(word.glob for word in words)
+
+
 def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
     state = _in_folder(walk, call.state, effects.folder)
     for argv in effects.same_as:
@@ -146,6 +199,12 @@ def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
         walk.findings.doubt(reason)
     for kind, argument in effects.files:
         walk.findings.touch(kind, argument, state)
+    for place, target in effects.links:
+        walk.findings.link(place, target, state)
+    if effects.unlisted:
+        suspect(call)
+    for value in effects.suspected:
+        suspect_text(call, value.spelled)
     for script in effects.scripts:
         run_script(walk, call, script, state)
     for argv in effects.inner:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
+from toolwright.shell.listing import listed
 from toolwright.shell.nodes import Arithmetic, Literal, Parameter, Part, Simple, Substitution, Word
 from toolwright.shell.state import ALTERNATIVES, Field, State, literal, some_number, unknown
 
@@ -12,6 +13,7 @@ _MOST_WORDS = 64
 _MOST_BRACES = 20
 _LONGEST = 20_000
 
+_PATTERN = re.compile(r"[][*?()\\]")
 _GLOB = re.compile(r"[*?]|\[[^]]+\]")
 _PLAIN = re.compile(r"[\w./:@%+,-]+")
 _OPEN_SEQUENCE = re.compile(r"\{[^{},]*\.\.[^{},]*\}")
@@ -131,11 +133,7 @@ def _piece(part: Part, state: State) -> Field:
         return _parameter(part, state)
     if part.opener in ("<(", ">("):
         return Field(part.source, ("/dev/fd/63",))
-    if _is_pwd(part) and state.folders:
-        return Field(state.folders[0], state.folders)
-    if _prints_number(part):
-        return some_number(part.source)
-    return unknown(part.source)
+    return _printed(part, state) or unknown(part.source)
 
 
 def _parameter(part: Parameter, state: State) -> Field:
@@ -167,9 +165,13 @@ def _variable(name: str, state: State) -> Field | None:
 def _changed(part: Parameter, value: Field) -> Field | None:
     """What `${name%.txt}` and its like leave, where that is plain; it is a piece of the value in any case."""
     argument = part.argument
-    pattern = "".join(one.text for one in argument.parts if isinstance(one, Literal)) if argument else ""
-    if argument is None or any(not isinstance(one, Literal) for one in argument.parts) or value.number:
+    if argument is None or value.number:
         return None
+    pattern = ""
+    for one in argument.parts:
+        if not isinstance(one, Literal) or (one.quoted and not part.quoted and _PATTERN.search(one.text)):
+            return None
+        pattern += one.text
     cuts = {
         ("##", "*/"): lambda text: text.rpartition("/")[2],
         ("%", "/*"): lambda text: text.rpartition("/")[0] if "/" in text else text,
@@ -184,27 +186,89 @@ def _changed(part: Parameter, value: Field) -> Field | None:
     return Field(value.spelled, tuple(map(cut, value.texts)), glob=value.glob)
 
 
-def _only_command(part: Substitution) -> Simple | None:
+def _last_command(part: Substitution) -> Simple | None:
+    """The command whose output a substitution is."""
     chains = part.script.chains
-    if len(chains) != 1 or chains[0].links:
+    if len(chains) != 1 or chains[0].links or chains[0].background:
         return None
     last = chains[0].pipelines[0].statements[-1]
-    return last if isinstance(last, Simple) and not last.assignments else None
+    return last if isinstance(last, Simple) and not last.assignments and last.words else None
 
 
-def _is_pwd(part: Substitution) -> bool:
-    command = _only_command(part)
-    alone = command is not None and not command.redirects and len(part.script.chains[0].pipelines[0].statements) == 1
-    return alone and command is not None and [word.bare for word in command.words] == ["pwd"]
+def _printed(part: Substitution, state: State) -> Field | None:
+    """What is known of the output of a few commands: a number, a folder, paths below where they look."""
+    command = _last_command(part)
+    if command is None or command.words[0].bare in state.functions:
+        return None
+    if _prints_number(command):
+        return some_number(part.source)
+    alone = len(part.script.chains[0].pipelines[0].statements) == 1
+    if not alone or any(one.descriptor != "2" for one in command.redirects):
+        return None
+    return _path_printed(part, [word.bare for word in command.words], state) or _paths_printed(part, command, state)
 
 
-def _prints_number(part: Substitution) -> bool:
-    """`wc` without file names and `nproc` print nothing but a number, which is what `$((…))` is often fed with."""
-    command = _only_command(part)
-    if command is None or not command.words:
+def _path_printed(part: Substitution, words: list[str], state: State) -> Field | None:
+    match words:
+        case ["pwd"] if state.folders:
+            return Field(state.folders[0], state.folders)
+        case ["git", "rev-parse", "--show-toplevel"] if state.top and state.folders:
+            tops = {top for folder in state.folders for top in _between(state.top, folder)}
+            return Field(part.source, tuple(sorted(tops))) if len(tops) <= ALTERNATIVES and all(tops) else None
+        case ["mktemp", *options] if all(_TEMPORARY.fullmatch(one) for one in options):
+            return Field(part.source, ("/tmp/tmp.new",))  # noqa: S108 - where mktemp puts it
+        case ["which" | "command", *options, name] if (
+            name and options in ([], ["-v"]) and (words[0] == "which") != bool(options)
+        ):
+            return Field(part.source, (f"/usr/bin/{name}",)) if _PLAIN.fullmatch(name) else None
+        case _:
+            return None
+
+
+_TEMPORARY = re.compile(r"-[dqu]+|--directory|/tmp/[\w-]+\.?X{3,}(?:\.\w+)?")
+
+
+def _between(top: str, folder: str) -> list[str]:
+    """The folders from one up to the top, each of which may have a repository of its own; nothing for one elsewhere."""
+    found = [folder]
+    while found[-1] != top:
+        if len(found) > ALTERNATIVES or not found[-1].startswith(f"{top}/"):
+            return [""]
+        found.append(found[-1].rpartition("/")[0])
+    return found
+
+
+def _paths_printed(part: Substitution, command: Simple, state: State) -> Field | None:
+    if command.words[0].bare not in ("find", "git", "ls"):
+        return None
+    paths = listed(expand_all(command.words, state))
+    if not paths or part.quoted or not all(one.known for one in paths):
+        return None
+    texts = tuple(text if one.glob else f"{text}/**" for one in paths for text in one.texts)
+    return Field(part.source, texts, glob=True) if len(texts) <= ALTERNATIVES else None
+
+
+_NUMBERS = {
+    "wc": re.compile(r"(?: -[lcwm]+)*"),
+    "nproc": re.compile(r"(?: --all)?"),
+    "grep": re.compile(r"(?: -[ivwxEFoa]*)* -[ivwxEFa]*c[ivwxEFa]*(?: -[ivwxEF]+)* [^ -]?[^ ]*(?: [^ -][^ ]*)?"),
+    "date": re.compile(r"(?: -u)? \+(?:%[sYmdHMSjyNu])+"),
+    "id": re.compile(r" -[ug]"),
+    "stat": re.compile(r" (?:-c|--format) ?%[sY] [^ -][^ ]*"),
+    "git": re.compile(r" rev-list --count [^ ]+"),
+}
+
+
+def _prints_number(command: Simple) -> bool:
+    """Counts and times print nothing but a number, which is what `$((…))` and `-gt` are often fed with."""
+    name = command.words[0].bare
+    if name not in _NUMBERS or len(command.words) > 6:
         return False
-    name, *arguments = [word.bare for word in command.words]
-    return name in ("wc", "nproc") and all(argument in ("-l", "-c", "-w", "-m") for argument in arguments)
+    texts = [
+        word.bare or ("x" if all(part.quoted for part in word.parts if isinstance(part, Literal)) else "")
+        for word in command.words
+    ]
+    return all(texts) and _NUMBERS[name].fullmatch("".join(f" {text}" for text in texts[1:])) is not None
 
 
 def _joined(pieces: list[Field], source: str) -> Field:

@@ -1,22 +1,32 @@
 """`find`: where it looks, what it runs on each file, what it deletes and writes."""
 
+import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Effects, names
+from toolwright.shell.listing import found_paths
 from toolwright.shell.state import Field, literal
 
 _VALUED = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -mtime -mmin"
     " -atime -amin -ctime -cmin -newer -anewer -cnewer -size -perm -user -group -uid -gid -inum -links"
-    " -samefile -maxdepth -mindepth -printf -fstype -context -used -regextype -D -newermt -newerXY"
+    " -samefile -maxdepth -mindepth -printf -fstype -context -used -regextype -newermt -newerat -newerct"
+    " -newermc -newerma -anewer -capabilities -Bmin -Btime -flags -newerXY"
 )
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls"})
 
 
+_ALONE = names(
+    "-print -print0 -ls -prune -quit -depth -d -mount -xdev -xautofs -follow -daystart -noleaf -warn -nowarn"
+    " -empty -readable -writable -executable -true -false -nouser -nogroup -and -or -not -a -o ! ( ) , -x -X"
+    " -s"
+)
+
+
 def find(found: Effects, arguments: Sequence[Field]) -> None:
     paths, expression = _split(arguments)
-    found.touch("read", *paths)
+    found.touch("look", *paths)
     position = 0
     while position < len(expression):
         argument = expression[position]
@@ -27,35 +37,42 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
         elif text in _RUNS:
             position = _run(found, expression, position, paths)
         elif text == "-delete":
-            found.touch("delete", *paths)
+            found.touch("delete", *found_paths(arguments))
             found.same_as.append([literal("rm"), *paths])
         elif text in _WRITES or text == "-fprintf":
             found.touch("write", *expression[position : position + 1])
             position += 1 if text in _WRITES else 2
-        elif text == "-files0-from":
-            found.doubts.append("`find -files0-from` looks in folders that a file names.")
-        elif not argument.exact:
-            found.doubts.append(f"`{argument.spelled}` may make `find` run or delete something.")
+        elif text not in _ALONE:
+            found.doubts.append(f"`{argument.spelled}` may make `find` run, read or delete something.")
 
 
 def _split(arguments: Sequence[Field]) -> tuple[list[Field], list[Field]]:
     """The folders to look in, and the conditions and actions after them."""
     paths, position = list[Field](), 0
-    while position < len(arguments) and arguments[position].text in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
-        position += 1
+    while position < len(arguments) and _BEFORE.fullmatch(arguments[position].text):
+        position += 2 if arguments[position].text in ("-D", "-f") else 1
     while position < len(arguments) and not arguments[position].spelled.startswith(("-", "(", "!", ",")):
         paths.append(arguments[position])
         position += 1
     return paths or [literal(".")], list(arguments[position:])
 
 
+_BEFORE = re.compile(r"-[HLPEXdsx]+|-O\d|-D")
+
+
 def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field]) -> int:
-    """The command up to `;` or `+`, with the folders in place of `{}`; where the expression goes on."""
+    """The command up to `;`, or `+` after `{}`, with the folders in place of `{}`; where the expression goes on."""
     argv: list[Field] = []
-    while position < len(expression) and expression[position].text not in (";", "+"):
+    while position < len(expression):
+        text = expression[position].text
+        if text == ";" or (text == "+" and argv and argv[-1].text == "{}"):
+            break
         argv.append(expression[position])
         position += 1
     named = Field("{}", tuple(text for path in paths for text in path.texts), all(path.known for path in paths))
+    if argv and "{}" in argv[0].spelled:
+        found.doubts.append("`find` runs the files that it finds.")
+        return position + 1
     found.inner.append([named if one.text == "{}" else _with_name(one) for one in argv])
     return position + 1
 

@@ -1,5 +1,6 @@
 """What a walk through a script has found so far."""
 
+import math
 import posixpath
 import re
 from collections.abc import Sequence
@@ -8,14 +9,42 @@ from itertools import islice, product
 from typing import Literal
 
 from toolwright.record import record
+from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.state import ALTERNATIVES, Field, State
 
-Touch = Literal["read", "write", "delete", "enter", "run"]
+Touch = Literal[
+    "read",
+    "look",
+    "take",
+    "carry",
+    "write",
+    "into",
+    "within",
+    "overwrite",
+    "delete",
+    "enter",
+    "run",
+    "mention",
+    "history",
+    "blob",
+]
+"""What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
+`carry` gives it another name, `into` is the
+name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
+word that may be a file, `history` is any file that git has, and `blob` a path as git has it."""
 
 STEPS = 10_000
 """How many statements are walked before giving up, counting every time a loop or function comes round."""
 
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
+_OWN_FOLDER = re.compile(r"/+proc/+(?:self|thread-self|\*)/+cwd(?=/|$)")
+_OF_PROCESS = re.compile(r"/+(?:proc/+[^/]+/+(?:cwd|root|fd|fdinfo|task|exe|map_files|ns|environ|mem)|dev/+fd/+[^/]+/)")
+
+
+class Contained(str):
+    """A reason to doubt that is no reason in a box which keeps the command from doing harm."""
+
+    __slots__ = ()
 
 
 class TooMuch(Exception):
@@ -39,26 +68,50 @@ class Draft:
     shown: str
     called: list[Called] = field(default_factory=list[Called])
     """The command itself, then whatever it runs in turn."""
+    suspected: dict[str, None] = field(default_factory=dict[str, None])
+    """Texts among its words that may be commands which it runs."""
+    folders: tuple[str, ...] | None = None
+    """Where it runs; None until that was seen, empty if it is not known."""
+    fed: bool = False
+    """Whether it was given input by the line itself, which its words do not show."""
 
-    def add(self, argv: Sequence[Field]) -> None:
-        """Note a call as it is spelled, and with each of the values that its words may have."""
-        several = [one.texts if one.known and len(one.texts) > 1 else (one.spelled,) for one in argv]
-        for words in (tuple(one.spelled for one in argv), *islice(product(*several), ALTERNATIVES)):
-            called = Called(" ".join(words), words)
-            if called not in self.called:
-                self.called.append(called)
+    def add(self, argv: Sequence[Field]) -> bool:
+        """Note a call as it is spelled, and with each of the values that its words may have; whether those were all."""
+        self._note(tuple(one.spelled for one in argv))
+        if all(len(one.texts) == 1 and one.texts[0] == one.spelled for one in argv):
+            return True
+        several = [_values(one) for one in argv]
+        for words in islice(product(*several), ALTERNATIVES):
+            self._note(words)
+        return math.prod(map(len, several)) <= ALTERNATIVES
+
+    def _note(self, words: tuple[str, ...]) -> None:
+        called = Called(" ".join(words), words)
+        if called not in self.called:
+            self.called.append(called)
+
+    def place(self, folders: tuple[str, ...]) -> None:
+        """Note where it runs; in two places it is nowhere certain."""
+        self.folders = folders if self.folders in (None, folders) else ()
+
+
+def _values(argument: Field) -> tuple[str, ...]:
+    return argument.texts if argument.known and not argument.glob and argument.texts else (argument.spelled,)
 
 
 @record(slots=True)
 class Findings:
     """Filled while walking; the same place may be walked several times."""
 
+    confinement: Confinement = OPEN
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""
     reasons: dict[str, None] = field(default_factory=dict[str, None])
     bare: dict[str, None] = field(default_factory=dict[str, None])
     """Statements that write without running any command."""
+    links: dict[str, str] = field(default_factory=dict[str, str])
+    """Names that the script itself makes for other places."""
     doubts: int = 0
     """How often something was not understood; grows also when the reason is an old one."""
 
@@ -73,6 +126,11 @@ class Findings:
         self.doubts += 1
         self.reasons[reason] = None
 
+    @property
+    def contained(self) -> bool:
+        """Whether a box would take care of all that is doubted."""
+        return all(isinstance(reason, Contained) for reason in self.reasons)
+
     def draft(self, start: int, words: tuple[str, ...], shown: str) -> Draft:
         return self.drafts.setdefault((start, shown), Draft(start, words, shown))
 
@@ -82,16 +140,50 @@ class Findings:
             self.doubt(f"`{argument.spelled}` names a file that is only known when it runs.")
             if "/" not in argument.spelled.partition("$")[0].partition("`")[0]:
                 return
+        if kind == "blob":
+            self._blob(argument, state)
+            return
         paths = self.touched.setdefault(kind, {})
         for text in argument.texts:
-            if _DEVICE.fullmatch(text) or not text:
+            if not text or (text[0] == "/" and self._special_file(kind, text, argument, state)):
                 continue
             if _may_climb(text) and argument.glob:
                 self.doubt(f"`{text}` may match `..`, a folder further up.")
             if not state.folders and not text.startswith("/"):
                 self.doubt(f"`{argument.spelled}` depends on the folder, which is not known at that point.")
             for folder in state.folders if not text.startswith("/") else ("",):
-                paths.setdefault(absolute(folder, text), absolute(folder, argument.spelled))
+                path = absolute(folder, text)
+                paths.setdefault(path, path if text == argument.spelled else absolute(folder, argument.spelled))
+
+    def _blob(self, argument: Field, state: State) -> None:
+        """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""
+        for folder in state.folders:
+            while state.top and folder.startswith(f"{state.top}/"):
+                folder = posixpath.dirname(folder)
+                for text in argument.texts:
+                    path = absolute(folder, text)
+                    self.touched.setdefault("read", {}).setdefault(path, path)
+
+    def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
+        """Whether a path is none of the file system's: a device, or one that leads through a process."""
+        if _DEVICE.fullmatch(text):
+            return True
+        if match := _OWN_FOLDER.match(text):
+            rest = text[match.end() :].lstrip("/") or "."
+            self.touch(kind, Field(argument.spelled, (rest,), argument.known, argument.glob), state)
+            return True
+        if _OF_PROCESS.match(text):
+            self.doubt(f"Where `{text}` leads depends on the process that looks.")
+        return False
+
+    def link(self, place: Field, target: Field, state: State) -> None:
+        """Note that from here on one name may lead to another place."""
+        for folder in state.folders:
+            for name in place.texts:
+                for text in target.texts:
+                    path = absolute(folder, name)
+                    self.links[path] = absolute(posixpath.dirname(path), text)
+                    self.links[f"{path}/{posixpath.basename(text.rstrip('/'))}"] = absolute(path, text)
 
 
 def absolute(folder: str, text: str) -> str:

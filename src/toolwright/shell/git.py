@@ -1,33 +1,67 @@
-"""`git`: its folder, the commands its options and aliases run, the files it takes away."""
+"""`git`: its folder, the commands its options and aliases run, the content it shows, the files it changes."""
 
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.arguments import Effects, paths_in, sort_arguments
+from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
+from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, RUNS, SHOWS, SHOWS_WITH_PATCH
+from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _HARMLESS_SETTING = re.compile(
-    r"(?:user\.(?:name|email)|color\..+|core\.(?:quotepath|autocrlf|filemode|longpaths|abbrev)|advice\..+|safe\.directory"
-    r"|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|log\..+|status\..+|diff\.(?:renames|context)|column\.ui"
-    r"|core\.(?:pager|editor)=(?:cat|true|:)?)(?:=.*)?",
+    r"user\.(?:name|email)|color\..+|core\.(?:quotepath|autocrlf|filemode|longpaths|abbrev|ignorecase|eol"
+    r"|safecrlf)|advice\..+|safe\.directory|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|log\.(?:date"
+    r"|decorate|follow|showroot|abbrevcommit)|status\..+|diff\.(?:renames|context|algorithm|noprefix"
+    r"|mnemonicprefix|colormoved)|column\.ui|pull\.(?:rebase|ff)|push\.default|push\.autosetupremote"
+    r"|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash)|fetch\.prune|rerere\.enabled|gc\.auto"
+    r"|branch\.[\w/.-]+\.(?:merge|remote|rebase|description)|remote\.[\w-]+\.fetch|http\.(?:postbuffer|version"
+    r"|lowspeedlimit)",
     re.IGNORECASE | re.DOTALL,
 )
-_RUNS_OPTION = {
-    "grep": ("-O", "--open-files-in-pager"),
-    "difftool": ("-x", "--extcmd", "-t", "--tool"),
-    "mergetool": ("-t", "--tool"),
-    "clone": ("-u", "--upload-pack", "-c", "--config", "--template"),
-    "fetch": ("--upload-pack",),
-    "pull": ("--upload-pack",),
-    "push": ("--receive-pack", "--exec"),
-    "ls-remote": ("--upload-pack", "--exec"),
-    "archive": ("--exec", "--remote"),
-    "diff": ("--ext-diff",),
-    "log": ("--ext-diff",),
-    "show": ("--ext-diff",),
-    "init": ("--template",),
-}
+_QUIET_SETTING = re.compile(
+    r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
+)
+_PATCH = (
+    "-p",
+    "-u",
+    "--patch",
+    "-c",
+    "--cc",
+    "-L",
+    "-U",
+    "--unified",
+    "--patch-with-stat",
+    "--patch-with-raw",
+    "-W",
+    "--word-diff",
+)
+_NO_CONTENT = (
+    *(
+        "--stat",
+        "--numstat",
+        "--shortstat",
+        "--name-only",
+        "--name-status",
+        "--summary",
+        "--dirstat",
+        "--raw",
+        "-s",
+        "--no-patch",
+    ),
+    *(
+        "--check",
+        "--quiet",
+        "-q",
+        "-l",
+        "--files-with-matches",
+        "-L",
+        "--files-without-match",
+        "--exit-code",
+        "-t",
+        "-e",
+    ),
+)
 
 
 def git(found: Effects, arguments: Sequence[Field]) -> None:
@@ -40,8 +74,15 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
     if not rest[0].exact:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
-    _run_by(found, name, own)
-    _files_of(found, name, own)
+    if name not in KNOWN:
+        # an alias, or a program that is named like this: judged by its name, as every program is
+        found.unlisted = True
+    found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
+    given = _options_of(found, name, own)
+    _run_by(found, name, own, given)
+    _files_of(found, name, own, given)
+    if name in SHOWS or (name in SHOWS_WITH_PATCH and given.has(*_PATCH)):
+        _shown(found, name, own, given)
 
 
 def _global_options(found: Effects, arguments: Sequence[Field]) -> list[Field]:
@@ -49,7 +90,7 @@ def _global_options(found: Effects, arguments: Sequence[Field]) -> list[Field]:
     position = 0
     while position < len(arguments) and arguments[position].spelled.startswith("-"):
         option, equals, value = arguments[position].spelled.partition("=")
-        takes = option in _VALUED and not equals
+        takes = option in _VALUED and not equals and (option != "--exec-path")
         given = arguments[position + 1] if takes and position + 1 < len(arguments) else literal(value)
         if option == "-C":
             found.folder = given
@@ -57,9 +98,11 @@ def _global_options(found: Effects, arguments: Sequence[Field]) -> list[Field]:
             _setting(found, given)
         elif option in ("--exec-path", "--config-env") and (equals or takes):
             found.doubts.append(f"`git {option}` changes which programs `git` runs.")
-        elif option in ("--git-dir", "--work-tree"):
+        elif option in ("--git-dir", "--work-tree", "--namespace"):
             found.touch("write", given)
             found.doubts.append(f"`git {option}` uses the settings of another repository.")
+        elif arguments[position].spelled not in PLAIN_GLOBAL:
+            found.doubts.append(f"`{option}` is not among the options of `git` known to be harmless.")
         position += 2 if takes else 1
     return list(arguments[position:])
 
@@ -68,14 +111,27 @@ def _setting(found: Effects, given: Field) -> None:
     key, _, value = given.spelled.partition("=")
     if key.lower().startswith("alias.") and value.startswith("!"):
         found.scripts.append(Field(value[1:], (value[1:],), given.known))
-    if not given.exact or not _HARMLESS_SETTING.fullmatch(given.text):
+    if not given.exact or not _is_harmless(key, value):
         found.doubts.append(f"The setting `{key}` may make `git` run a program.")
 
 
-def _run_by(found: Effects, name: str, own: Sequence[Field]) -> None:
-    given = sort_arguments(own, "-x --exec --extcmd --upload-pack --receive-pack -m --message -F --file")
-    if given.has(*_RUNS_OPTION.get(name, ())):
-        found.doubts.append(f"`git {name}` is told to run a program of its own.")
+def _is_harmless(key: str, value: str) -> bool:
+    return _HARMLESS_SETTING.fullmatch(key) is not None or _QUIET_SETTING.fullmatch(f"{key}={value}") is not None
+
+
+def _options_of(found: Effects, name: str, own: Sequence[Field]) -> Arguments:
+    """What the subcommand is given. Words after `--` are paths; submodules and bisect pass theirs on."""
+    if name in ("submodule", "bisect", "lfs", "subtree"):
+        return Arguments(operands=list(own))
+    texts = [one.text for one in own]
+    end = texts.index("--") if "--" in texts else len(own)
+    given = take_options(found, f"git {name}", own[:end], f"{OPTIONS} {EXTRA.get(name, '')}")
+    if name == "rev-parse":
+        found.doubts.clear()
+    return given
+
+
+def _run_by(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
     if name == "rebase":
         found.scripts += given.values("-x", "--exec")
     elif name == "bisect" and own and own[0].text == "run":
@@ -85,47 +141,117 @@ def _run_by(found: Effects, name: str, own: Sequence[Field]) -> None:
         words = [one for one in after if one.text not in ("--recursive", "--quiet", "-q")]
         text = " ".join(one.spelled for one in words)
         found.scripts.append(Field(text, (text,), all(one.exact for one in words)))
-    elif name in ("filter-branch", "credential", "hook", "daemon", "shell", "p4", "svn"):
+    elif name in RUNS or (name in ("difftool", "mergetool") and not given.has("--tool-help")):
         found.doubts.append(f"`git {name}` runs programs that are not examined.")
     elif name == "config":
-        _configure(found, given.operands)
-    elif any(one.spelled.startswith("ext::") for one in own):
+        _configure(found, given)
+    if any(re.match(r"ext::|-|fd::", one.spelled) and "::" in one.spelled for one in own):
         found.doubts.append("An `ext::` address makes `git` run a program.")
 
 
-def _configure(found: Effects, operands: Sequence[Field]) -> None:
+def _configure(found: Effects, given: Arguments) -> None:
     """Reading a setting is plain; writing one may plant a program that a later `git` runs."""
-    words = [one for one in operands if one.text not in ("set", "get", "list", "unset")]
-    if len(words) > 1 and not _HARMLESS_SETTING.fullmatch(f"{words[0].text}={words[1].text}"):
+    words = [one for one in given.operands if one.text not in ("set", "get", "list", "unset", "edit")]
+    reads = given.has("--get", "--get-all", "--get-regexp", "-l", "--list", "--unset", "--show-origin")
+    if given.has("-e", "--edit") or any(one.text == "edit" for one in given.operands[:1]):
+        found.doubts.append("`git config --edit` starts an editor.")
+    if len(words) > 1 and not reads and not _is_harmless(words[0].text, words[1].text):
         found.doubts.append(f"The setting `{words[0].spelled}` may make `git` run a program later.")
 
 
-def _files_of(found: Effects, name: str, own: Sequence[Field]) -> None:
-    given = sort_arguments(own, "-m --message -F --file -b -B --branch -o --output --output-directory --depth -n -s")
-    found.touch("write", *given.values("--output", "--output-directory"))
-    operands = given.operands
+def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
+    operands, paths = given.operands, _after_dashes(own)
     match name:
         case "rm":
-            found.touch("delete", *operands)
+            found.touch("delete", *operands, *paths)
         case "mv":
             found.touch("delete", *operands[:-1])
+            found.touch("carry", *operands[:-1])
             found.touch("write", *operands[-1:])
+            found.touch("into", *(_inside(operands[-1], one) for one in operands[:-1]))
         case "clean":
-            found.touch("delete", *(operands or [literal(".")]))
+            found.touch("delete", *(operands or paths or [literal(".")]))
         case "restore":
-            found.touch("write", *operands)
-        case "checkout" if any(one.text == "--" for one in own):
-            texts = [one.text for one in own]
-            found.touch("write", *own[texts.index("--") + 1 :])
+            found.touch("write", *operands, *paths)
+            found.touch("within", *operands, *paths)
+        case "checkout":
+            found.touch("write", *paths)
+            found.touch("within", *paths)
+            found.touch("overwrite", *(one for one in operands if one.known))
+        case "checkout-index" | "apply" | "am":
+            shows = given.has("--stat", "--check", "--numstat", "--summary")
+            found.touch("within", *([] if shows else [literal(".")]))
+            found.touch("read", *(operands if name != "checkout-index" else []))
         case "clone":
-            found.touch("write", *(operands[1:2] or [literal(".")]))
+            found.touch("write", *(operands[1:2] or [_cloned(operands)]))
             found.touch("read", *(path for one in operands[:1] for path in paths_in(one)))
         case "init":
             found.touch("write", *(operands[:1] or [literal(".")]))
+        case "bundle" if operands[:1] and operands[0].text == "create":
+            found.touch("write", *operands[1:2])
+        case "archive" | "format-patch":
+            found.touch("write", *given.values("-o", "--output-directory"))
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):
             found.touch("write", *operands[1:2])
-        case "commit" | "tag" | "notes":
-            found.touch("read", *given.values("-F", "--file"))
+        case "check-ignore" | "ls-files" | "status" | "log" | "rev-list" | "ls-tree" | "add" | "stage":
+            found.touch("look", *(path for one in (*operands, *paths) for path in _local(one)))
         case _:
-            for argument in own:
-                found.touch("read", *paths_in(argument))
+            for argument in (*operands, *paths):
+                found.touch("read", *(path for path in paths_in(argument) if _local(path)))
+
+
+def _local(argument: Field) -> list[Field]:
+    """The path in a word; branches and remotes such as `origin/main` are paths of the project by their look."""
+    return [argument] if looks_like_path(argument.spelled) and ":" not in argument.spelled else []
+
+
+def _cloned(operands: Sequence[Field]) -> Field:
+    """The folder a clone makes: the last part of the address."""
+    if not operands or not operands[0].exact:
+        return literal(".")
+    name = re.split(r"[/:]", operands[0].text.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
+    return literal(f"./{name}" if name else ".")
+
+
+def _inside(target: Field, source: Field) -> Field:
+    name = source.spelled.rstrip("/").rpartition("/")[2]
+    return Field(f"{target.spelled}/{name}", (f"{target.text}/{name}",), target.exact and source.exact)
+
+
+def _after_dashes(own: Sequence[Field]) -> list[Field]:
+    texts = [one.text for one in own]
+    return list(own[texts.index("--") + 1 :]) if "--" in texts else []
+
+
+def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
+    """What is shown of files is read, whichever version of them it is; without a path it may be any that is tracked."""
+    if (
+        name != "grep"
+        and given.has(*(one for one in _NO_CONTENT if one not in ("-L", "-l")))
+        and not given.has("-p", "--patch")
+    ):
+        return
+    if name == "grep" and given.has("-l", "--files-with-matches", "-L", "--files-without-match", "-c", "--count", "-q"):
+        return
+    named = _after_dashes(own)
+    for argument in given.operands[1 if name == "grep" and not given.has("-e") else 0 :]:
+        head, colon, _ = argument.spelled.partition(":")
+        if colon and not argument.spelled.startswith(":("):
+            stage = re.match(r":\d:", argument.spelled)
+            blob = tail(argument, stage.end() if stage else len(head) + 1)
+            named.append(blob)
+            found.touch("blob", *([blob] if blob.texts != ("",) else []))
+        elif looks_like_path(argument.spelled) and name != "cat-file":
+            found.touch("read", argument)
+        elif argument.known:
+            found.touch("mention", argument)
+    found.touch("read", *(one for one in named if not _PATHSPEC.match(one.spelled) and one.texts != ("",)))
+    spans = given.values("-L") if name in ("log", "blame", "annotate") else []
+    found.touch("read", *(tail(one, one.spelled.index(":") + 1) for one in spans if ":" in one.spelled))
+    if name == "blame":
+        found.touch("read", *given.operands[-1:])
+    elif not named or any(_PATHSPEC.match(one.spelled) or not one.exact for one in named):
+        found.touch("history", literal("."))
+
+
+_PATHSPEC = re.compile(r":[(!^/]|.*[*?\[]|:$")

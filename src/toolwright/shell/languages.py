@@ -1,47 +1,123 @@
-"""Programs that are given code: what can be told of it, and where it must be left to a person."""
+"""Programs that are given code: a script file is a program like any other, code on the command line is not examined."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from toolwright.shell.arguments import Effects, paths_in, sort_arguments
+from toolwright.record import record
+from toolwright.shell.arguments import Effects, looks_like_path, paths_in, tail
+from toolwright.shell.findings import Contained
 from toolwright.shell.state import Field
 
-INTERPRETERS: Mapping[str, tuple[str, str]] = {
-    **dict.fromkeys(["python", "python2", "python3", "pypy", "pypy3"], ("-c", "-W -X -m")),
-    **dict.fromkeys(["node", "nodejs"], ("-e -p --eval --print -i", "-r --require --import --loader -C")),
-    **dict.fromkeys(["perl", "perl5"], ("-e -E -n -p -i", "-I -M -m -0 -F -x")),
-    **dict.fromkeys(["ruby", "irb"], ("-e -n -p -i", "-I -r -C -E")),
-    "php": ("-r -R -B -E -F", "-d -c -f -S -t"),
-    "lua": ("-e -i", "-l"),
-    "luajit": ("-e -i", "-l"),
-    "tclsh": ("", ""),
-    "expect": ("-c -i", "-f"),
-    "osascript": ("-e", "-l"),
-    "Rscript": ("-e", ""),
-    "R": ("-e", "-f"),
-    "ghci": ("-e", ""),
-    "jshell": ("", ""),
-    "gdb": ("-ex", ""),
-    "sqlite3": ("", "-cmd"),
-    "ed": ("", "-p"),
-    "ex": ("-c", ""),
-    "vi": ("-c", ""),
-    "vim": ("-c --cmd -S", "-u"),
-    "nvim": ("-c --cmd -S", "-u"),
-    "emacs": ("--eval --batch -l -f", ""),
+_MODULE = re.compile(r"[@\w][\w@./-]*")
+
+
+@record(frozen=True, slots=True)
+class Interpreter:
+    """The forms in which an interpreter runs nothing but a script file; every other form is doubted."""
+
+    flags: re.Pattern[str]
+    """Options that neither give code nor take a value."""
+    valued: frozenset[str] = frozenset()
+    """Options with a value that is no code."""
+    modules: frozenset[str] = frozenset()
+    """Options whose value names installed code."""
+    subcommands: frozenset[str] = frozenset()
+    """First words that are no script."""
+    asks: frozenset[str] = frozenset({"--version", "--help"})
+    """Options with which it only tells about itself."""
+
+
+def _interpreter(flags: str, valued: str = "", modules: str = "", subcommands: str = "", asks: str = "") -> Interpreter:
+    return Interpreter(
+        re.compile(flags),
+        frozenset(valued.split()),
+        frozenset(modules.split()),
+        frozenset(subcommands.split()),
+        frozenset({"--version", "--help", *asks.split()}),
+    )
+
+
+_PYTHON = _interpreter(r"-[uBEsSIOqbdPx]+", "-W -X", asks="-V -VV -h")
+_NODE = _interpreter(
+    r"--(?:test|watch|check|no-warnings|trace-\w+|trace|enable-source-maps|expose-gc|experimental-[\w-]+"
+    r"|test-[\w-]+(?:=\S+)?|max-old-space-size=\d+|max-semi-space-size=\d+|stack-size=\d+|no-deprecation"
+    r"|throw-deprecation|preserve-symlinks|unhandled-rejections=\w+|stack-trace-limit=\d+|inspect(?:-brk)?"
+    r"|env-file=[\w./-]+)|-c",
+    modules="-r --require --import --loader --experimental-loader",
+    asks="-v -h",
+)
+_PERL = _interpreter(r"-[wWTtXc]+", asks="-v -V -h")
+_RUBY = _interpreter(r"-[wWvcU]+|-W\d|-I[\w./:-]+", "-I -E", "-r", asks="-v -h")
+_PHP = _interpreter(r"-[lnqmi]+", "-S -t", asks="-v -h -m -i")
+_OTHER = _interpreter(r"-(?!.)", asks="-v -h")
+
+INTERPRETERS: Mapping[str, Interpreter] = {
+    **dict.fromkeys(["python", "python2", "python3", "pypy", "pypy3"], _PYTHON),
+    **dict.fromkeys(["node", "nodejs"], _NODE),
+    **dict.fromkeys(
+        ["tsx", "ts-node", "ts-node-esm"], _interpreter(r"--(?:esm|transpile-only|files|watch)|-T", asks="-v -h")
+    ),
+    **dict.fromkeys(["perl", "perl5"], _PERL),
+    **dict.fromkeys(["ruby", "irb"], _RUBY),
+    "php": _PHP,
+    **dict.fromkeys(["Rscript", "R"], _interpreter(r"--(?:vanilla|slave|no-save|no-restore|no-init-file)")),
+    "julia": _interpreter(r"--(?:project(?:=\S+)?|threads=\d+|startup-file=no|color=\w+)", asks="-v -h"),
+    **dict.fromkeys(
+        ["lua", "luajit", "tclsh", "expect", "osascript", "ghci", "jshell", "wish", "guile", "sbcl"], _OTHER
+    ),
+    **dict.fromkeys(["racket", "scheme", "clojure", "groovy", "ocaml", "octave", "ipython", "bpython", "pwsh"], _OTHER),
+    "deno": _interpreter(
+        r"--(?:allow-[\w-]+(?:=\S+)?|no-check|quiet|watch|unstable[\w-]*)|-[Aq]+",
+        subcommands="run test task fmt lint check install cache bench compile doc info init upgrade types serve",
+        asks="-V -h",
+    ),
+    "bun": _interpreter(
+        r"--(?:watch|hot|silent|bun|smol|filter=\S+)|-[fyg]",
+        subcommands="run test install add remove update build init create pm x link unlink i outdated upgrade publish",
+        asks="-v -h",
+    ),
 }
-"""For each interpreter the options that give code on the command line, and further ones that take a value."""
+"""For each interpreter the forms that are known to be harmless."""
+
+_PYTHON_MODULES = frozenset(
+    {
+        "json.tool",
+        "unittest",
+        "venv",
+        "http.server",
+        "pip",
+        "ensurepip",
+        "compileall",
+        "py_compile",
+        "site",
+        "sysconfig",
+    }
+    | {
+        "platform",
+        "calendar",
+        "this",
+        "ast",
+        "tokenize",
+        "tabnanny",
+        "pyclbr",
+        "dis",
+        "zipfile",
+        "tarfile",
+        "gzip",
+        "base64",
+    }
+    | {"cProfile", "profile", "trace", "doctest", "pydoc", "mimetypes", "inspect", "locale", "textwrap", "asyncio"}
+)
+"""Modules of Python's own that run no code from the command line; those of others are programs like any."""
+_PYTHON_RUNS = frozenset({"cProfile", "profile", "trace", "asyncio"})
+"""Of these, the ones that are harmless only with a script to run."""
 
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|luajit|node|php|tclsh|bash|ksh|zsh)[0-9.]+")
-_ASKS_ABOUT_ITSELF = ("--version", "-V", "-v", "--help", "-h")
-_SED = re.compile(
-    r"(?:\s|;|\n|(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)(?:[,~](?:[+~]?\d+|\$|/(?:[^/\\\n]|\\.)*/I?))?!?\s*(?=[a-zA-Z=]))*"
-    r"(?:[pdDgGhHnNPqQxlF=]\s*\d*|s(?P<d>[^\\\n\w\s])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gpiIm0-9]*"
-    r"|y(?P<e>[^\\\n\w\s])(?:(?!(?P=e))[^\\\n]|\\.)*(?P=e)(?:(?!(?P=e))[^\\\n]|\\.)*(?P=e))?\s*(?:;|\n|$)"
-)
-_AWK_ACTS = re.compile(r"system|getline|[|>@]|close|-f\b")
 
 
+@lru_cache(maxsize=1024)
 def plain_name(program: str) -> str:
     """The name a program goes by in these tables: without folder, version and, on some systems, capitals."""
     name = program.rpartition("/")[2].removesuffix(".exe")
@@ -50,80 +126,72 @@ def plain_name(program: str) -> str:
 
 
 def interpreter(name: str, found: Effects, arguments: Sequence[Field]) -> None:
-    """A script file is read and run; code on the command line or on standard input cannot be judged."""
-    inline, valued = INTERPRETERS[name]
-    first = next((one for one in arguments if not one.text.startswith("-") or one.text == "-"), None)
-    before = arguments[: arguments.index(first)] if first is not None else arguments
-    codes = inline.split()
-    if any(_gives_code(one, codes) for one in before):
-        found.doubts.append(f"The code given to `{name}` on the command line is not examined.")
+    """Note the script that is run; doubt code on the command line, on standard input, or in any form not listed."""
+    form, position = INTERPRETERS[name], 0
+    if len(arguments) == 1 and arguments[0].text in form.asks:
         return
-    if any(one.text in _ASKS_ABOUT_ITSELF for one in before) and first is None:
-        return
-    # What the script or module is told about it may open, like any program that is not known.
-    found.touch("read", *(path for one in arguments for path in paths_in(one)))
-    if any(one.text in ("-m", "--test", "-f", "-S") for one in before):
-        return
-    given = sort_arguments(arguments, valued)
-    if not given.operands or given.operands[0].text == "-":
-        found.doubts.append(f"`{name}` runs what it is fed on standard input, which is not examined.")
-        return
-    if given.operands[0].text.startswith("/dev/"):
-        found.doubts.append(f"`{name}` runs what it is fed, which is not examined.")
-    found.touch("read", given.operands[0])
+    while (
+        position < len(arguments)
+        and arguments[position].spelled.startswith("-")
+        and len(arguments[position].spelled) > 1
+    ):
+        argument = arguments[position]
+        head, equals, value = argument.text.partition("=")
+        following = arguments[position + 1] if position + 1 < len(arguments) else None
+        position += 1
+        if argument.text == "--":
+            break
+        if form is _PYTHON and argument.text.startswith("-m"):
+            module = tail(argument, 2) if len(argument.text) > 2 else following
+            _python_module(found, name, module, arguments[position + (len(argument.text) == 2) :])
+            return
+        if head in form.modules and (value if equals else following is not None):
+            given = value if equals else following.text if following is not None else ""
+            position += 0 if equals else 1
+            if not _MODULE.fullmatch(given):
+                found.doubts.append(_code(name))
+        elif argument.text in form.valued:
+            position += 1
+        elif not form.flags.fullmatch(argument.text):
+            found.doubts.append(_code(name))
+            return
+    _run_file(found, name, form, arguments[position:])
 
 
-def _gives_code(argument: Field, codes: Sequence[str]) -> bool:
-    text = argument.spelled
-    if not text.startswith("-"):
-        return False
-    if text.startswith("--"):
-        return text.partition("=")[0] in codes
-    return any(code[1] in text[1:] for code in codes if len(code) == 2) or text in codes
+def _code(name: str) -> Contained:
+    return Contained(f"The code given to `{name}` on the command line is not examined.")
 
 
-def sed(found: Effects, arguments: Sequence[Field]) -> None:
-    """Its script is judged only where it is made of plain edits; `e` and `w` would run and write."""
-    valued = "-e --expression -f --file -l --line-length"
-    given = sort_arguments([_without_suffix(one) for one in arguments], valued)
-    scripts, operands = given.values("-e", "--expression"), given.operands
-    if not scripts and not given.has("-f", "--file"):
-        scripts, operands = operands[:1], operands[1:]
-    found.touch("read", *given.values("-f", "--file"))
-    if given.has("-f", "--file") or not all(one.exact and is_plain_sed(one.text) for one in scripts):
+def _run_file(found: Effects, name: str, form: Interpreter, rest: Sequence[Field]) -> None:
+    found.touch("read", *(path for one in rest for path in paths_in(one)))
+    found.touch("mention", *(one for one in rest[1:] if one.known and one.spelled[:1] != "-"))
+    if not rest or rest[0].text == "-":
+        found.doubts.append(Contained(f"`{name}` runs what it is fed on standard input, which is not examined."))
+        return
+    if rest[0].text in form.subcommands:
+        return
+    if form.subcommands and not set(rest[0].spelled) & set("./"):
+        found.doubts.append(_code(name))
+    if rest[0].text.startswith(("/dev/", "/proc/")) or "<(" in rest[0].spelled:
+        found.doubts.append(Contained(f"`{name}` runs what it is fed, which is not examined."))
+    if rest[0].text and not looks_like_path(rest[0].text) and ":" in rest[0].text:
+        found.doubts.append(_code(name))
+    found.touch("read", rest[0])
+
+
+def _python_module(found: Effects, name: str, module: Field | None, rest: Sequence[Field]) -> None:
+    text = module.text if module is not None else ""
+    found.touch("read", *(path for one in rest for path in paths_in(one)))
+    found.touch("mention", *(one for one in rest if one.known and one.spelled[:1] != "-"))
+    own = text.partition(".")[0] in sys.stdlib_module_names
+    operands = [one for one in rest if not one.spelled.startswith("-")]
+    if not _MODULE.fullmatch(text) or (own and text not in _PYTHON_MODULES):
         found.doubts.append(
-            "A `sed` script can run programs and write files; this one is not plain enough to rule that out."
+            Contained(f"What `{name} -m {text or '…'}` is told is code, or may be, and is not examined.")
         )
-    found.touch("write" if given.has("-i", "--in-place") else "read", *operands)
-
-
-def _without_suffix(argument: Field) -> Field:
-    """`-i.bak` keeps a copy; its letters are no options."""
-    match = re.match(r"(-[nErsz]*i)", argument.text)
-    return Field(match.group(1), (match.group(1),)) if match else argument
-
-
-def is_plain_sed(script: str) -> bool:
-    position = 0
-    while position < len(script):
-        match = _SED.match(script, position)
-        if match is None or match.end() == position:
-            return False
-        position = match.end()
-    return True
-
-
-def awk(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(
-        arguments, "-F -v -f --field-separator --assign --file -i --include -l --load -e --source -E"
-    )
-    program, files = given.operands[:1], given.operands[1:]
-    if given.has("-f", "--file", "-i", "--include", "-l", "--load", "-e", "--source", "-E", "--exec"):
-        found.doubts.append("An `awk` program from elsewhere is not examined.")
-        found.touch("read", *given.values("-f", "--file"), *given.operands)
-        return
-    if not all(one.exact and not _AWK_ACTS.search(one.text) for one in program):
-        found.doubts.append(
-            "An `awk` program can run programs and write files; this one is not plain enough to rule that out."
-        )
-    found.touch("read", *(one for one in files if not re.match(r"[A-Za-z_]\w*=", one.text)))
+    elif text in _PYTHON_RUNS and (not operands or any(one.text in ("-c", "-m") for one in rest)):
+        found.doubts.append(Contained(f"What `{name} -m {text}` runs is not examined."))
+    elif text == "json.tool":
+        found.touch("write", *operands[1:2])
+    elif text in ("zipfile", "tarfile") and rest and rest[0].text not in ("-l", "--list", "-t", "--test"):
+        found.touch("write", *operands[-1:] if rest[0].text in ("-e", "--extract") else operands[:1])

@@ -1,20 +1,32 @@
 """The leave a command line needs: for folders outside, for files read and changed, and for its commands."""
 
-import glob
 import itertools
+import os
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from toolwright.request import PathPattern, Request
-from toolwright.shell.analysis import Analysis
-
-MATCHES = 200
-"""How many files that a wildcard names are judged one by one."""
+from toolwright.request import READ, Below, PathPattern, Request
+from toolwright.shell.analysis import Analysis, Command
+from toolwright.shell.approval import can_be_kept
+from toolwright.shell.findings import Touch
+from toolwright.shell.matching import MOST, is_wild, matched
+from toolwright.shell.tracked import tracked
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
+_OPEN_TO_ALL = re.compile(
+    r"/etc/(?:[\w-]*release|issue|debian_version|hostname|hosts|timezone|localtime|shells|resolv\.conf"
+    r"|nsswitch\.conf|protocols|services|mime\.types|ssl/certs(?:/.*)?|ca-certificates(?:/.*)?|locale\.\w+"
+    r"|fstab|passwd|group|alternatives(?:/.*)?)|/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat"
+    r"|filesystems|mounts|swaps|partitions|diskstats|devices|self/status|self/limits|self/cgroup|self/mounts"
+    r"|self/mountinfo|sys/(?:kernel|vm|fs|net)/[\w/.-]+)|/sys/(?:class|devices|fs/cgroup|block|kernel)(?:/.*)?"
+    r"|/usr/(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/(?:bin|sbin|lib|lib64)(?:/.*)?|/opt"
+)
+"""Files of the machine that every program reads and that hold no secret."""
+_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
 class Place(Protocol):
@@ -35,55 +47,208 @@ PlaceOf = Callable[[str], Place]
 
 def requests_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     """Everything that has to be allowed before the line may run, in the order in which it is asked."""
-    changed = (*analysis.writes, *analysis.deletes)
-    return [
-        *_external(analysis, place),
-        *_files("read", (place(path).absolute_pattern for path in _each(analysis.reads))),
-        *_files("edit", (place(path).pattern for path in _each(changed))),
-        *_commands(analysis),
-    ]
+    paths = _Paths(analysis, place)
+    return [*paths.external(), *paths.read(), *paths.edit(), *_commands(analysis, place)]
 
 
 def checks_for(analysis: Analysis) -> list[Request]:
     """What no rule may forbid but nobody needs to be asked about.
 
     `> file` runs no command, and whether the file may be written is settled by `edit`; but where commands are
-    forbidden altogether, it must not slip through.
+    forbidden altogether, it must not slip through. Nor must a file of the machine that everybody may read, where
+    nothing outside may be touched.
     """
-    return [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
+    found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
+    open_to_all = tuple(path for path in (*analysis.reads, *analysis.looks) if _OPEN_TO_ALL.fullmatch(path))
+    if open_to_all:
+        found.append(Request(permission="external_directory", patterns=open_to_all, always=()))
+    return found
 
 
-def _external(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
-    """One question for all paths outside, with the folder that holds each as the lasting approval."""
-    shown: dict[str, None] = {}
-    real: dict[str, None] = {}
-    for path in itertools.chain(_touched(analysis), _run(analysis, place)):
-        there = place(path)
-        if there.inside:
-            continue
-        real[str(there.path)] = None
-        shown[str(place(analysis.spellings.get(path, path)).path)] = None
-    if shown:
+class _Paths:
+    """The paths of a line by what is done to them, with wildcards and the line's own links resolved."""
+
+    def __init__(self, analysis: Analysis, place: PlaceOf) -> None:
+        self.analysis = analysis
+        self.place = place
+        self.unjudged = False
+        """Whether a wildcard names more files than were looked at."""
+        self._known: dict[str, Place] = {}
+
+    def at(self, path: str) -> Place:
+        if path not in self._known:
+            self._known[path] = self.place(path)
+        return self._known[path]
+
+    def named(self, *kinds: Touch) -> list[str]:
+        """The paths, those they are by the line's own links, and for wildcards the files they name at the moment."""
+        found: dict[str, None] = {}
+        for kind in kinds:
+            for path in self._touched(kind):
+                for one in self._aliases(path):
+                    found[one] = None
+                    if is_wild(one):
+                        more, complete = matched(one)
+                        found.update(dict.fromkeys(more))
+                        self.unjudged = self.unjudged or not complete
+        return list(found)
+
+    def _touched(self, kind: Touch) -> Iterable[str]:
+        match kind:
+            case "enter":
+                return self.analysis.enters
+            case "write":
+                return self.analysis.writes
+            case "delete":
+                return self.analysis.deletes
+            case _:
+                return self.analysis.touched.get(kind, ())
+
+    def _aliases(self, path: str) -> Iterator[str]:
+        yield path
+        for name, leads in self.analysis.links.items():
+            if path == name or path.startswith(f"{name}/"):
+                yield leads + path[len(name) :]
+
+    def existing(self, *kinds: Touch) -> list[str]:
+        return [path for path in self.named(*kinds) if os.path.lexists(path)]
+
+    def external(self) -> Iterator[Request]:
+        """One question for all paths outside, with the folder that holds each as the lasting approval."""
+        changed = [*self.named("delete", "write", "within"), *self.existing("overwrite", "into")]
+        read = [*self.named("read", "take", "carry", "look"), *self.existing("mention"), *self._run()]
+        shown: dict[str, None] = {}
+        real: dict[str, None] = {}
+        written: set[str] = set()
+        for path in itertools.chain(self.named("enter"), changed, read):
+            there = self.at(path)
+            only_read = path not in changed
+            if there.inside or self._is_own(str(there.path)) or (only_read and _is_open_to_all(path, str(there.path))):
+                continue
+            spelled = self.analysis.spellings.get(path, path)
+            texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
+            written |= set() if only_read else set(texts)
+            real[texts[0]] = None
+            shown[texts[1]] = None
+        if not shown:
+            return
+        only_read_texts = tuple(path for path in dict.fromkeys((*shown, *real)) if path not in written)
         yield Request(
             permission="external_directory",
             patterns=tuple(shown),
             implied=tuple(path for path in real if path not in shown),
-            always=tuple(dict.fromkeys(pattern for path in (*shown, *real) for pattern in _lasting(path))),
+            always=tuple(
+                dict.fromkeys(
+                    (READ if path in only_read_texts else "") + pattern
+                    for path in (*shown, *real)
+                    for pattern in _lasting(path)
+                )
+            ),
+            only_read=only_read_texts,
         )
 
+    def _is_own(self, path: str) -> bool:
+        """Whether it lies in a folder for temporary files that is the command's own."""
+        private = self.analysis.confinement.private_tmp
+        return private and any(path == folder or path.startswith(f"{folder}/") for folder in _TEMPORARY)
 
-def _touched(analysis: Analysis) -> Iterator[str]:
-    """Folders first. A folder that a wildcard names is not looked up: what is done in it is judged file by file."""
-    yield from analysis.enters
-    yield from _each(dict.fromkeys((*analysis.deletes, *analysis.writes, *analysis.reads)))
+    def _run(self) -> Iterator[str]:
+        """Programs that lie outside; the folder counts, for the program itself is often a link to the machine's own."""
+        for path in self.analysis.runs:
+            folder = self.at(posixpath.dirname(path))
+            if not folder.inside and not str(folder.path).startswith(_PROGRAMS):
+                yield path
+
+    def read(self) -> Iterator[Request]:
+        """What is shown of files, and what is carried off with its folder, where a later name would no longer tell."""
+        self.unjudged = False
+        named = [*self.named("read", "take", "carry"), *self.existing("mention")]
+        whole: list[Touch] = ["carry"] if self.analysis.confinement.complete else ["carry", "take"]
+        below = [*self._below(whole, absolute=True), *self._history()]
+        patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
+        yield from self._files("read", patterns, (), below, ())
+
+    def edit(self) -> Iterator[Request]:
+        self.unjudged = False
+        named = [*self.named("write", "delete"), *self.existing("overwrite")]
+        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
+        implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
+        below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
+        contained = self.analysis.confinement.complete
+        suspected = (
+            () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
+        )
+        yield from self._files("edit", patterns, tuple(one for one in implied if one not in patterns), below, suspected)
+
+    def _files(
+        self,
+        permission: str,
+        patterns: tuple[PathPattern, ...],
+        implied: tuple[PathPattern, ...],
+        below: list[Below],
+        suspected: tuple[PathPattern, ...],
+    ) -> Iterator[Request]:
+        if not (patterns or implied or below or suspected):
+            return
+        reasons = ["A wildcard names more files than are judged one by one."] if self.unjudged else []
+        reasons += [f"Something in {one.folder} may be among it." for one in below if not one.certain][:1]
+        reasons += [f"It may change {one}." for one in suspected if one not in patterns][:3]
+        yield Request(
+            permission=permission,
+            patterns=patterns or tuple(dict.fromkeys(one.folder for one in below)),
+            implied=implied,
+            below=tuple(below),
+            suspected=suspected,
+            must_ask=self.unjudged,
+            contained=self.unjudged,
+            metadata={"reasons": reasons} if reasons else {},
+        )
+
+    def _below(self, kinds: Iterable[Touch], *, absolute: bool = False, certain: bool = True) -> Iterator[Below]:
+        for path in self.named(*kinds):
+            there = self.at(path)
+            pattern = there.absolute_pattern if absolute else there.pattern
+            names, complete = _content(str(there.path))
+            # a box keeps what may not be touched, whether it was counted or not
+            complete = complete or self.analysis.confinement.complete
+            yield Below(folder=pattern, names=names, complete=complete, certain=certain)
+
+    def _history(self) -> Iterator[Below]:
+        """What git shows without being told of which file: any that is tracked."""
+        for folder in self.named("history"):
+            found = tracked(str(self.at(folder).path))
+            if found is not None and not found[1]:
+                continue
+            top, names = found if found is not None else (folder, [])
+            pattern = self.at(top).absolute_pattern
+            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
 
 
-def _run(analysis: Analysis, place: PlaceOf) -> Iterator[str]:
-    """Programs that lie outside; the folder counts, for the program itself is often a link to the machine's own."""
-    for path in analysis.runs:
-        folder = place(posixpath.dirname(path))
-        if not folder.inside and not str(folder.path).startswith(_PROGRAMS):
-            yield path
+def _is_open_to_all(path: str, canonical: str) -> bool:
+    """Whether everybody may read it, by the name it was given and by the one it has."""
+    if ".." in path or not _OPEN_TO_ALL.fullmatch(path):
+        return False
+    return path.startswith(("/proc/", "/sys/")) or _OPEN_TO_ALL.fullmatch(canonical) is not None
+
+
+def _content(folder: str) -> tuple[tuple[str, ...], bool]:
+    """The names of all files in a folder and below it, and whether those are all."""
+    if not os.path.isdir(folder) or os.path.islink(folder):  # noqa: PTH112, PTH114 - text
+        return (), True
+    names: list[str] = []
+    for parent, folders, files in os.walk(folder):
+        start = parent[len(folder) :].strip("/")
+        for name in (*files, *folders):
+            if len(names) == MOST:
+                return tuple(names), False
+            names.append(f"{start}/{name}" if start else name)
+    return tuple(names), True
+
+
+def _may_be_in(path: str) -> bool:
+    """Whether the folder of a name that a copy may get is one, or may become one."""
+    folder = posixpath.dirname(path)
+    return os.path.isdir(folder) or not os.path.lexists(folder)  # noqa: PTH112 - text
 
 
 def _lasting(path: str) -> tuple[str, ...]:
@@ -94,33 +259,38 @@ def _lasting(path: str) -> tuple[str, ...]:
     return (path, f"{path}/*") if folder == "/" else (f"{folder}/*",)
 
 
-def _each(paths: Iterable[str]) -> Iterator[str]:
-    """The paths, and for those with wildcards also the files they name at the moment."""
-    for path in paths:
-        yield path
-        if glob.has_magic(path):
-            yield from itertools.islice(glob.iglob(path, recursive=True), MATCHES)  # noqa: PTH207 - absolute, and as text
-
-
-def _files(permission: str, patterns: Iterable[PathPattern]) -> Iterator[Request]:
-    named = tuple(dict.fromkeys(patterns))
-    if named:
-        yield Request(permission=permission, patterns=named)
-
-
-def _commands(analysis: Analysis) -> Iterator[Request]:
+def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     if not analysis.commands:
         return
     shown = dict.fromkeys(command.shown for command in analysis.commands)
     implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
-    offers = [command.always for command in analysis.commands]
-    always = dict.fromkeys(pattern for offer in offers for pattern in offer) if all(offers) else {}
+    exact = {text: kept for command in analysis.commands for text, kept in _kept(command, place).items()}
+    offers = [[exact.get(pattern, pattern) for pattern in command.always] for command in analysis.commands]
+    always = (
+        dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
+    )
     understood = analysis.verdict == "understood"
     yield Request(
         permission="bash",
         patterns=tuple(shown),
         implied=tuple(implied),
         always=tuple(always),
-        metadata={} if understood else {"reasons": list(analysis.reasons)},
+        exact=exact,
+        suspected=tuple(dict.fromkeys(text for command in analysis.commands for text in command.suspected)),
         must_ask=not understood,
+        contained=analysis.contained and analysis.confinement.complete,
+        metadata={} if understood else {"reasons": list(analysis.reasons)},
     )
+
+
+def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
+    """For each text that only the same words approve, those words with the folder they were said in."""
+    where = ""
+    if len(command.folders) == 1 and not is_wild(command.folders[0]):
+        there = place(command.folders[0])
+        where = str(there.pattern if there.inside else there.absolute_pattern)
+    kept: dict[str, str] = {}
+    for text in command.exact:
+        known = bool(where) and can_be_kept(text.replace("{}", "")) and not command.fed
+        kept[text] = (text if where == "." else f"cd {where} && {text}") if known else ""
+    return kept

@@ -13,17 +13,20 @@ DEPTH = 60
 _ASCII = 0x7F
 
 _PLAIN = re.compile(r"[^ \t\n\\'\"`$|&;()<>]+")
+_WHOLE_WORD = re.compile(r"[^ \t\n\\'\"`$|&;()<>]+(?=[ \t\n|&;()]|$)")
 _IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
 _IN_DOCUMENT = re.compile(r"[^\\$`]+")
 _IN_BRACES = re.compile(r"[^}\\'\"`$]+")
 _IN_INDEX = re.compile(r"[^\]\[\\'\"`$]+")
 _IN_ARITHMETIC = re.compile(r"[^()\\'\"`$]+")
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
+_CONTINUED = re.compile(r"(?:[^ \t\n\\'\"`$|&;()<>#][^ \t\n\\'\"`$|&;()<>]*|[|&;<>()]+)\\\n")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]")
 _OPERATOR = re.compile(r":[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|@[A-Za-z]|[-=?+:]|[@*](?=\})")
 _ESCAPE = re.compile(
-    r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3}))"
+    r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.?))",
+    re.DOTALL,
 )
 _ESCAPED = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
@@ -40,6 +43,7 @@ class Scanner:
         self.position = 0
         self.offset = offset
         self.depth = depth
+        self._continued = "\\\n" in text
         self.beyond_posix = False
         """Whether something was read that plain `sh` takes for something else."""
         self._not_arithmetic: set[int] = set()
@@ -61,12 +65,23 @@ class Scanner:
         return self.text[self.position : self.position + size]
 
     def skip_blanks(self) -> None:
+        """Over blanks; and the token that follows is put together if it is continued on the next line."""
         if match := _BLANKS.match(self.text, self.position):
             self.position = match.end()
+        while self._continued and (match := _CONTINUED.match(self.text, self.position)):
+            self._join_lines(match.end() - 2)
+
+    def _join_lines(self, position: int) -> None:
+        """Take out a backslash and the line end after it, which the shell does before it looks at anything else."""
+        self.text = self.text[:position] + self.text[position + 2 :]
 
     def word(self) -> Word:
         """The word that starts here; without parts if none does."""
         start, parts = self.position, list[Part]()
+        if match := _WHOLE_WORD.match(self.text, start):
+            # most words are nothing but plain text
+            self.position = match.end()
+            return Word(match.group(), [Literal(match.group(), quoted=False)])
         while True:
             if match := _PLAIN.match(self.text, self.position):
                 self.position = match.end()
@@ -102,6 +117,8 @@ class Scanner:
                 return [self._backquoted(quoted=False)]
             case "<" | ">" if self.peek(2) in ("<(", ">("):
                 return [self._substitution(self.peek(2), quoted=False)]
+            case "<" | ">" if self.text.startswith("\\\n", self.position + 1):
+                raise self.problem("An operator that is continued on the next line is not understood")
             case _:
                 return None
 
@@ -115,9 +132,10 @@ class Scanner:
 
     def _escaped(self) -> list[Part]:
         following = self.text[self.position + 1 : self.position + 2]
-        self.position += 2
         if following == "\n":
+            self._join_lines(self.position)
             return []
+        self.position += 2
         return [Literal(following or "\\", quoted=True)]
 
     def double_quoted(self) -> list[Part]:
@@ -166,8 +184,13 @@ class Scanner:
 
     def _expansion(self, *, quoted: bool) -> list[Part]:
         start = self.position
+        while self._continued and self.text.startswith("\\\n", start + 1):
+            self._join_lines(start + 1)
         following = self.text[start + 1 : start + 2]
         if match := _NAME.match(self.text, start + 1):
+            if self._continued and self.text.startswith("\\\n", match.end()):
+                self._join_lines(match.end())
+                return self._expansion(quoted=quoted)
             self.position = match.end()
             return [Parameter(match.group(), self.text[start : match.end()], quoted)]
         if following and following in "0123456789@*#?$!-":
@@ -187,10 +210,12 @@ class Scanner:
         if following == '"' and not quoted:
             self.beyond_posix = True
             return self.double_quoted()
-        return [Literal("$", quoted=True)]
+        return [Literal("$", quoted=quoted)]
 
     def _parenthesised(self, *, quoted: bool) -> Part:
         """`$((…))` is a calculation only if it ends in `))`; otherwise a subshell comes first in a substitution."""
+        if self.text.startswith("\\\n", self.position + 2):
+            raise self.problem("A substitution that is continued on the next line is not understood")
         if self.peek(3) == "$((":
             start = self.position
             self.position += 3
@@ -306,16 +331,18 @@ class Scanner:
         if match is None:
             raise self.problem("A quote is not closed")
         text = _ESCAPE.sub(_unescape, match.group(1))
-        if "\0" in text or "\\c" in match.group(1):
+        if "\0" in text:
             raise self.problem("A quoted control character is not understood")
         self.position = match.end()
         return Literal(text, quoted=True)
 
 
 def _unescape(match: re.Match[str]) -> str:
-    letter, *numbers, octal = match.groups()
+    letter, *numbers, octal, other = match.groups()
     if letter:
         return _ESCAPED[letter]
+    if other is not None:
+        raise SyntaxProblem(f"The escape `{match.group()}` is not understood")
     code = int(octal, 8) if octal else int(next(number for number in numbers if number), 16)
     if code > _ASCII:
         raise SyntaxProblem("A quoted character depends on the language of the system.")

@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 
 from toolwright.record import record
+from toolwright.shell.builtins import option_problem, shopt_problem
 from toolwright.shell.call import Call, Walk
 from toolwright.shell.state import Dialect, Field, State, dialect_of, unknown
 
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"})
+_FOLLOWED = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"})
+_OTHERS = frozenset({"fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "osh", "yash", "rc", "es", "oil", "ion"})
+SHELLS = _FOLLOWED | _OTHERS
+_LONG = frozenset({"--login", "--norc", "--noprofile", "--restricted", "--verbose", "--noediting"})
+_LETTERS = frozenset("clisr")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -25,8 +30,8 @@ def run_shell(walk: Walk, call: Call, name: str) -> None:
     given = _told_apart([*call.arguments, *call.also])
     if given.doubt:
         walk.findings.doubt(given.doubt)
-    if name == "fish":
-        walk.findings.doubt("What `fish` is given is not examined.")
+    if name in _OTHERS:
+        walk.findings.doubt(f"What `{name}` is given is not examined.")
         return
     dialect = dialect_of(name)
     if "c" in given.flags:
@@ -49,12 +54,15 @@ def _told_apart(arguments: Sequence[Field]) -> Invocation:
         if text[:1] not in ("-", "+") or len(text) < 2:
             break
         position += 1
-        if text in ("--rcfile", "--init-file"):
-            doubt = f"`{text}` names a file of commands that are not examined."
-            position += 1
-        elif not text.startswith("--"):
-            flags += text[1:] if text.startswith("-") else ""
-            position += text.count("o") + text.count("O")
+        if text.startswith("--"):
+            doubt = doubt if text in _LONG else f"What the option `{text}` of a shell does is not examined."
+            continue
+        flags += text[1:] if text.startswith("-") else ""
+        names = [one.text for one in arguments[position : position + text.count("o") + text.count("O")]]
+        position += len(names)
+        for letter, name in zip((one for one in text if one in "oO"), names, strict=False):
+            doubt = (option_problem("", name) if letter == "o" else shopt_problem(name)) or doubt
+        doubt = option_problem(text[1:].replace("O", ""), "", harmless=_LETTERS) or doubt
     return Invocation(flags=flags, operands=arguments[position:], doubt=doubt)
 
 
@@ -78,5 +86,13 @@ def run_script(
         walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
         return
     home = {"HOME": state.variables["HOME"]} if "HOME" in state.variables else {}
-    inside = State(folders=state.folders, variables=home, arguments=arguments, calls=state.calls, dialect=dialect)
+    inside = State(
+        folders=state.folders,
+        variables=home,
+        arguments=arguments,
+        calls=state.calls,
+        dialect=dialect,
+        top=state.top,
+        functions=state.functions,
+    )
     walk.nested(script.text, inside, call.draft)

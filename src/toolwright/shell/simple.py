@@ -8,6 +8,7 @@ from toolwright.shell.scan import Scanner
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
 _REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _TEST_END = re.compile(r"\]\](?=[ \t\n;&|()<>]|$)")
 _TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]|!(?=\s)")
@@ -146,12 +147,14 @@ class SimpleParser(Scanner):
             words.append(word)
 
     def redirect(self) -> Redirect | None:
+        if self.peek() not in _REDIRECT_START:
+            return None
         match = _REDIRECT.match(self.text, self.position)
         if match is None:
             return None
         self.position = match.end()
         self.skip_blanks()
-        target = self.word()
+        target = self._closing() if match.group(2) in (">&", "<&") and self.peek() == "-" else self.word()
         if not target.parts:
             raise self.problem("A redirection leads nowhere")
         redirect = Redirect(match.group(2), target, match.group(1) or "")
@@ -160,6 +163,11 @@ class SimpleParser(Scanner):
                 raise self.problem("The end of a here-document is not understood")
             self._documents.append(redirect)
         return redirect
+
+    def _closing(self) -> Word:
+        """After `>&` and `<&` a dash is a word of its own, whatever follows it."""
+        self.position += 1
+        return Word("-", [Literal("-", quoted=False)])
 
     def trailing_redirects(self, statement: Statement) -> None:
         while True:
@@ -180,7 +188,7 @@ class SimpleParser(Scanner):
     def _document(self, redirect: Redirect) -> Word:
         literals = [part for part in redirect.target.parts if isinstance(part, Literal)]
         delimiter = "".join(part.text for part in literals)
-        quoted = any(part.quoted for part in literals)
+        quoted = bool(set(redirect.target.source) & set("'\"\\"))
         start, lines = self.offset + self.position, list[str]()
         while self.position < len(self.text):
             line = self._document_line(joined=not quoted)

@@ -1,5 +1,6 @@
 """What is known at one point of a script: the folder, the variables, the arguments. Branches are joined again."""
 
+from collections.abc import Container
 from dataclasses import field, replace
 from typing import Literal
 
@@ -73,13 +74,31 @@ class State:
     """The functions that are being run."""
     own: frozenset[str] = frozenset()
     """Variables that the innermost of them has declared for itself."""
+    fixed: frozenset[str] = frozenset()
+    """Variables that were made read-only, so that a later assignment may have no effect."""
     stops_on_error: bool = False
     dialect: Dialect = "bash"
+    top: str = ""
+    """The top folder of the git work tree that the line begins in, if it is known."""
+    functions: Container[str] = field(default=(), compare=False)
+    """Names that the script gives a meaning of its own."""
     ended: bool = False
     """Whether the script cannot get here, having left before."""
 
     def copy(self) -> "State":
-        return replace(self, variables=dict(self.variables))
+        return State(
+            folders=self.folders,
+            variables=dict(self.variables),
+            arguments=self.arguments,
+            calls=self.calls,
+            own=self.own,
+            fixed=self.fixed,
+            stops_on_error=self.stops_on_error,
+            dialect=self.dialect,
+            top=self.top,
+            functions=self.functions,
+            ended=self.ended,
+        )
 
     def forget(self, name: str) -> None:
         self.variables.pop(name, None)
@@ -99,8 +118,11 @@ class State:
             arguments=self.arguments if self.arguments == other.arguments else None,
             calls=self.calls,
             own=self.own | other.own,
+            fixed=self.fixed | other.fixed,
             stops_on_error=self.stops_on_error and other.stops_on_error,
             dialect=self.dialect,
+            top=self.top,
+            functions=self.functions,
         )
 
 

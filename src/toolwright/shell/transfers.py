@@ -3,30 +3,89 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler, sort_arguments
+from toolwright.shell.arguments import Arguments, Effects, Handler
+from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
+
+_COPY = (
+    "-a -b -c -d -f -H -i -l -L -n -N -p -P -r -R -s -S: -t: -T -u -v -x -X -Z --archive --attributes-only"
+    " --backup? --debug --context? --copy-contents --dereference --force --interactive --link --no-clobber"
+    " --no-dereference --no-preserve: --no-target-directory --one-file-system --parents --preserve?"
+    " --recursive --reflink? --remove-destination --sparse: --strip-trailing-slashes --suffix:"
+    " --symbolic-link --target-directory: --update? --verbose"
+)
+_MOVE = (
+    "-b -f -h -i -n -S: -t: -T -u -v -Z --backup? --context --debug --exchange --force --interactive"
+    " --no-clobber --no-copy --no-target-directory --strip-trailing-slashes --suffix: --target-directory:"
+    " --update? --verbose"
+)
+_LINK = (
+    "-b -d -f -F -h -i -L -n -P -r -s -S: -t: -T -v --backup? --directory --force --interactive --logical --physical"
+    " --no-dereference --no-target-directory --relative --suffix: --symbolic --target-directory: --verbose"
+)
+_INSTALL = (
+    "-b -c -C -d -D -g: -m: -M -o: -p -s -S: -t: -T -v -Z --backup? --compare --context? --directory --group: --mode:"
+    " --no-target-directory --owner: --preserve-context --preserve-timestamps --strip --strip-program! --suffix:"
+    " --target-directory: --verbose"
+)
+_RSYNC = (
+    "-0 -4 -6 -8 -a -A -b -c -C -d -D -E -f: -F -g -h -H -i -I -k -K -l -L -m -n -N -o -O -p -P -q -r -R -s"
+    " -S -t -u -U -v -W -x -X -y -z -e! --rsh! --rsync-path! -M! --remote-option! --archive --recursive"
+    " --verbose --compress --delete --delete-after --delete-before --delete-during --delete-excluded"
+    " --dry-run --exclude: --exclude-from< --include: --include-from< --filter: --files-from< --force"
+    " --human-readable --ignore-existing --inplace --itemize-changes --links --no-owner --no-group --no-perms"
+    " --no-times --partial --perms --progress --remove-source-files --size-only --stats --times --update"
+    " --checksum --relative --bwlimit: --max-size: --min-size: --mkpath --info: --out-format: --backup"
+    " --backup-dir> --suffix: --log-file> --link-dest< --compare-dest< --copy-links --chmod: --timeout:"
+)
+_TOUCH = "-a -A: -c -d: -f -h -m -r< -t: --date: --no-create --no-dereference --reference< --time:"
+
+
+def _copies(found: Effects, given: Arguments) -> tuple[list[Field], list[Field]]:
+    """What is copied and where to; a folder as the target gets each of them under its own name."""
+    targets = given.values("-t", "--target-directory")
+    sources = given.operands if targets else given.operands[:-1]
+    written = targets or given.operands[-1:]
+    found.touch("write", *written)
+    for target in written:
+        for source in sources:
+            found.touch("into", _named_in(target, source))
+    return sources, written
+
+
+def _named_in(target: Field, source: Field) -> Field:
+    """The path a file gets in a folder; `dir/.` and wildcards stand for names that are not told here."""
+    names = [text.rstrip("/").rpartition("/")[2] for text in source.texts]
+    names = ["*" if name in (".", "..", "") else name for name in names]
+    texts = tuple(f"{folder}/{name}" for folder in target.texts for name in names)
+    wild = source.glob or target.glob or "*" in names
+    return Field(f"{target.spelled}/…", texts[:MOST], source.known and target.known and len(texts) <= MOST, glob=wild)
+
+
+MOST = 256
+"""How many names that a copy makes are followed."""
 
 
 def copy(found: Effects, arguments: Sequence[Field]) -> None:
     """`cp`: all but the last operand are read, the last is written."""
-    given = sort_arguments(arguments, "-t --target-directory -S --suffix")
-    targets = given.values("-t", "--target-directory")
-    sources = given.operands if targets else given.operands[:-1]
-    found.touch("read", *sources)
-    found.touch("write", *(targets or given.operands[-1:]))
+    given = take_options(found, "cp", arguments, _COPY)
+    sources, written = _copies(found, given)
+    whole = given.has("-r", "-R", "-a", "--recursive", "--archive")
+    found.touch("take" if whole else "read", *sources)
+    if whole:
+        found.touch("within", *written)
 
 
 def move(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-t --target-directory -S --suffix")
-    targets = given.values("-t", "--target-directory")
-    sources = given.operands if targets else given.operands[:-1]
+    given = take_options(found, "mv", arguments, _MOVE)
+    sources, _ = _copies(found, given)
     found.touch("delete", *sources)
-    found.touch("write", *(targets or given.operands[-1:]))
+    found.touch("carry", *sources)
 
 
 def link(found: Effects, arguments: Sequence[Field]) -> None:
     """`ln`: what a link points to is as good as read and written through it later."""
-    given = sort_arguments(arguments, "-t --target-directory -S --suffix")
+    given = take_options(found, "ln", arguments, _LINK)
     targets = given.values("-t", "--target-directory")
     sources = given.operands if targets or len(given.operands) == 1 else given.operands[:-1]
     written = targets or (given.operands[-1:] if len(given.operands) > 1 else [literal(".")])
@@ -34,35 +93,29 @@ def link(found: Effects, arguments: Sequence[Field]) -> None:
     found.touch("write", *written)
     for source in sources:
         for place in written:
+            found.touch("into", _named_in(place, source))
+            found.links.append((place, source))
             if source.exact and place.exact and not source.text.startswith("/"):
                 found.touch("read", literal(f"{place.text}/../{source.text}"))
 
 
 def install(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(
-        arguments, "-m --mode -o --owner -g --group -t --target-directory -S --suffix --strip-program"
-    )
-    if given.has("--strip-program"):
-        found.doubts.append("`install --strip-program` runs a program of its own.")
+    given = take_options(found, "install", arguments, _INSTALL)
     if given.has("-d", "--directory"):
         found.touch("write", *given.operands)
         return
-    targets = given.values("-t", "--target-directory")
-    found.touch("read", *(given.operands if targets else given.operands[:-1]))
-    found.touch("write", *(targets or given.operands[-1:]))
+    sources, _ = _copies(found, given)
+    found.touch("read", *sources)
 
 
 def rsync(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(
-        arguments, "-e --rsh --exclude --include --filter -f --exclude-from --include-from --rsync-path"
-    )
-    if given.has("-e", "--rsh", "--rsync-path"):
-        found.doubts.append("`rsync -e` runs a program of its own.")
+    given = take_options(found, "rsync", arguments, _RSYNC)
     local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
     last = given.operands[-1:]
-    found.touch("read", *(one for one in local if one not in last))
+    found.touch("take", *(one for one in local if one not in last))
     written = [one for one in last if one in local]
     found.touch("write", *written)
+    found.touch("within", *written)
     if any(option.startswith("--delete") for option in given.options):
         found.touch("delete", *written)
     if given.has("--remove-source-files"):
@@ -70,17 +123,23 @@ def rsync(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 def touch(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-d --date -t -r --reference")
-    found.touch("read", *given.values("-r", "--reference"))
+    given = take_options(found, "touch", arguments, _TOUCH)
     found.touch("write", *given.operands)
+
+
+_MODE = (
+    "-c -f -h -H -L -P -R -v --changes --dereference --no-dereference --from: --no-preserve-root"
+    " --preserve-root --quiet --silent --recursive --reference< --verbose"
+)
 
 
 def change_mode(found: Effects, arguments: Sequence[Field]) -> None:
     """`chmod`, `chown`, `chgrp`: the first operand says what to set, unless a file is the model."""
     modes = [one for one in arguments if re.fullmatch(r"-[rwxXst]+", one.text)]
-    given = sort_arguments([one for one in arguments if one not in modes], "--from")
-    found.touch("read", *given.values("--reference"))
-    found.touch("write", *given.operands[0 if modes or given.has("--reference") else 1 :])
+    given = take_options(found, "chmod", [one for one in arguments if one not in modes], _MODE)
+    files = given.operands[0 if modes or given.has("--reference") else 1 :]
+    found.touch("write", *files)
+    found.touch("within", *(files if given.has("-R", "--recursive") else ()))
 
 
 def dd(found: Effects, arguments: Sequence[Field]) -> None:
@@ -92,37 +151,81 @@ def dd(found: Effects, arguments: Sequence[Field]) -> None:
         found.touch("read" if head == "if" else "write", value)
 
 
+_SORT = (
+    "-b -c -C -d -f -g -h -i -k: -m -M -n -o> -r -R -s -S: -t: -T> -u -V -z --batch-size: --buffer-size:"
+    " --check? --debug --compress-program! --dictionary-order --field-separator: --files0-from<"
+    " --general-numeric-sort --key: --merge --human-numeric-sort --ignore-case --ignore-leading-blanks"
+    " --ignore-nonprinting --month-sort --numeric-sort --output> --parallel: --random-sort --random-source<"
+    " --reverse --sort: --stable --temporary-directory> --unique --version-sort --zero-terminated"
+)
+
+
 def sort(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(
-        arguments, "-o --output -k --key -t --field-separator -S -T --compress-program --files0-from"
-    )
-    if given.has("--compress-program"):
-        found.doubts.append("`sort --compress-program` runs a program of its own.")
-    found.touch("read", *given.operands, *given.values("--files0-from"))
-    found.touch("write", *given.values("-o", "--output"))
+    found.touch("read", *take_options(found, "sort", arguments, _SORT).operands)
+
+
+_UNIQ = (
+    "-c -d -D -f: -i -s: -u -w: -z -# --count --repeated --all-repeated? --skip-fields: --group?"
+    " --ignore-case --skip-chars: --unique --zero-terminated --check-chars:"
+)
+_XXD = (
+    "-a -b -c: -C -d -e -E -g: -h -i -l: -n: -o: -p -ps -postscript -plain -r -s: -u -v -len: -seek: -cols: -bits"
+    " -groupsize: -R:"
+)
 
 
 def uniq(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-f -s -w -c -l -o -g --skip-fields --skip-chars --check-chars")
-    found.touch("read", *given.operands[:1])
-    found.touch("write", *given.operands[1:])
+    _from_to(found, take_options(found, "uniq", arguments, _UNIQ).operands)
+
+
+def xxd(found: Effects, arguments: Sequence[Field]) -> None:
+    _from_to(found, take_options(found, "xxd", arguments, _XXD).operands)
+
+
+def _from_to(found: Effects, operands: Sequence[Field]) -> None:
+    found.touch("read", *operands[:1])
+    found.touch("write", *operands[1:])
+
+
+_SPLIT = (
+    "-a: -b: -C: -d -e -l: -n: -p: -t: -u -x -# --suffix-length: --additional-suffix: --bytes: --line-bytes:"
+    " --lines: --number: --numeric-suffixes? --hex-suffixes? --elide-empty-files --separator: --unbuffered"
+    " --verbose --filter:"
+)
+_CSPLIT = (
+    "-b: -f: -k -n: -q -s -z --suffix-format: --prefix: --keep-files --suppress-matched --digits: --quiet"
+    " --elide-empty-files"
+)
 
 
 def split(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-a -b -C -l -n --filter --suffix-length --bytes --lines --number -t")
+    given = take_options(found, "split", arguments, _SPLIT)
     found.scripts += given.values("--filter")
     found.touch("read", *given.operands[:1])
-    prefix = given.operands[1:2] or [literal("x")]
-    found.touch("write", *(_wider(one, "*") for one in prefix))
+    found.touch("write", *(_wider(one, "*") for one in given.operands[1:2] or [literal("x")]))
+
+
+def csplit(found: Effects, arguments: Sequence[Field]) -> None:
+    given = take_options(found, "csplit", arguments, _CSPLIT)
+    found.touch("read", *given.operands[:1])
+    found.touch("write", *(_wider(one, "*") for one in given.values("-f", "--prefix") or [literal("xx")]))
+
+
+_COMPRESS = (
+    "-0 -a -c -d -D< -e -f -h -H -k -l -L -m -n -N -o> -q -r -s -S: -t -T: -v -V -z -# --best --compress"
+    " --decompress --uncompress --fast? --force --keep --list --name --no-name --quiet --recursive"
+    " --rsyncable --stdout --to-stdout --suffix: --test --threads: --verbose --extreme --rm --ultra --long?"
+    " --output-dir-flat> --format: --no-progress --small --single-thread"
+)
 
 
 def compress(found: Effects, arguments: Sequence[Field]) -> None:
     """`gzip` and its like put another file in place of the one they are given."""
-    given = sort_arguments(arguments, "-S --suffix -T -o")
+    given = take_options(found, "gzip", arguments, _COMPRESS)
     if given.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
         found.touch("read", *given.operands)
         return
-    found.touch("write", *given.operands, *given.values("-o"))
+    found.touch("write", *given.operands)
     found.touch("write", *(_wider(one, ".*") for one in given.operands))
     found.touch("write", *(_without_ending(one) for one in given.operands if one.exact))
 
@@ -136,12 +239,6 @@ def _without_ending(argument: Field) -> Field:
     return literal(argument.text.rpartition(".")[0] or argument.text)
 
 
-_TAR_RUNS = (
-    *("-I", "--use-compress-program", "--to-command", "--checkpoint-action", "--info-script", "-F"),
-    *("--new-volume-script", "--rsh-command"),
-)
-
-
 def _with_dashes(letters: str, rest: Sequence[Field]) -> list[Field]:
     """`tar xfC a.tar dir` in today's spelling: each letter that takes a value takes the next word."""
     waiting, spelled = list(rest), list[Field]()
@@ -152,71 +249,100 @@ def _with_dashes(letters: str, rest: Sequence[Field]) -> list[Field]:
     return [*spelled, *waiting]
 
 
+_TAR = (
+    "-a -A -b: -B -c -C: -d -f: -g> -G -h -H: -i -I! -j -J -k -K: -l -L: -m -M -n -N: -o -O -p -P! -r -R -s"
+    " -S -t -T< -u -U -v -V: -w -W -x -X< -z -Z -F! --absolute-names! --add-file< --after-date: --anchored"
+    " --append --auto-compress --backup? --bzip2 --blocking-factor: --checkpoint? --compare --concatenate"
+    " --create --delete --dereference --diff --directory: --exclude: --exclude-backups --exclude-caches"
+    " --exclude-from< --exclude-ignore: --exclude-tag: --exclude-vcs --exclude-vcs-ignores --extract --file:"
+    " --files-from< --format: --full-time --get --group: --gunzip --gzip --hard-dereference --ignore-case"
+    " --ignore-failed-read --ignore-zeros --incremental --index-file> --keep-newer-files --keep-old-files"
+    " --label: --level: --list --listed-incremental> --lzip --lzma --lzop --mode: --mtime: --newer:"
+    " --newer-mtime: --no-recursion --no-same-owner --no-same-permissions --no-wildcards --no-xattrs --null"
+    " --numeric-owner --occurrence? --one-file-system --one-top-level? --overwrite --owner: --posix"
+    " --preserve-permissions --record-size: --recursion --recursive-unlink --remove-files --same-owner"
+    " --same-permissions --show-transformed-names --skip-old-files --sort: --sparse --strip-components:"
+    " --suffix: --test-label --to-stdout --totals? --touch --uncompress --ungzip --unlink-first --update"
+    " --utc --verbatim-files-from --verbose --verify --warning: --wildcards --wildcards-match-slash --xattrs"
+    " --xz --zstd --transform: --xform: --use-compress-program! --to-command! --checkpoint-action!"
+    " --info-script! --new-volume-script! --rsh-command! --rmt-command!"
+)
+
+
 def tar(found: Effects, arguments: Sequence[Field]) -> None:
     if arguments and arguments[0].exact and not arguments[0].text.startswith("-"):
         arguments = _with_dashes(arguments[0].text, arguments[1:])
-    given = sort_arguments(
-        arguments,
-        "-f --file -C --directory -T --files-from -X --exclude-from --exclude -b -g -I --use-compress-program"
-        " --to-command --checkpoint-action --info-script -F --new-volume-script --rsh-command --transform",
-    )
-    if given.has(*_TAR_RUNS):
-        found.doubts.append("`tar` is told to run a program of its own.")
+    given = take_options(found, "tar", arguments, _TAR)
+    if any("e" in one.text.rpartition(one.text[1:2] or "/")[2] for one in given.values("--transform", "--xform")):
+        found.doubts.append("`tar --transform` can run the names it makes.")
     archives, folders = given.values("-f", "--file"), given.values("-C", "--directory")
-    extracts, lists = given.has("-x", "--extract", "--get"), given.has("-t", "--list")
-    found.touch("read" if extracts or lists else "write", *archives)
-    found.touch("read", *given.values("-T", "--files-from", "-X", "--exclude-from"))
-    if extracts:
+    extracts, lists = given.has("-x", "--extract", "--get"), given.has("-t", "--list", "-d", "--diff", "--compare")
+    found.touch("read" if extracts or lists else "write", *(one for one in archives if one.text != "-"))
+    if extracts and not given.has("-O", "--to-stdout"):
         found.touch("write", *(folders or [literal(".")]))
-        if given.has("-P", "--absolute-names"):
-            found.doubts.append("`tar -P` writes wherever its archive says.")
-    elif not lists:
-        found.touch("read", *folders, *given.operands)
+        found.touch("within", *(folders or [literal(".")]))
+    elif not lists and not extracts:
+        found.touch("look", *folders)
+        start = folders[-1] if folders else None
+        found.touch("take", *(_below(start, one) for one in given.operands))
     if given.has("--remove-files"):
         found.touch("delete", *given.operands)
 
 
+def _below(folder: Field | None, path: Field) -> Field:
+    """A path that is meant from a folder that an option names."""
+    if folder is None or path.spelled.startswith("/"):
+        return path
+    if not folder.exact:
+        return Field(path.spelled, path.texts, known=False)
+    return Field(path.spelled, tuple(f"{folder.text}/{text}" for text in path.texts), path.known, path.glob)
+
+
+_UNZIP = "-a -b -B -C -d: -D -f -j -K -l -L -M -n -o -p -P: -q -t -T -u -v -V -x: -X -z -Z"
+_ZIP = (
+    "-# -0 -9 -A -b> -c -d -D -e -f -F -g -h -i: -j -J -k -l -L -m -n: -o -O> -P: -q -r -R -s: -S -t: -T -u"
+    " -v -x: -X -y -z -ll -FS -sf -TT! --unzip-command! --recurse-paths --junk-paths --exclude: --include:"
+    " --update --quiet --move --encrypt --symlinks"
+)
+
+
 def unzip(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-d -x -P")
+    given = take_options(found, "unzip", arguments, _UNZIP)
     found.touch("read", *given.operands[:1])
-    if not given.has("-l", "-t", "-p", "-z", "-Z"):
+    if not given.has("-l", "-t", "-p", "-z", "-Z", "-v"):
         found.touch("write", *(given.values("-d") or [literal(".")]))
+        found.touch("within", *(given.values("-d") or [literal(".")]))
 
 
 def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-x -i -P -b -t -n -TT --unzip-command")
-    if given.has("--unzip-command") or any(one.text == "-TT" for one in arguments):
-        found.doubts.append("`zip -TT` runs a program of its own.")
+    given = take_options(found, "zip", arguments, _ZIP)
     found.touch("write", *given.operands[:1])
-    found.touch("read", *given.operands[1:])
+    found.touch("take", *given.operands[1:])
+    if given.has("-m", "--move"):
+        found.touch("delete", *given.operands[1:])
+
+
+_PATCH = (
+    "-b -B: -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y: -z: -Z --backup"
+    " --backup-if-mismatch --batch --binary --context --directory: --dry-run --force --forward --fuzz: --get:"
+    " --ifdef: --ignore-whitespace --input< --merge? --no-backup-if-mismatch --normal --output> --posix"
+    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix:"
+    " --remove-empty-files"
+)
 
 
 def patch(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(arguments, "-p --strip -i --input -o --output -d --directory -D -F -B -r -V -Y -z --get -g")
-    found.touch("read", *given.values("-i", "--input"), *given.operands[1:2])
-    targets = (*given.operands[:1], *given.values("-o", "--output", "-r", "-d", "--directory"))
-    found.touch("write", *(targets or (literal("."),)))
-
-
-def grep(found: Effects, arguments: Sequence[Field]) -> None:
-    """The first operand is the pattern, unless an option gives one."""
-    _search(found, sort_arguments(arguments, "-e --regexp -f --file -A -B -C -m --max-count --include --exclude -d -D"))
-
-
-def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
-    given = sort_arguments(
-        arguments,
-        "-e --regexp -f --file -A -B -C -m --max-count -g --glob --iglob -t --type -T --type-not -r --replace -E -j"
-        " --encoding --threads --sort --sortr --pre --pre-glob -d --max-depth --hostname-bin -M --ignore-file",
-    )
-    if given.has("--pre", "--hostname-bin"):
-        found.doubts.append("`rg --pre` runs a program of its own.")
-    _search(found, given)
-
-
-def _search(found: Effects, given: Arguments) -> None:
-    found.touch("read", *given.values("-f", "--file"))
-    found.touch("read", *given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :])
+    given = take_options(found, "patch", arguments, _PATCH)
+    found.touch("read", *given.operands[1:2])
+    if given.has("-e", "--ed"):
+        found.doubts.append("`patch -e` hands the patch to `ed`, which can run commands.")
+    if given.has("--dry-run"):
+        return
+    folders = given.values("-d", "--directory")
+    targets = (*given.operands[:1], *given.values("-o", "--output"))
+    found.touch("write", *(targets or folders or (literal("."),)))
+    if not targets:
+        found.touch("within", *(folders or (literal("."),)))
 
 
 TRANSFERS: Mapping[str, Handler] = {
@@ -235,14 +361,12 @@ TRANSFERS: Mapping[str, Handler] = {
     "dd": dd,
     "sort": sort,
     "uniq": uniq,
-    "xxd": uniq,
+    "xxd": xxd,
     "split": split,
-    "csplit": split,
+    "csplit": csplit,
     **dict.fromkeys(["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "lzma"], compress),
     **dict.fromkeys(["tar", "gtar", "bsdtar"], tar),
     "unzip": unzip,
     "zip": zip_files,
     "patch": patch,
-    **dict.fromkeys(["grep", "egrep", "fgrep", "zgrep", "ag", "ack"], grep),
-    "rg": ripgrep,
 }

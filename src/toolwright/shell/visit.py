@@ -1,5 +1,6 @@
 """What happens while words are expanded: substitutions run, calculations are made, variables get values."""
 
+import re
 from collections.abc import Sequence
 
 from toolwright.shell.arithmetic import calculate, is_identifier, subscript
@@ -8,8 +9,10 @@ from toolwright.shell.expand import expand, value_of
 from toolwright.shell.findings import Findings
 from toolwright.shell.nodes import Arithmetic, Assignment, Literal, Parameter, Part, Script, Substitution, Word
 from toolwright.shell.state import State, is_number, unknown
-from toolwright.shell.variables import assign, special
+from toolwright.shell.variables import assign, exported, special
 
+_ZSH = re.compile(r"\$[~=^+:]|\$\w+[:\[]|\$\{?\w*\[|\[.*\$|\$.*\[|\$\{[^}]*:[A-Za-z]|^-$|^%|^<->")
+"""Words that zsh reads otherwise: flags and modifiers of variables, subscripts, jobs, its own wildcards."""
 _CALCULATES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
@@ -27,8 +30,8 @@ class Visitor:
         for part in word.parts:
             if not isinstance(part, Literal):
                 self._part(part, state)
-        if state.dialect == "zsh" and (word.source[:1] == "=" or {"[", "$"} <= set(word.source)):
-            self.findings.doubt(f"`{word.source}` may be a subscript or a program's path to zsh.")
+        if state.dialect == "zsh" and (word.source[:1] == "=" or _ZSH.search(word.source)):
+            self.findings.doubt(f"`{word.source}` may mean something else to zsh than to bash.")
 
     def _part(self, part: Part, state: State) -> None:
         match part:
@@ -52,7 +55,7 @@ class Visitor:
         elif part.operator == "!" and part.index is None and not self._names_variable(part.name, state):
             self.findings.doubt(f"`{part.source}` looks up a variable whose name is only known when it runs.")
         elif part.operator in (":=", "="):
-            self.doubt_if(special(part.name, None))
+            self.doubt_if(special(part.name, None, dialect=state.dialect))
             state.forget(part.name)
         elif part.operator == ":" and part.argument is not None:
             self.doubt_if(calculate(Arithmetic(part.argument.source, part.argument.parts), state))
@@ -68,8 +71,19 @@ class Visitor:
         self.word(Word("", arithmetic.parts), state)
         self.doubt_if(calculate(arithmetic, state))
 
-    def assignments(self, assignments: Sequence[Assignment], state: State, *, lasting: bool) -> None:
-        """Variables set in front of a command or on their own; `lasting` if they keep their value."""
+    def assignments(
+        self,
+        assignments: Sequence[Assignment],
+        state: State,
+        *,
+        lasting: bool,
+        command: str = "",
+        hands_on: bool = False,
+    ) -> None:
+        """Variables set in front of a command or on their own; `lasting` if they keep their value.
+
+        `hands_on` says that programs get them, as they do those in front of a `command`.
+        """
         for assignment in assignments:
             for word in (assignment.value, *(assignment.elements or ())):
                 self.word(word, state)
@@ -80,7 +94,11 @@ class Visitor:
                 if element.source.startswith("["):
                     self.findings.doubt(f"`{element.source}` may calculate a subscript.")
             value = value_of(assignment.value, state)
-            self.doubt_if(special(assignment.name, value))
+            single = assignment.index is None and assignment.elements is None
+            if not (command == "read" and assignment.name == "IFS"):
+                judge = exported if hands_on else special
+                source = assignment.value.source
+                self.doubt_if(judge(assignment.name, value if single else None, source=source, dialect=state.dialect))
             plain = assignment.index is None and assignment.elements is None and lasting
             if plain:
                 assign(assignment.name, value, state, append=assignment.append)
@@ -98,7 +116,7 @@ def judge_test(words: Sequence[Word], state: State, findings: Findings) -> None:
             findings.doubt(f"`{word.source} {following.source}` may calculate a subscript.")
         elif word.bare in FILE_TESTS:
             for target in expand(following, state)[:1]:
-                findings.touch("read", target, state)
+                findings.touch("look", target, state)
         elif word.bare in _CALCULATES and position:
             for side in (words[position - 1], following):
                 if not is_number(value_of(side, state)):

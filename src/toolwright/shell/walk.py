@@ -1,5 +1,6 @@
 """The walk through a script: every statement in every branch, with what is known of the state before it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,9 +32,10 @@ from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.parse import Parser
 from toolwright.shell.scan import SyntaxProblem
 from toolwright.shell.state import ALTERNATIVES, Field, State
-from toolwright.shell.variables import special
+from toolwright.shell.variables import assign, special
 from toolwright.shell.visit import Visitor, judge_test
 
+_PLAIN_TARGET = re.compile(r"[\w./+@%:=, -]*")
 LOCAL = frozenset({"local", "declare", "typeset"})
 
 _NESTING = 12
@@ -61,18 +63,22 @@ class Walker(Visitor):
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
+        state.functions = self.functions
         after = self.script(script, state, top=True)
         for bodies in list(self.functions.values()):
             for body in bodies:
                 if id(body) not in self.seen and self.within is None:
-                    self.statement(body, State(folders=after.folders, dialect=after.dialect))
+                    self.statement(
+                        body, State(folders=after.folders, dialect=after.dialect, calls=("",), functions=self.functions)
+                    )
         return after
 
     def script(self, script: Script, state: State, *, top: bool = False) -> State:
         """Statement after statement. Only at the top is it certain that `set -e` stops at a failure."""
         for chain in script.chains:
             outcome = self._chain(chain, state)
-            alone = len(chain.pipelines) == 1 and isinstance(chain.pipelines[0].statements[-1], Simple)
+            first = chain.pipelines[0]
+            alone = len(chain.pipelines) == 1 and not first.negated and isinstance(first.statements[-1], Simple)
             if outcome.succeeded is None and outcome.failed is None:
                 state = replace(state.copy(), ended=True)
             elif top and state.stops_on_error and alone and outcome.succeeded is not None:
@@ -109,7 +115,7 @@ class Walker(Visitor):
         for statement in pipeline.statements:
             # bash runs each part in a shell of its own, zsh the last one in the script's
             part = self.statement(statement, state.copy(), feed).either(state)
-            feed = output_of(statement, state)
+            feed = output_of(statement, state, feed)
             after = after.join(part)
         return always(after)
 
@@ -124,7 +130,7 @@ class Walker(Visitor):
         silent = len(self.findings.drafts) == shown
         if silent and self.findings.doubts > doubts:
             self._draft(node)
-        elif silent and writes:
+        elif silent and (writes or isinstance(node, Calculation)):
             self.findings.bare[node.source] = None
         return outcome
 
@@ -179,7 +185,7 @@ class Walker(Visitor):
             if after == state:
                 return after
             state = after
-        lost = State(folders=(), calls=state.calls, dialect=state.dialect)
+        lost = replace(state.copy(), folders=(), variables={}, arguments=None, own=frozenset(), stops_on_error=False)
         return self._round(condition, body, lost)
 
     def _round(self, condition: Script | None, body: Script, state: State) -> State:
@@ -198,15 +204,17 @@ class Walker(Visitor):
     def _for(self, node: For, state: State) -> State:
         for word in node.words or ():
             self.word(word, state)
-        self.doubt_if(special(node.name, None))
+        self.doubt_if(special(node.name, None, dialect=state.dialect))
         fields = expand_all(node.words, state) if node.words is not None else state.arguments
+        if node.source.startswith("select"):
+            fields = None
         texts = tuple(dict.fromkeys(text for one in fields or () for text in one.texts))
         known = fields is not None and all(one.known for one in fields) and len(texts) <= ALTERNATIVES
         if known:
             glob = any(one.glob for one in fields or ())
             spelled = f"${node.name}" if len(texts) != 1 or glob else texts[0]
             number = bool(fields) and all(one.number for one in fields or ())
-            state.variables[node.name] = Field(spelled, texts, glob=glob, number=number)
+            assign(node.name, Field(spelled, texts, glob=glob, number=number), state)
         else:
             state.forget(node.name)
         return self._repeat(None, node.body, state)
@@ -226,14 +234,20 @@ class Walker(Visitor):
         for word in node.words:
             self.word(word, state)
         argv = expand_all(node.words, state)
-        self.assignments(node.assignments, state, lasting=not argv)
-        self.assignments(node.declared, state, lasting=True)
-        if argv and state.calls and argv[0].text in LOCAL:
+        command = argv[0].text if argv else ""
+        self.assignments(node.assignments, state, lasting=not argv, command=command, hands_on=bool(argv))
+        if node.declared:
+            hands_on = command == "export" or any("x" in one.text for one in argv[1:] if one.text.startswith("-"))
+            self.assignments(node.declared, state, lasting=True, hands_on=hands_on)
+            self._declared(node, argv, state)
+        if argv and state.calls and command in LOCAL:
             state.own |= {one.name for one in node.declared} | {one.spelled.partition("=")[0] for one in argv[1:]}
         writes = self._redirects(node.redirects, state)
         silent = not argv or (node.words[0].bare in SILENT and argv[0].text in SILENT)
         draft = self._draft(node) if not silent or self.within is not None else Draft(0, (), "")
         feed = fed_by(node.redirects, state) or feed
+        draft.place(state.folders)
+        draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
         outcome = run(self, Call(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
         if silent and len(self.findings.drafts) == shown:
             if self.findings.doubts > doubts or draft.called:
@@ -241,6 +255,18 @@ class Walker(Visitor):
             elif writes:
                 self.findings.bare[node.source] = None
         return outcome
+
+    def _declared(self, node: Simple, argv: Sequence[Field], state: State) -> None:
+        """A value is known only where the plain form gives it: no attribute, and nothing else sets the same name."""
+        names = {one.name for one in node.declared}
+        command = argv[0].text if argv else ""
+        plain = command in ("export", "declare", "typeset") or (command == "local" and bool(state.calls))
+        repeated = len(names) < len(node.declared) or any("=" in one.spelled for one in argv[1:])
+        if command == "readonly" or any("r" in one.text for one in argv[1:] if one.text.startswith("-")):
+            state.fixed |= names
+        if not plain or repeated or any(one.text not in ("-x", "-g", "-gx", "-xg") for one in argv[1:]):
+            for name in names:
+                state.forget(name)
 
     def _draft(self, node: Statement) -> Draft:
         if self.within is not None:
@@ -261,7 +287,7 @@ class Walker(Visitor):
             if redirect.operator in ("<<", "<<-", "<<<"):
                 continue
             if redirect.descriptor.startswith("{"):
-                self.doubt_if(special(redirect.descriptor.strip("{}"), None))
+                self.doubt_if(special(redirect.descriptor.strip("{}"), None, dialect=state.dialect))
                 state.forget(redirect.descriptor.strip("{}"))
             writes = self._opened(redirect, state) or writes
         return writes
@@ -275,6 +301,8 @@ class Walker(Visitor):
             return False
         if any(isinstance(part, Substitution) and part.opener in ("<(", ">(") for part in redirect.target.parts):
             return False
+        if operator == ">&" and not all(_PLAIN_TARGET.fullmatch(text) for one in targets for text in one.texts):
+            self.findings.doubt(f"`>&{redirect.target.source}`: what the word comes to is read by the shell once more.")
         if redirect.target.source == "!":
             self.findings.doubt("`>!` means one thing to bash and another to zsh.")
         for target in targets:

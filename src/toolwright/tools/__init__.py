@@ -26,6 +26,7 @@ BUILTIN: tuple[str, ...] = (
     "websearch",
     "codesearch",
     "skill",
+    "lsp",
     "batch",
     "plan_exit",
     "plan_enter",

@@ -1,10 +1,11 @@
 """Commands as the bash tool runs them: from the first question to the result, and the jobs they may become."""
 
 import asyncio
-import os
+import logging
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,14 @@ from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.walls import wall_note
 from toolwright.request import PathPattern, Request
-from toolwright.shell import analyse, checks_for, requests_for
+from toolwright.shell import Analysis, analyse, checks_for, requests_for
+from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
 from toolwright.tool import Result, ToolContext
+from toolwright.tools._access import access_for
 from toolwright.truncate import Truncator, cut, shown
+
+log = logging.getLogger(__name__)
 
 ANSWER_WAIT = 500
 """Milliseconds to wait for what a job says to its input."""
@@ -44,38 +49,41 @@ class Run:
     async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
         _check(self.command)
         place = self.tree.place(workdir or ".")
-        requests = await _ask(self.ctx, self.tree, self.command, place)
+        analysis, requests = await _ask(self.ctx, self.tree, self.command, place)
         self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
-        box = await self._box(requests)
+        box = await self._box(analysis, requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
-        looked_at = _looked_at(requests, self.tree)
-        snapshot = await asyncio.to_thread(Snapshot.of, self.ctx.use(Files).journal, looked_at)
+        snapshot = await self._snapshot(requests)
         job = await self._start(place.path, box)
+        job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
         try:
-            return await self._follow(job, timeout or self.jobs.settings.timeout, absent)
+            return await self._follow(job, timeout or self.jobs.settings.timeout)
         except asyncio.CancelledError:
             await asyncio.shield(job.stop())
             raise
         finally:
-            snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+            with suppress(OSError):
+                snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
             if not job.name:
                 job.release()
 
-    async def _box(self, requests: Sequence[Request]) -> Box:
+    async def _box(self, analysis: Analysis, requests: Sequence[Request]) -> Box:
         """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
-        ctx, sandbox = self.ctx, self.jobs.sandbox
+        sandbox = self.jobs.sandbox
         if await sandbox.ready() == "none":
             return Box(rung="none")
-        read_only = ctx.decide("edit", "*") == "deny"
-        approved = list(_approved(requests))
-        writable = list(_written(requests, self.tree)) if read_only else approved
-        masked = sandbox.masks.denied(f"{ctx.session_id} {ctx.agent}", _denied_to(ctx, self.tree))
-        online = ctx.decide("network", "*") != "deny"
-        return await sandbox.box(
-            writable=writable, readable=approved, masked=masked, read_only=read_only, network=online
-        )
+        return await sandbox.box(access_for(self.ctx, self.tree, analysis, requests))
+
+    async def _snapshot(self, requests: Sequence[Request]) -> Snapshot:
+        """Where no records can be kept, the command runs without."""
+        journal = self.ctx.use(Files).journal
+        try:
+            return await asyncio.to_thread(Snapshot.of, journal, _looked_at(requests, self.tree))
+        except OSError as problem:
+            log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
+            return Snapshot.of(journal, ())
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
@@ -86,7 +94,7 @@ class Run:
             self.jobs.sandbox.distrust()
             raise
 
-    async def _follow(self, job: Job, milliseconds: int, absent: Sequence[Path]) -> Result:
+    async def _follow(self, job: Job, milliseconds: int) -> Result:
         """Wait, show progress, and then say how it went."""
         job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
         ended = await job.wait(milliseconds / 1000)
@@ -100,7 +108,7 @@ class Run:
         else:
             self._require_ran(job)
             notes.append(report.ending(job.end))
-        notes += self._wall_notes(job, absent)
+        notes += self._wall_notes(job)
         return self._result(job, notes, timed_out=not ended and not self.background)
 
     def _require_ran(self, job: Job) -> None:
@@ -114,14 +122,12 @@ class Run:
             " That is a matter of this machine: tell the user, who can look into it with `tw doctor`."
         )
 
-    def _wall_notes(self, job: Job, absent: Sequence[Path]) -> Iterator[str]:
+    def _wall_notes(self, job: Job) -> Iterator[str]:
         failed = job.end is None or job.end.code != 0
         wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
         if wall:
             yield f"sandbox: {wall}"
-        made = [path.name for path in absent if os.path.lexists(path)]
-        if made:
-            yield f"{', '.join(made)} was created; what it allows takes effect once the user has trusted it"
+        yield from _set_aside(self.jobs, job)
 
     def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
         text = report.text_of(job)
@@ -145,6 +151,15 @@ class Run:
         return {"output": output, "description": self.description}
 
 
+def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
+    """Settings say what is allowed. Those that a command has made must have no effect."""
+    for name, target in jobs.sandbox.set_aside(job.absent):
+        yield (
+            f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
+            " Use the write tool, which asks the user"
+        )
+
+
 def _check(command: str) -> None:
     if not command.strip():
         raise ToolError("The command is empty. Give a command line to run, or a job to look at.", "schema")
@@ -158,18 +173,61 @@ def _check(command: str) -> None:
         )
 
 
-async def _ask(ctx: ToolContext, tree: Tree, command: str, place: Place) -> list[Request]:
-    """Put all questions about a command; the answer is what was allowed."""
-    jobs = ctx.use(Jobs)
-    analysis = await explained(analyse(command, cwd=str(place.path), home=jobs.home, shell=jobs.shell))
-    if not place.inside:
-        analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
+async def _ask(
+    ctx: ToolContext, tree: Tree, command: str, place: Place, granted: Collection[tuple[str, str]] = ()
+) -> tuple[Analysis, list[Request]]:
+    """Put all questions about a command; the answer is how it was understood and what was allowed.
+
+    What is already granted is judged again, but not asked again.
+    """
+    analysis = await _analysed(ctx, tree, command, place, OPEN)
+    if _depends_on_the_box(ctx, requests_for(analysis, tree.place)):
+        box = await ctx.use(Jobs).sandbox.keeps_all()
+        analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
     requests = requests_for(analysis, tree.place)
     checks = checks_for(analysis)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
         ctx.check(*checks)
-    await ctx.ask_all(*requests)
-    return requests
+    if granted:
+        ctx.check(*requests)
+    await ctx.ask_all(*_without(requests, granted))
+    return analysis, requests
+
+
+async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, confinement: Confinement) -> Analysis:
+    jobs = ctx.use(Jobs)
+    analysis = await explained(
+        analyse(
+            command,
+            cwd=str(place.path),
+            home=jobs.home,
+            shell=jobs.shell,
+            top=str(tree.root),
+            confinement=confinement,
+        )
+    )
+    if not place.inside:
+        analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
+    if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
+        # What is meant is not the command's own.
+        analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))
+    return analysis
+
+
+def _depends_on_the_box(ctx: ToolContext, requests: Iterable[Request]) -> bool:
+    """Whether it matters what a box would contain. A command that is not allowed, or is allowed anyway, starts none."""
+    asked = False
+    for request in requests:
+        decisions = {ctx.decide(request.permission, pattern) for pattern in (*request.patterns, *request.implied)}
+        if request.permission == "bash" and "deny" in decisions:
+            return False
+        asked = asked or request.must_ask or decisions != {"allow"} or bool(request.suspected or request.below)
+    return asked
+
+
+def _paths(analysis: Analysis) -> Iterator[Path]:
+    for touched in analysis.touched.values():
+        yield from map(Path, touched)
 
 
 def _require_folder(place: Place) -> None:
@@ -177,26 +235,6 @@ def _require_folder(place: Place) -> None:
         raise ToolError(f"There is no folder {place.given} to run the command in. Correct workdir.", "missing")
     if not place.path.is_dir():
         raise ToolError(f"{place.given} is a file, not a folder to run a command in. Correct workdir.", "not_found")
-
-
-def _approved(requests: Sequence[Request]) -> Iterator[Path]:
-    """The folders outside that this command was allowed to touch."""
-    for request in requests:
-        if request.permission == "external_directory":
-            for name in (*request.patterns, *request.implied):
-                yield Path(name) if Path(name).is_dir() else Path(name).parent
-
-
-def _written(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
-    """The folders of the files that this command was allowed to change."""
-    yield from (path.parent for path in _changed(requests, tree))
-
-
-def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
-    """The files that the command names as written or deleted."""
-    for request in requests:
-        if request.permission == "edit":
-            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
 
 
 def _looked_at(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
@@ -209,14 +247,11 @@ def _looked_at(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
             yield from (path for name in names if (path := Path(name)).is_symlink())
 
 
-def _denied_to(ctx: ToolContext, tree: Tree) -> Callable[[str], bool]:
-    root, directory = f"{tree.root}/", f"{tree.directory}/"
-
-    def is_denied(path: str) -> bool:
-        pattern = PathPattern(path, (path.removeprefix(root), path.removeprefix(directory)))
-        return ctx.decide("read", pattern) == "deny"
-
-    return is_denied
+def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """The files that the command names as written or deleted."""
+    for request in requests:
+        if request.permission == "edit":
+            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
 
 
 def throttled(report: Callable[[], None]) -> Callable[[], None]:
@@ -248,8 +283,7 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
     jobs = ctx.use(Jobs)
     job = jobs.find(ctx.session_id, name)
     if text:
-        await _ask(ctx, ctx.use(Files).tree, _as_fed(job.command, text), ctx.use(Files).tree.place(str(job.cwd)))
-        job.feed(text)
+        await _type(ctx, job, text)
     notes = list[str]()
     if stop and not job.is_over:
         gone = await job.stop()
@@ -261,6 +295,7 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         await job.wait((milliseconds or (ANSWER_WAIT if text else 0)) / 1000)
         job.settle()
         notes.append(report.state_of(job))
+    notes += _set_aside(jobs, job)
     if job.output.path is not None:
         notes.append(f"all that {name} has printed is in {job.output.path}")
     printed = report.decode(job.unseen())
@@ -271,6 +306,40 @@ async def attend(ctx: ToolContext, name: str, *, text: str | None, stop: bool, m
         "jobs": report.jobs_for_programs(jobs.running(ctx.session_id)),
     }
     return Result(report.with_notes(printed, notes), title=f"{name}: {job.command}", metadata=metadata)
+
+
+async def _type(ctx: ToolContext, job: Job, text: str) -> None:
+    """Typing is judged with all that was typed before, by the rules of the one whose job it is."""
+    if job.agent != ctx.agent:
+        raise ToolError(
+            f"{job.name} was started by the agent {job.agent}, and only that agent types into it."
+            f" {ctx.agent} can look at it or stop it, and start one of its own."
+        )
+    whole = job.typed + text
+    _check(_as_fed(job.command, whole))
+    tree = ctx.use(Files).tree
+    _, requests = await _ask(ctx, tree, _as_fed(job.command, whole), tree.place(str(job.cwd)), job.granted)
+    job.feed(text)
+    job.granted |= set(_granted(requests))
+
+
+def _granted(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    for request in requests:
+        yield from ((request.permission, pattern) for pattern in (*request.patterns, *request.implied))
+
+
+def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) -> Iterator[Request]:
+    """What has not been granted before. What is not understood may be something else each time."""
+    for request in requests:
+        if request.must_ask:
+            yield request
+            continue
+        patterns, implied = (
+            tuple(name for name in names if (request.permission, name) not in granted)
+            for names in (request.patterns, request.implied)
+        )
+        if patterns or implied:
+            yield replace(request, patterns=patterns or request.patterns, implied=implied)
 
 
 def _as_fed(command: str, text: str) -> str:

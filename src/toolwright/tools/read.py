@@ -64,7 +64,7 @@ async def read(
 
 
 def _look(files: Files, place: Place, limits: Limits, *, first: int, column: int) -> View:
-    with _opened(place) as file:
+    with open_file(place, missing="not_found") as file:
         try:
             return files.viewer.view(place, file, limits, first=first, column=column)
         except OSError as error:

@@ -8,4 +8,4 @@ from toolwright.tools._todo_list import shown_todos
 @tool(text="todoread.md")
 async def todoread(ctx: ToolContext) -> Result:
     """Show the list."""
-    return shown_todos(ctx.use(Todos).of(ctx.session_id))
+    return shown_todos(await ctx.use(Todos).of(ctx.session_id))

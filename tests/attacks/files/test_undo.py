@@ -53,7 +53,7 @@ WAYS: dict[str, Turn] = {
 async def test_modes_come_back(project: Path, way: str) -> None:
     async with opened(project, WAYS[way], says("Done.")) as stage:
         await stage.prompt()
-        undo = Undo(stage.workspace.files, stage.session.conversation)
+        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
         assert undo.changes()
         await undo.revert(Selection(turn=stage.messages[0].info.id))
         assert _modes(project) == MODES
@@ -75,7 +75,7 @@ async def test_attributes_and_owner_come_back(project: Path) -> None:
     async with opened(project, _patch("*** Delete File: key"), says("Done.")) as stage:
         await stage.prompt()
         assert not key.exists()
-        await Undo(stage.workspace.files, stage.session.conversation).revert(Selection(file="key"))
+        await (await Undo.of(stage.workspace.files, stage.session.conversation)).revert(Selection(file="key"))
     after = key.stat()
     assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
     assert os.getxattr(key, "user.note") == b"\0kept"
@@ -89,7 +89,7 @@ async def test_a_link_that_a_command_removes_comes_back(project: Path) -> None:
     async with opened(project, command, says("Done.")) as stage:
         await stage.prompt()
         assert not (project / "link").is_symlink()
-        undo = Undo(stage.workspace.files, stage.session.conversation)
+        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
         await undo.revert(Selection(turn=stage.messages[0].info.id))
     assert (project / "link").readlink() == Path("key")
     assert (project / "folder" / "inner").readlink() == Path("../key")
@@ -115,7 +115,7 @@ async def test_what_is_in_the_way_of_an_undo_is_one_sentence(project: Path, thin
             case _:
                 (project / "in").rmdir()
                 (project / "in").symlink_to(outside)
-        undo = Undo(stage.workspace.files, stage.session.conversation)
+        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
         with pytest.raises(Exception, match="in/f") as caught:
             await undo.revert(Selection(turn=stage.messages[0].info.id))
     assert "\n" not in str(caught.value)
@@ -134,7 +134,7 @@ async def test_order_is_by_number_whatever_the_clock_says(project: Path, monkeyp
         await stage.prompt()
         monkeypatch.undo()
         assert (project / "new").read_text() == "two\n"
-        undo = Undo(stage.workspace.files, stage.session.conversation)
+        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
         await undo.revert(Selection(turn=stage.messages[0].info.id))
     assert not (project / "new").exists()
 

@@ -1,105 +1,119 @@
 """Limits a process puts on itself before it becomes the program: what it sees, reads, writes and reaches."""
 
 # pathlib would take as long to import as all the rest of the keeper.
-# ruff: noqa: PTH103, PTH112, PTH120, PTH123
+# ruff: noqa: PTH103, PTH110, PTH112, PTH114, PTH120, PTH123
 
 import os
-from collections.abc import Iterable
 
 from . import capabilities, landlock, seccomp, system
 from .order import Confinement, Mount
 
 NEW_NAMES = 0x00020000
+NEW_IPC = 0x08000000
 NEW_USER = 0x10000000
+NEW_PROCESSES = 0x20000000
 
-READ_ONLY, NO_SUID, NO_DEVICES, REMOUNT = 0x1, 0x2, 0x4, 0x20
-BIND, RECURSIVE, PRIVATE, RELATIVE_TIMES = 0x1000, 0x4000, 0x40000, 0x200000
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXECUTION = 0x1, 0x2, 0x4, 0x8
+BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
 
 
 def confine(limits: Confinement) -> None:
     """Take on the limits for good; OSError says which of them the machine refuses."""
+    root = os.geteuid() == 0
     if limits["mounts"]:
-        _enter_mount_namespace()
+        # Below an anchor the namespace for processes belongs to the user namespace we are in, and so must all others.
+        (system.unshare if limits["own_processes"] else enter)(NEW_NAMES | NEW_IPC)
+        system.mount(None, "/", None, RECURSIVE | PRIVATE)
         _mount_all(limits["mounts"])
+        if limits["own_processes"]:
+            system.mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION)
     capabilities.drop_dangerous()
     system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(readable=limits["readable"], writable=limits["writable"])
-    if not limits["network"]:
-        seccomp.refuse_network()
+    if root or not limits["network"]:
+        seccomp.refuse(network=limits["network"], root=root)
 
 
-def _enter_mount_namespace() -> None:
-    """Root may have one as it is; anybody else needs to be root of a user namespace first."""
+def enter(namespaces: int) -> None:
+    """Root may have namespaces as it is; anybody else needs to be root of a user namespace first."""
     if os.geteuid() == 0:
-        system.unshare(NEW_NAMES)
-    else:
-        user, group = os.geteuid(), os.getegid()
-        system.unshare(NEW_NAMES | NEW_USER)
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
-    system.mount(None, "/", None, RECURSIVE | PRIVATE)
+        system.unshare(namespaces)
+        return
+    user, group = os.geteuid(), os.getegid()
+    system.unshare(namespaces | NEW_USER)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
 def _mount_all(mounts: list[Mount]) -> None:
-    """What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way."""
-    held = {mount["source"]: os.open(mount["source"], os.O_PATH) for mount in mounts if mount["kind"] == "replace"}
+    """Landlock alone lets modes, owners and times be changed anywhere. On a read-only mount nothing can be.
+
+    What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way.
+    """
+    bound = {mount["source"] for mount in mounts if mount["kind"] == "bind"}
+    shown = {mount["source"] for mount in mounts if mount["kind"] == "read-only" and os.path.lexists(mount["source"])}
+    held = {source: os.open(source, os.O_PATH | os.O_CLOEXEC) for source in bound | shown}
+    system.make_read_only("/")
+    _own_devices()
     for mount in mounts:
         _apply(mount, held)
     for descriptor in held.values():
         os.close(descriptor)
-    _seal(mount["target"] for mount in mounts if mount["kind"] in ("bind", "replace"))
+
+
+def _own_devices() -> None:
+    """Terminals and shared memory that nobody else has."""
+    if os.path.isdir("/dev/pts") and os.path.exists("/dev/ptmx"):
+        system.mount("devpts", "/dev/pts", "devpts", NO_SUID | NO_EXECUTION, "newinstance,ptmxmode=0666,mode=620")
+        if not os.path.islink("/dev/ptmx"):
+            system.mount("/dev/pts/ptmx", "/dev/ptmx", None, BIND)
+    if os.path.isdir("/dev/shm"):  # noqa: S108 - made our own
+        system.mount("tmpfs", "/dev/shm", "tmpfs", NO_SUID | NO_DEVICES, "mode=1777")  # noqa: S108
+    if os.path.isdir("/dev/mqueue"):
+        system.mount("mqueue", "/dev/mqueue", "mqueue", NO_SUID | NO_DEVICES | NO_EXECUTION)
 
 
 def _apply(mount: Mount, held: dict[str, int]) -> None:
     target = mount["target"]
     match mount["kind"]:
         case "bind":
-            system.mount(target, target, None, BIND | RECURSIVE)
+            _put(held[mount["source"]], target)
+            system.make_writable(target)
         case "read-only":
-            system.mount(target, target, None, BIND | RECURSIVE)
-            _remount(target, READ_ONLY)
-        case "replace":
-            _replace(target, held[mount["source"]], mount["keep"])
-        case "hide" if os.path.isdir(target):
-            system.mount("none", target, "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES)
+            _show(mount, held)
+        case "empty":
+            os.makedirs(target, exist_ok=True)
+            system.mount("none", target, "tmpfs", NO_SUID | NO_DEVICES, "mode=755")
         case _:
-            # Where devices are off, opening one is refused to everybody, root included.
-            system.mount("/dev/null", target, None, BIND)
-            _remount(target, READ_ONLY | NO_DEVICES)
+            system.make_read_only_alone(target)
 
 
-def _seal(writable: Iterable[str]) -> None:
-    """Landlock alone lets modes, owners and times be changed anywhere. On a read-only mount nothing can be."""
-    system.make_read_only("/")
-    for target in writable:
-        system.make_writable(target)
+def _show(mount: Mount, held: dict[str, int]) -> None:
+    """What has gone since it was looked for needs no cover."""
+    source, target = held.get(mount["source"]), mount["target"]
+    if source is None:
+        return
+    try:
+        _put(source, target)
+    except OSError:
+        if os.path.lexists(target):
+            raise
+        return
+    system.make_read_only(target)
 
 
-def _replace(target: str, source: int, keep: list[str]) -> None:
-    """What is kept is held open while its place is covered, and then bound to the same place again."""
-    kept = [(place, os.open(place, os.O_PATH)) for place in keep]
-    system.mount(f"/proc/self/fd/{source}", target, None, BIND | RECURSIVE)
-    for place, descriptor in kept:
-        _make_place(place, os.path.isdir(f"/proc/self/fd/{descriptor}"))
-        system.mount(f"/proc/self/fd/{descriptor}", place, None, BIND | RECURSIVE)
-        os.close(descriptor)
+def _put(source: int, target: str) -> None:
+    origin = f"/proc/self/fd/{source}"
+    if not os.path.lexists(target):
+        _make_place(target, os.path.isdir(origin))
+    system.mount(origin, target, None, BIND | RECURSIVE)
 
 
 def _make_place(place: str, folder: bool) -> None:
-    if folder:
-        os.makedirs(place, exist_ok=True)
-    else:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+    os.makedirs(place if folder else os.path.dirname(place), exist_ok=True)
+    if not folder:
         os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-
-
-def _remount(target: str, flags: int) -> None:
-    """In a user namespace the flags that the mount has had from outside must be kept."""
-    had = os.statvfs(target).f_flag
-    kept = had & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
-    relative_times = RELATIVE_TIMES if had & os.ST_RELATIME else 0
-    system.mount(None, target, None, REMOUNT | BIND | flags | kept | relative_times)
 
 
 def _write(path: str, text: str) -> None:

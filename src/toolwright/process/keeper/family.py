@@ -25,6 +25,11 @@ def descendants(root: int, without: Collection[int] = ()) -> list[int]:
     return found
 
 
+def ourselves() -> int:
+    """Our number in the listings of the machine, which is another within a namespace."""
+    return int(os.readlink("/proc/self")) if sys.platform == "linux" else os.getpid()  # noqa: PTH115 - as above
+
+
 def signal_all(root: int, number: int, without: Collection[int] = ()) -> None:
     for pid in descendants(root, without):
         _signal(pid, number)

@@ -11,15 +11,19 @@ from typing import Any
 from . import family
 from .launch import Failure, Started, launch
 from .order import Order
+from .usage import Usage
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
-RECOUNT = 0.2
-"""Seconds between counts of the processes of a scope that nothing else limits."""
+EVERYBODY = -1
+"""To the first process of a namespace: all others in it."""
 
 
-def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int) -> None:
-    """Stay until the scope is empty. The control socket carries one JSON object per line, both ways."""
+def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int, *, anchored: bool = False) -> None:
+    """Stay until the scope is empty. The control socket carries one JSON object per line, both ways.
+
+    `anchored` says that we are the first process of a namespace, with which the kernel ends all others in it.
+    """
     started = launch(order, standard)
     for descriptor in standard:
         os.close(descriptor)
@@ -27,16 +31,17 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int)
         tell(control, failed=started.reason)
         return
     tell(control, started=started.pid)
-    Leader(started, order, control).run(wakeup)
+    Leader(started, order, control, anchored=anchored).run(wakeup)
 
 
 class Leader:
     """The life of one scope: the program runs, it has ended and others linger, all is being ended, nothing is left."""
 
-    def __init__(self, started: Started, order: Order, control: socket.socket) -> None:
+    def __init__(self, started: Started, order: Order, control: socket.socket, *, anchored: bool) -> None:
         self._started = started
+        self._anchored = anchored
         self._linger = order["linger"]
-        self._watch = order["watch"]
+        self._usage = Usage(order)
         self._control = control
         self._commands = b""
         self._ended: dict[str, Any] | None = None
@@ -44,8 +49,8 @@ class Leader:
         self._told = False
         self._tell_at: float | None = None
         self._kill_at: float | None = None
-        self._count_at = time.monotonic() + RECOUNT if self._watch else None
-        self._crowded = False
+        self._count_at: float | None = time.monotonic() + self._usage.pause
+        self._excess = ""
         self._empty = False
 
     def run(self, wakeup: int) -> None:
@@ -83,7 +88,7 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            message |= self._ended | {"left": [] if self._empty else _left(), "crowded": self._crowded}
+            message |= self._ended | {"left": [] if self._empty else _left(), "excess": self._excess}
         if message:
             tell(self._control, **message)
 
@@ -104,9 +109,25 @@ class Leader:
 
     def _end(self, grace: float) -> None:
         if grace:
-            family.signal_all(os.getpid(), signal.SIGTERM)
-            family.signal_all(os.getpid(), signal.SIGCONT)
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                self._signal_everybody(number)
         self._kill_at = time.monotonic() + grace
+
+    def _signal_everybody(self, number: int) -> None:
+        if not self._anchored:
+            family.signal_all(os.getpid(), number)
+            return
+        try:
+            os.kill(EVERYBODY, number)
+        except ProcessLookupError:
+            return
+
+    def _kill_everybody(self) -> None:
+        """Within a namespace one call reaches all, and nobody can be born meanwhile."""
+        if self._anchored:
+            self._signal_everybody(signal.SIGKILL)
+        else:
+            family.kill_all(os.getpid())
 
     def _act_on_time(self) -> None:
         now = time.monotonic()
@@ -115,19 +136,19 @@ class Leader:
         if self._count_at is not None and now >= self._count_at:
             self._count()
         if self._kill_at is not None and now >= self._kill_at and not self._empty:
-            family.kill_all(os.getpid())
+            self._kill_everybody()
             self._kill_at = time.monotonic() + RESWEEP
 
     def _count(self) -> None:
-        self._crowded = len(family.descendants(os.getpid())) > self._watch
-        self._count_at = None if self._crowded else time.monotonic() + RECOUNT
-        if self._crowded:
+        self._excess = self._usage.excess(family.descendants(family.ourselves()))
+        self._count_at = None if self._excess else time.monotonic() + self._usage.pause
+        if self._excess:
             self._end(0)
 
 
 def _left() -> list[dict[str, Any]]:
     """What still runs, for people to read. Whoever only waits for others, such as bubblewrap, is not listed."""
-    named = [(pid, family.command_line(pid)) for pid in family.descendants(os.getpid())]
+    named = [(pid, family.command_line(pid)) for pid in family.descendants(family.ourselves())]
     return [{"pid": pid, "command": line} for pid, line in named if line and not _only_waits(line)]
 
 

@@ -1,4 +1,4 @@
-"""How many processes commands may be, so that a fork bomb stays a small fire."""
+"""How much of the machine commands may take, so that a fork bomb stays a small fire."""
 
 # pathlib would take as long to import as all the rest of the keeper.
 # ruff: noqa: PTH123, PTH208
@@ -6,21 +6,28 @@
 import os
 import resource
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+FIRST_TO_GO = "500"
+"""Should the machine run out of memory, commands end before whoever gave them."""
 
 
-def limit_processes(processes: int, group: str) -> None:
+def limit(processes: int, groups: Iterable[str]) -> None:
     """Put the calling process and all it will start under a limit.
 
-    Ordinary users are bound by `RLIMIT_NPROC`. Root is not, and goes into a control group; without one it has no
+    Ordinary users are bound by `RLIMIT_NPROC`. Root is not, and goes into control groups; without one it has no
     limit. Done once, before the first command: to change groups takes milliseconds.
     """
     limit = _tasks_of_user() + processes
     _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     if hard == resource.RLIM_INFINITY or limit < hard:
         resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
-    if group:
+    for group in groups:
         with open(f"{group}/cgroup.procs", "w") as file:
             file.write("0")
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(FIRST_TO_GO)
 
 
 def _tasks_of_user() -> int:

@@ -6,15 +6,14 @@ from typing import TypedDict
 class Mount(TypedDict):
     """One change to what a confined program sees of its files.
 
-    `bind` makes the target a mount of its own, which can be written and not be moved; `read-only` and `hide` say
-    what they do; `replace` puts the source in the target's place, except for what is to be kept of it. Whatever is
-    not bound or put in place is read-only.
+    `bind` puts the source into the target's place, which can then be written and not be moved; `read-only` does so
+    for reading; `empty` covers the target with an empty folder, which `seal` makes read-only. Whatever is not bound is
+    read-only.
     """
 
     kind: str
     target: str
     source: str
-    keep: list[str]
 
 
 class Confinement(TypedDict):
@@ -22,6 +21,8 @@ class Confinement(TypedDict):
 
     mounts: list[Mount]
     """Made in a mount namespace of its own; none is entered for an empty list."""
+    own_processes: bool
+    """Whether it sees no processes but its own, having been started in a namespace for them."""
     readable: list[str]
     writable: list[str]
     network: bool
@@ -38,8 +39,16 @@ class Order(TypedDict):
     """Seconds to wait, once the program has ended, for the rest of its scope to end too."""
     watch: int
     """How many processes the scope may be before its leader ends it; 0 where the system sees to that."""
+    memory: int
+    """How many bytes of memory it may take before its leader ends it; 0 where the system sees to that."""
+    scoped: bool
+    """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
+    disk: list[str]
+    """Folders on whose disks it must leave some room."""
     confinement: Confinement | None
 
 
 STATUS = "{status}"
 """A word of `argv` that stands for a descriptor on which bubblewrap tells whether it came as far as the program."""
+FILTER = "{filter}"
+"""The same for a descriptor from which bubblewrap reads the system calls it is to refuse."""

@@ -1,33 +1,44 @@
-"""No network: a filter on system calls under which only local sockets can be made."""
+"""Filters on system calls: no network but local sockets, and for root no files that make others root."""
 
 import ctypes
 import errno
 import os
+from collections.abc import Iterator
 
 from .system import PR_SET_SECCOMP, prctl
 
 FILTER_MODE = 2
-LOAD, EQUAL, AT_LEAST, ANSWER = 0x20, 0x15, 0x35, 0x06
+LOAD, EQUAL, AT_LEAST, ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EACCES
-NUMBER_AT, MACHINE_AT, FAMILY_AT = 0, 4, 16
+NUMBER_AT, MACHINE_AT, FIRST_ARGUMENT_AT, ARGUMENT_SIZE = 0, 4, 16, 8
 UNIX, NETLINK = 1, 16
+SET_USER_ID = 0o4000
 FOREIGN_NUMBERS = 0x40000000
 """From here on numbers belong to the x32 form of system calls, which has a socket of its own."""
-IO_URING = 425
-"""Its queues make sockets without a system call for each."""
+IO_URING, OPENAT2 = 425, 437
+"""Queues that make sockets and files without a system call for each, and a call whose mode no filter can see."""
 MACHINES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """The name of each machine in a filter, and the number of `socket` on it."""
+MODES = {
+    "x86_64": {2: 2, 85: 1, 90: 1, 91: 1, 133: 1, 257: 3, 259: 2, 268: 2, 452: 2},
+    "aarch64": {33: 2, 52: 1, 53: 2, 56: 3, 452: 2},
+}
+"""The calls that give a file its mode, and which of their arguments it is."""
 
 
-def refuse_network() -> None:
-    """Refuse sockets of all kinds but those within the machine, to this process and all it starts."""
-    machine = os.uname().machine
-    known = MACHINES.get(machine)
-    if known is None:
-        raise OSError(0, f"the network cannot be switched off on {machine}")
-    filters = _filters(*known)
-    program = _Program(len(filters), (_Filter * len(filters))(*filters))
+def refuse(*, network: bool, root: bool) -> None:
+    """Put a filter on this process and all it starts: for those without network, and for root."""
+    rules = _filters(network=network, root=root)
+    program = _Program(len(rules), (_Filter * len(rules))(*rules))
     prctl(PR_SET_SECCOMP, FILTER_MODE, ctypes.byref(program))
+
+
+def filter_for_root() -> bytes:
+    """Only the part for root, in the form that bubblewrap reads; empty for a machine that is not known."""
+    if os.uname().machine not in MACHINES:
+        return b""
+    rules = _filters(network=True, root=True)
+    return bytes((_Filter * len(rules))(*rules))
 
 
 class _Filter(ctypes.Structure):
@@ -38,18 +49,44 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filters", ctypes.POINTER(_Filter)))
 
 
-def _filters(machine: int, socket: int) -> list[_Filter]:
-    """Jumps count the instructions they skip; the last two are the answers."""
-    return [
-        _Filter(LOAD, 0, 0, MACHINE_AT),
-        _Filter(EQUAL, 0, 8, machine),
-        _Filter(LOAD, 0, 0, NUMBER_AT),
-        _Filter(AT_LEAST, 6, 0, FOREIGN_NUMBERS),
-        _Filter(EQUAL, 5, 0, IO_URING),
-        _Filter(EQUAL, 0, 3, socket),
-        _Filter(LOAD, 0, 0, FAMILY_AT),
-        _Filter(EQUAL, 1, 0, UNIX),
-        _Filter(EQUAL, 0, 1, NETLINK),
-        _Filter(ANSWER, 0, 0, ALLOW),
-        _Filter(ANSWER, 0, 0, REFUSE),
+def _filters(*, network: bool, root: bool) -> list[_Filter]:
+    """Each step falls through to the next, or refuses. The last two instructions are the answers."""
+    machine = os.uname().machine
+    if machine not in MACHINES:
+        raise OSError(0, f"system calls cannot be filtered on {machine}")
+    steps = list(_steps(machine, network=network, root=root))
+    refusal = len(steps) + 1
+    made = [
+        _Filter(code, refusal - at - 1 if yes < 0 else yes, refusal - at - 1 if no < 0 else no, value)
+        for at, (code, yes, no, value) in enumerate(steps)
     ]
+    return [*made, _Filter(ANSWER, 0, 0, ALLOW), _Filter(ANSWER, 0, 0, REFUSE)]
+
+
+_Step = tuple[int, int, int, int]
+"""An instruction, how many to skip if it holds and if not, and its value; -1 is a jump to the refusal."""
+
+
+def _steps(machine: str, *, network: bool, root: bool) -> Iterator[_Step]:
+    name, socket = MACHINES[machine]
+    yield LOAD, 0, 0, MACHINE_AT
+    yield EQUAL, 0, -1, name
+    yield LOAD, 0, 0, NUMBER_AT
+    yield AT_LEAST, -1, 0, FOREIGN_NUMBERS
+    yield EQUAL, -1, 0, IO_URING
+    if root:
+        yield EQUAL, -1, 0, OPENAT2
+        for number, argument in MODES[machine].items():
+            yield EQUAL, 0, 3, number
+            yield LOAD, 0, 0, _at(argument)
+            yield ANY_BIT, -1, 0, SET_USER_ID
+            yield LOAD, 0, 0, NUMBER_AT
+    if not network:
+        yield EQUAL, 0, 3, socket
+        yield LOAD, 0, 0, _at(0)
+        yield EQUAL, 1, 0, UNIX
+        yield EQUAL, 0, -1, NETLINK
+
+
+def _at(argument: int) -> int:
+    return FIRST_ARGUMENT_AT + argument * ARGUMENT_SIZE

@@ -8,11 +8,15 @@ import select
 import signal
 import socket
 import struct
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn, cast
 
 from . import family, limits, system
-from .launch import when_there_is_room
-from .leader import lead
+from .confine import NEW_PROCESSES, enter
+from .launch import NO_ROOM, could_not
+from .leader import lead, tell
 from .order import Order
 
 HEADER = struct.Struct("!I")
@@ -22,10 +26,11 @@ DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
 
 
-def serve(descriptor: int, processes: int, group: str) -> None:
+def serve(descriptor: int, processes: int, anchored: bool, *groups: str) -> None:
     """Carry out orders until the other end is gone, then wait until everything below is.
 
-    All that runs may be so many processes together, counted by a control group if one is named.
+    All that runs may be so many processes together, counted by a control group if there is one. If it is to be
+    anchored, each leader is the first process of a namespace: whatever becomes of it becomes of all below.
     """
     os.setsid()
     # What our master was started with may be open still, and would be so in every program.
@@ -35,10 +40,43 @@ def serve(descriptor: int, processes: int, group: str) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     system.call_myself("toolwright-keep")
     system.become_subreaper()
-    limits.limit_processes(processes, group)
+    limits.limit(processes, groups)
     gc.disable()
     gc.freeze()
-    _keep_a_leader_ready(requests)
+    _keep_a_leader_ready(requests, Anchorage() if anchored else None)
+
+
+class Anchorage:
+    """Makes each leader the first process of a namespace for processes, for as long as the machine lets us."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._ours = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if os.geteuid() != 0:
+                enter(0)
+        except OSError as problem:
+            self.problem = could_not("make a namespace", problem)
+
+    def fork(self) -> int:
+        """The namespace is for the next child alone, and not for whatever else we may start."""
+        try:
+            if not self.problem:
+                system.unshare(NEW_PROCESSES)
+        except OSError as problem:
+            self.problem = could_not("make a namespace for processes", problem)
+        try:
+            pid = os.fork()
+        except BlockingIOError:
+            self._leave()
+            raise
+        if pid:
+            self._leave()
+        return pid
+
+    def _leave(self) -> None:
+        if not self.problem:
+            system.join_namespace(self._ours, NEW_PROCESSES)
 
 
 def local_socket(descriptor: int) -> socket.socket:
@@ -46,13 +84,16 @@ def local_socket(descriptor: int) -> socket.socket:
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
 
 
-def _keep_a_leader_ready(requests: socket.socket) -> None:
+def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -> None:
     """A fork takes longer than everything else about an order, so the next leader is made while one is at work."""
     wakeup = wake_on_child()
     taken, taking = os.pipe()
     leaders = set[int]()
     while True:
-        spare = _fork_leader(requests, taking)
+        spare = _fork_in_the_end(anchorage.fork if anchorage else os.fork, leaders)
+        if not spare:
+            os.close(taken)
+            _lead_and_exit(requests, taking, anchorage)
         leaders.add(spare)
         while spare in leaders:
             ready, _, _ = select.select([taken, wakeup], [], [])
@@ -60,10 +101,20 @@ def _keep_a_leader_ready(requests: socket.socket) -> None:
                 os.read(taken, 1)
                 break
             os.read(wakeup, 4096)
-            if _reap(leaders, os.WNOHANG):
+            if _reap(leaders, os.WNOHANG | os.WUNTRACED):
                 # Every leader has seen that our master is gone and is ending its scope.
-                _reap(leaders, 0)
+                _reap(leaders, os.WUNTRACED)
                 return
+
+
+def _fork_in_the_end(fork: Callable[[], int], leaders: set[int]) -> int:
+    """Fork, however long there is no room for another process: whoever takes it all will have to end."""
+    while True:
+        try:
+            return fork()
+        except BlockingIOError:
+            _reap(leaders, os.WNOHANG | os.WUNTRACED)
+            time.sleep(NO_ROOM)
 
 
 def wake_on_child() -> int:
@@ -79,34 +130,42 @@ def _do_nothing(*_: object) -> None:
     """A signal that nobody handles does not wake."""
 
 
-def _fork_leader(requests: socket.socket, taking: int) -> int:
-    leader = when_there_is_room(os.fork)
-    if not leader:
-        _lead_and_exit(requests, taking)
-    return leader
-
-
-def _lead_and_exit(requests: socket.socket, taking: int) -> NoReturn:
+def _lead_and_exit(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> NoReturn:
     """A leader must never fall back into the keeper's loop, whatever happens to it."""
     status = 1
     try:
-        status = _lead(requests, taking)
+        status = _lead(requests, taking, anchorage)
     finally:
         os._exit(status)
 
 
-def _lead(requests: socket.socket, taking: int) -> int:
+def _lead(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> int:
     wakeup = wake_on_child()
     system.become_subreaper()
     system.call_myself("toolwright-lead")
+    if anchorage is not None and not _goes_with_keeper(taking):
+        return DONE
     received = _receive(requests)
     if received is None:
         return MASTER_IS_GONE
     requests.close()
-    os.write(taking, b".")
+    # A keeper that is gone needs no word of it.
+    with suppress(BrokenPipeError):
+        os.write(taking, b".")
     order, (*standard, control) = received
-    lead(order, standard, local_socket(control), wakeup)
+    if anchorage is not None and anchorage.problem:
+        tell(local_socket(control), failed=anchorage.problem)
+        return DONE
+    lead(order, standard, local_socket(control), wakeup, anchored=anchorage is not None)
     return DONE
+
+
+def _goes_with_keeper(taking: int) -> bool:
+    """Have the kernel end us with the keeper, unless that is gone already: then nobody hears us take an order."""
+    system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL)
+    poll = select.poll()
+    poll.register(taking, select.POLLERR)
+    return not poll.poll(0)
 
 
 def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:
@@ -141,7 +200,10 @@ def _reap(leaders: set[int], options: int) -> bool:
             return gone
         if not pid:
             return gone
-        if pid in leaders:
+        if os.WIFSTOPPED(status):
+            # A leader that is stopped ends nothing; what falls to us when it is killed, we end.
+            os.kill(pid, signal.SIGKILL)
+        elif pid in leaders:
             leaders.discard(pid)
             gone = gone or os.waitstatus_to_exitcode(status) == MASTER_IS_GONE
             if os.waitstatus_to_exitcode(status) not in (DONE, MASTER_IS_GONE):

@@ -6,6 +6,7 @@ import sys
 from functools import cache
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_NAME = 15
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
@@ -27,9 +28,13 @@ def unshare(flags: int) -> None:
     _checked(_libc().unshare(flags), "unshare")
 
 
-def mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
-    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
-    _checked(_libc().mount(*texts, ctypes.c_ulong(flags), None), f"mount on {target}")
+def join_namespace(descriptor: int, kind: int) -> None:
+    _checked(_libc().setns(descriptor, kind), "setns")
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
+    _checked(_libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), f"mount on {target}")
 
 
 MOUNT_SETATTR, HERE, RECURSIVELY, READ_ONLY = 442, -100, 0x8000, 1
@@ -42,6 +47,11 @@ class _MountAttributes(ctypes.Structure):
 def make_read_only(target: str) -> None:
     """A mount and every mount below it, at once."""
     _set_attributes(target, RECURSIVELY, _MountAttributes(READ_ONLY, 0, 0, 0))
+
+
+def make_read_only_alone(target: str) -> None:
+    """One mount, and none below it."""
+    _set_attributes(target, 0, _MountAttributes(READ_ONLY, 0, 0, 0))
 
 
 def make_writable(target: str) -> None:
@@ -66,6 +76,12 @@ def become_subreaper() -> None:
     """Take in the orphans among our descendants. Only Linux can; elsewhere they are found as long as they stay."""
     if sys.platform == "linux":
         prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def keep_memory_to_ourselves() -> None:
+    """Let no other program of this user read our memory or our environment."""
+    if sys.platform == "linux":
+        prctl(PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent(parent: int, signal: int) -> None:

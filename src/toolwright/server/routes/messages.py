@@ -23,10 +23,10 @@ async def messages(ask: Ask) -> Any:
     session = workspace.sessions_open.get(info.id)
     if session is not None and not session.resumes:
         held = session.conversation.messages
-        found = held if limit and limit <= len(held) else session.conversation.all_messages()
+        found = held if limit and limit <= len(held) else await session.conversation.all_messages()
         found = found[-limit:] if limit else found
     else:
-        found = workspace.sessions.messages(info.id, limit)
+        found = await workspace.sessions.messages(info.id, limit)
     return [message_json(message) for message in sorted(found, key=lambda one: one.info.id)]
 
 
@@ -36,7 +36,7 @@ async def message(ask: Ask) -> Any:
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
     session = workspace.sessions_open.get(info.id)
     kept = session.conversation.message(ask.ids["messageID"]) if session is not None and not session.resumes else None
-    stored = workspace.sessions.messages(info.id) if kept is None else []
+    stored: list[Message] = await workspace.sessions.messages(info.id) if kept is None else []
     return message_json(kept or _found(ask, stored))
 
 

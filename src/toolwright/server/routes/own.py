@@ -24,7 +24,7 @@ _TEXT = {"type": "string"}
 async def changes(ask: Ask) -> Any:
     """Everything a session changed, oldest first."""
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
-    entries = Undo(workspace.files, session.conversation).changes()
+    entries = (await Undo.of(workspace.files, session.conversation)).changes()
     return [{"call": one.call_id, "file": one.path, "time": int(one.time * 1000)} for one in entries]
 
 
@@ -41,7 +41,7 @@ async def revert(ask: Ask) -> Any:
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     session.turns.require_rest()
-    undo = Undo(workspace.files, session.conversation)
+    undo = await Undo.of(workspace.files, session.conversation)
     selection = Selection(turn=body.get("turn", ""), call=body.get("call", ""), file=body.get("file", ""))
     plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
     files = [{"file": plan.path, "kind": plan.kind, "calls": list(plan.calls)} for plan in plans]
@@ -102,8 +102,8 @@ async def usage(ask: Ask) -> Any:
     """What the sessions of the project took, the last used first."""
     workspace = await ask.workspace()
     rows = []
-    for info in workspace.sessions.listed(ask.count("limit", 50, 500) or 50, roots=True):
-        replies = [one.info for one in workspace.sessions.messages(info.id) if isinstance(one.info, Assistant)]
+    for info in await workspace.sessions.listed(ask.count("limit", 50, 500) or 50, roots=True):
+        replies = [one.info for one in await workspace.sessions.messages(info.id) if isinstance(one.info, Assistant)]
         rows.append(
             {
                 "sessionID": info.id,

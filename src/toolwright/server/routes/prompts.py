@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from toolwright.agents import Agent
 from toolwright.clock import now
+from toolwright.commands import fill_in, words_of
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.ids import follow_id, is_id, new_id
@@ -15,7 +16,6 @@ from toolwright.inbox import Inbox, Reply, always_say
 from toolwright.messages import Assistant, Message, Moment, Paths, TextPart
 from toolwright.permission.gate import Gate
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.commands import find_command
 from toolwright.server.refusal import Refusal, bad_request, unusable
 from toolwright.server.shapes import message_json
 from toolwright.server.waiting import Waiting
@@ -95,7 +95,7 @@ async def prompt(ask: Ask) -> Any:
     """Answer a prompt; the connection stays open until the turn has ended."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    return await _waited(ask, session, _prompt(workspace, session, body), quiet=body.get("noReply", False))
+    return await _waited(ask, session, await _prompt(workspace, session, body), quiet=body.get("noReply", False))
 
 
 @routes.post("/session/{sessionID}/prompt_async", "session.prompt_async", _BODY)
@@ -103,7 +103,7 @@ async def prompt_async(ask: Ask) -> Any:
     """Take a prompt and return as soon as it is stored."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    await _begun(ask, session, _prompt(workspace, session, body), quiet=body.get("noReply", False))
+    await _begun(ask, session, await _prompt(workspace, session, body), quiet=body.get("noReply", False))
     return Response(status_code=204)
 
 
@@ -112,8 +112,9 @@ async def command(ask: Ask) -> Any:
     """Carry out a prompt that has a name."""
     body = await ask.body()
     workspace, session = await _session(ask)
-    found = find_command(workspace, body["command"])
-    parts = [{"type": "text", "text": found.filled(body["arguments"])}, *body.get("parts", ())]
+    found = workspace.commands[body["command"]]
+    text = await fill_in(found, words_of(body["arguments"]), session)
+    parts = [{"type": "text", "text": text}, *body.get("parts", ())]
     wanted = {
         "parts": parts,
         "agent": found.agent or body.get("agent", ""),
@@ -121,7 +122,7 @@ async def command(ask: Ask) -> Any:
         "messageID": body.get("messageID", ""),
         "variant": body.get("variant", ""),
     }
-    made = _prompt(workspace, session, wanted)
+    made = await _prompt(workspace, session, wanted)
     answer = await _waited(ask, session, replace(made, mentions=True))
     told = {"name": found.name, "sessionID": session.id, "arguments": body["arguments"], "messageID": made.message_id}
     ask.serving.tell(str(workspace.directory), "command.executed", told)
@@ -133,8 +134,8 @@ async def init(ask: Ask) -> Any:
     """Write or improve AGENTS.md."""
     await ask.body()
     workspace, session = await _session(ask)
-    text = find_command(workspace, "init").filled("")
-    task = await _begun(ask, session, _prompt(workspace, session, {"parts": [{"type": "text", "text": text}]}))
+    text = await fill_in(workspace.commands["init"], (), session)
+    task = await _begun(ask, session, await _prompt(workspace, session, {"parts": [{"type": "text", "text": text}]}))
     return Waiting(task, lambda _: True)
 
 
@@ -156,7 +157,7 @@ async def shell(ask: Ask) -> Any:
     body = await ask.body()
     workspace, session = await _session(ask)
     session.turns.require_rest()
-    made = _prompt(workspace, session, {**body, "parts": [{"type": "text", "text": _USER_RAN}]})
+    made = await _prompt(workspace, session, {**body, "parts": [{"type": "text", "text": _USER_RAN}]})
 
     async def run() -> Message:
         return await _run_command(workspace, session, body["command"])
@@ -172,7 +173,7 @@ async def _session(ask: Ask) -> tuple[Workspace, Session]:
 # What the body says, as a prompt.
 
 
-def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
+async def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
     """The prompt of a body. Everything that can be refused is refused here."""
     texts, files, agents = [], [], []
     for part in body["parts"]:
@@ -208,7 +209,7 @@ def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
         tools=tools,
         only_tools=only,
         mentions=bool(agents),
-        message_id=_message_id(workspace, session, body.get("messageID") or ""),
+        message_id=await _message_id(workspace, session, body.get("messageID") or ""),
     )
 
 
@@ -233,13 +234,13 @@ def _require_model(workspace: Workspace, name: str) -> None:
         raise unusable(str(error)) from error
 
 
-def _message_id(workspace: Workspace, session: Session, given: str) -> str:
+async def _message_id(workspace: Workspace, session: Session, given: str) -> str:
     """The client's own id if it sorts behind all others of the session; else one of ours, told by the event."""
     if not given:
         return new_id("msg")
     if not is_id(given, "msg"):
         raise bad_request(f"{given[:80]!r} is no id of a message: msg_ and up to 64 letters or digits.")
-    if workspace.store.has_message(given):
+    if await workspace.store.knows(given):
         raise Refusal(409, "Conflict", f"There is a message {given} already. Give the next one an id of its own.")
     last = max((message.info.id for message in session.conversation.messages), default="")
     return given if given > last and follow_id(given) else new_id("msg")

@@ -41,7 +41,7 @@ async def sessions(ask: Ask) -> Any:
     limit = ask.count("limit", 1000, MOST) or 1000
     wanted = ask.text("search").lower()
     found = []
-    for info in workspace.sessions.listed(MOST, roots=ask.flag("roots")):
+    for info in await workspace.sessions.listed(MOST, roots=ask.flag("roots")):
         if (info.time.updated or 0) < since:
             break
         if wanted in info.title.lower():
@@ -138,14 +138,14 @@ async def delete(ask: Ask) -> Any:
 async def children(ask: Ask) -> Any:
     """The sessions of subagents."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    return [session_json(child) for child in workspace.sessions.children(info.id)]
+    return [session_json(child) for child in await workspace.sessions.children(info.id)]
 
 
 @routes.get("/session/{sessionID}/todo", "session.todo")
 async def todo(ask: Ask) -> Any:
     """The todo list of a session."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    return [to_json(entry) for entry in workspace.todos.of(info.id)]
+    return [to_json(entry) for entry in await workspace.todos.of(info.id)]
 
 
 @routes.get("/session/{sessionID}/diff", "session.diff")
@@ -155,10 +155,10 @@ async def diff(ask: Ask) -> Any:
     workspace, info = await directory.of_session(ask.ids["sessionID"], ask.named_folder)
     if ask.text("messageID"):
         _, session = await _opened(ask)
-        found = await asyncio.to_thread(turn_changes, workspace, session, ask.text("messageID"))
+        found = await turn_changes(workspace, session, ask.text("messageID"))
     else:
         changes = Changes(workspace.files.journal)
-        for name in (info.id, *(child.id for child in workspace.sessions.children(info.id))):
+        for name in (info.id, *[child.id for child in await workspace.sessions.children(info.id)]):
             changes.follow(name)
         summed = await asyncio.to_thread(changes.sum_up)
         found = [change for change in summed if change.before != change.after]
@@ -186,7 +186,7 @@ async def undo(ask: Ask) -> Any:
     workspace, session = await _opened(ask)
     session.turns.require_rest()
     if session.conversation.message(body["messageID"]) is None:
-        known = {message.info.id for message in session.conversation.all_messages()}
+        known = {message.info.id for message in await session.conversation.all_messages()}
         if body["messageID"] not in known:
             raise not_found(f"There is no message {body['messageID'][:80]!r} in this session.")
     await revert(workspace, session, body["messageID"], body.get("partID", ""))
@@ -208,9 +208,9 @@ async def fork(ask: Ask) -> Any:
     body = await ask.body()
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
     before = body.get("messageID", "")
-    if before and not workspace.store.has_message(before):
+    if before and not await workspace.store.knows(before):
         raise not_found(f"There is no message {before[:80]!r} in this session.")
-    return session_json(workspace.sessions.fork(info.id, before))
+    return session_json(await workspace.sessions.fork(info.id, before))
 
 
 async def _opened(ask: Ask) -> tuple[Workspace, Session]:

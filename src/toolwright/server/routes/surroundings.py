@@ -8,9 +8,8 @@ from typing import Any
 
 from toolwright.auth import AuthFile
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.commands import commands_of
 from toolwright.server.refusal import bad_request, forbidden, not_found
-from toolwright.server.shapes import agent_json, providers_json, without_secrets
+from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
 from toolwright.version import VERSION
 from toolwright.workspace import Workspace
 
@@ -155,7 +154,7 @@ async def agents(ask: Ask) -> Any:
 @routes.get("/command", "command.list")
 async def commands(ask: Ask) -> Any:
     """The prompts that have a name."""
-    return [command.to_json() for command in commands_of(await ask.workspace()).values()]
+    return [command_json(command) for command in (await ask.workspace()).commands.all()]
 
 
 @routes.get("/skill", "app.skills")
@@ -258,6 +257,17 @@ async def tools(ask: Ask) -> Any:
     agent = workspace.agents.standing(workspace.agents.default())
     found = await workspace.registry.tools(ask.text("provider"), ask.text("model"), agent)
     return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
+
+
+@routes.get("/mcp", "mcp.status")
+async def servers(ask: Ask) -> Any:
+    """How the MCP servers are."""
+    workspace = await ask.workspace()
+    if not workspace.settings.mcp:
+        return {}
+    return {
+        one.name: {"status": one.status} | ({"error": one.error} if one.error else {}) for one in workspace.mcp.states()
+    }
 
 
 @routes.post("/log", "app.log", {"type": "object", "required": ["service", "level", "message"]})

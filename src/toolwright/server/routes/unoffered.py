@@ -11,7 +11,6 @@ from toolwright.workspace import Workspace
 routes = Routes()
 
 _EMPTY: Mapping[str, Any] = {
-    "/mcp": {},
     "/lsp": [],
     "/formatter": [],
     "/find/symbol": [],
@@ -25,7 +24,6 @@ _EMPTY: Mapping[str, Any] = {
 }
 _EMPTY_LISTS = ("agent", "model", "provider", "command", "skill", "integration", "reference")
 _NAMES = {
-    "/mcp": "mcp.status",
     "/lsp": "lsp.status",
     "/formatter": "formatter.status",
     "/find/symbol": "find.symbols",

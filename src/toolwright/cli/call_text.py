@@ -1,0 +1,129 @@
+"""A call as the person who decides about it is shown it: the whole of it, and what it was understood to do.
+
+What a model wrote stands behind a bar, so that none of its lines can look like one of ours.
+"""
+
+import os
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolwright.config.places import find_root
+from toolwright.display import visible
+from toolwright.inbox import Question
+
+if TYPE_CHECKING:
+    from toolwright.shell.analysis import Analysis
+
+LONGEST = 4_000
+"""Characters of one argument that are shown; a command and a difference are always shown whole."""
+NARROWEST = 40
+WIDEST = 120
+_BAR = "  │ "
+_IN_DIFF = ("content", "oldString", "newString", "edits", "patchText")
+"""Arguments that the difference shows better."""
+
+
+def shown_call(question: Question, directory: Path) -> str:
+    """Who wants to do what, with every argument, and what is asked for."""
+    lines = ["", *wrapped(_headline(question), "")]
+    command = question.arguments.get("command") if question.tool == "bash" else None
+    if isinstance(command, str):
+        lines += [*behind_bar(command), *_understood(command, question, directory)]
+    else:
+        lines += _arguments(question)
+    if diff := question.metadata.get("diff"):
+        lines += behind_bar(str(diff).rstrip("\n"))
+    asked = ", ".join(_one_line(pattern) for pattern in question.patterns)
+    lines += wrapped(f"asks for  {question.permission}: {asked}", "  ")
+    lines += [line for reason in question.metadata.get("reasons", ()) for line in wrapped(_one_line(reason), "  ! ")]
+    return "\n".join(lines)
+
+
+def wrapped(text: str, indent: str) -> list[str]:
+    """The text in lines that fit the terminal, broken between words; what follows the first is set in deeper."""
+    deeper = " " * (len(indent) + 2) if indent != _BAR else f"{_BAR}    "
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
+    made = textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=deeper,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )
+    return made or [indent.rstrip()]
+
+
+def behind_bar(text: str) -> list[str]:
+    return [line for part in visible(text).split("\n") for line in wrapped(part.expandtabs(4), _BAR)]
+
+
+def _headline(question: Question) -> str:
+    tool = _one_line(question.tool or question.permission)
+    agent = f" by the agent {_one_line(question.agent)}" if question.agent else ""
+    whom = f", a subagent of the session {question.callers[0]}" if question.callers else ""
+    return f"Call of {tool}{agent}{whom}"
+
+
+def _one_line(text: object) -> str:
+    return visible(str(text), lines=False)
+
+
+def _arguments(question: Question) -> Iterator[str]:
+    left_out = _IN_DIFF if question.metadata.get("diff") else ()
+    for name, value in question.arguments.items():
+        if name in left_out:
+            continue
+        text = value if isinstance(value, str) else _as_json(value)
+        more = f" … ({len(text) - LONGEST} more characters)" if len(text) > LONGEST else ""
+        yield from behind_bar(f"{name}: {text[:LONGEST]}{more}")
+
+
+def _as_json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _understood(command: str, question: Question, directory: Path) -> Iterator[str]:
+    """What the line runs, reads, writes and deletes, and where it leaves the project."""
+    from toolwright.shell.analysis import analyse
+
+    workdir = question.arguments.get("workdir")
+    cwd = os.path.normpath(directory / workdir) if isinstance(workdir, str) else str(directory)
+    if isinstance(workdir, str):
+        yield from wrapped(_one_line(f"in        {cwd}"), "  ")
+    analysis = analyse(command, cwd=cwd, home=str(Path.home()))
+    root = find_root(directory)
+    yield from _listed("runs", _runs(analysis))
+    touched: Mapping[str, Sequence[str]] = {
+        "reads": analysis.reads,
+        "writes": analysis.writes,
+        "deletes": analysis.deletes,
+        "goes to": analysis.enters,
+    }
+    for name, paths in touched.items():
+        yield from _listed(name, [_place(analysis.spellings.get(path, path), directory, root) for path in paths])
+    if analysis.verdict != "understood":
+        yield from wrapped("! not all of it could be understood", "  ")
+
+
+def _runs(analysis: "Analysis") -> list[str]:
+    return list(dict.fromkeys(command.shown for command in analysis.commands))
+
+
+def _place(path: str, directory: Path, root: Path) -> str:
+    there = Path(os.path.realpath(path))
+    if there.is_relative_to(root):
+        return os.path.relpath(path, directory) if there.is_relative_to(directory) else path
+    return f"{there}  (outside the project)"
+
+
+def _listed(name: str, entries: Sequence[str]) -> Iterator[str]:
+    for number, entry in enumerate(entries):
+        yield from wrapped(f"{name if number == 0 else '':<10}{_one_line(entry)}", "  ")

@@ -1,0 +1,43 @@
+"""tw command: the commands there are."""
+
+import argparse
+
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    commands = open_from(options).commands
+    found = commands.all()
+    if options.json:
+        print_json(
+            [
+                {
+                    "name": one.name,
+                    "description": one.description,
+                    "agent": one.agent or None,
+                    "model": one.model or None,
+                    "subtask": one.subtask,
+                    "hints": one.hints,
+                    "origin": one.origin,
+                }
+                for one in found
+            ]
+        )
+    else:
+        print_table([(one.name, one.description or one.template.strip().partition("\n")[0][:80]) for one in found])
+    for problem in commands.problems:
+        note(f"warning: a command is left out. {problem}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "command",
+        "Commands are prompts with a name: command/*.md beside the settings, or `command` in them.",
+        examples="  tw command list\n  tw run --command review main",
+    )
+    group = made.add_subparsers(dest="action", required=True, metavar="list")
+    listing = subcommand(group, "list", "the commands there are")
+    listing.add_argument("--json", action="store_true", help="machine-readable")
+    return made

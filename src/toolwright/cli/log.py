@@ -1,0 +1,54 @@
+"""The log on stderr, for whoever asks for it: TOOLWRIGHT_LOG=debug, or debug,json for one JSON object per line."""
+
+import json
+import logging
+import os
+import sys
+from datetime import UTC, datetime
+
+from toolwright.display import visible, visible_json
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+def start_log() -> None:
+    """What goes wrong is told in our own words; without the variable nothing is logged."""
+    words = [word.strip().upper() for word in os.environ.get("TOOLWRIGHT_LOG", "").split(",") if word.strip()]
+    log = logging.getLogger("toolwright")
+    log.handlers.clear()
+    if not words:
+        log.addHandler(logging.NullHandler())
+        return
+    wrong = [word for word in words if word not in (*LEVELS, "JSON")]
+    if wrong:
+        told = f"TOOLWRIGHT_LOG={wrong[0].lower()} means nothing; use debug, info, warning or error, and json if wanted"
+        print(visible(told), file=sys.stderr)
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLine() if "JSON" in words else TextLine())
+    log.addHandler(handler)
+    log.setLevel(next((word for word in words if word in LEVELS), "DEBUG"))
+
+
+class TextLine(logging.Formatter):
+    """`2026-01-31T12:00:00.123Z DEBUG call: …`, followed by the traceback if there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        module = record.name.removeprefix("toolwright.")
+        return visible(f"{_moment(record)} {record.levelname} {module}: {_message(self, record)}")
+
+
+class JsonLine(logging.Formatter):
+    """The same as an object: time, level, module, message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {"time": _moment(record), "level": record.levelname.lower(), "module": record.name}
+        return visible_json(json.dumps({**line, "message": _message(self, record)}, ensure_ascii=False))
+
+
+def _moment(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    trace = f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""
+    return f"{record.getMessage()}{trace}"

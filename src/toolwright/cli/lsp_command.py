@@ -1,0 +1,123 @@
+"""tw lsp: the language servers for this project, what they find in files, and how to get one."""
+
+import argparse
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.errors import ToolError
+from toolwright.lsp.diagnostics import errors, report
+from toolwright.lsp.languages import Languages
+from toolwright.lsp.servers import Found, Server
+from toolwright.workspace import Workspace
+
+MOST = 200
+"""Files that are checked when none is named."""
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    match options.action:
+        case "check":
+            return asyncio.run(_check(options))
+        case "install":
+            return _install(options)
+        case _:
+            return asyncio.run(_list(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "lsp",
+        "The language servers: which are known, which are here, and what they find.",
+        examples="  tw lsp\n  tw lsp --start\n  tw lsp check src/main.py\n  tw lsp install ty",
+    )
+    made.add_argument("--start", action="store_true", help="start those that are here, and tell their state and memory")
+    made.add_argument("--json", action="store_true", help="machine-readable")
+    actions = made.add_subparsers(dest="action", metavar="check|install")
+    checking = subcommand(actions, "check", "The errors an agent would see")
+    checking.add_argument("files", nargs="*", metavar="FILE", help=f"without any: the newest {MOST} of the project")
+    checking.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="machine-readable")
+    installing = subcommand(actions, "install", "Install a server from PyPI or npm into our own folder")
+    installing.add_argument("name")
+    return made
+
+
+async def _list(options: argparse.Namespace) -> int:
+    async with open_from(options) as workspace:
+        languages = workspace.languages
+        rows = [await _row(languages, server, start=options.start) for server in languages.finder.servers]
+        if options.json:
+            print_json(rows)
+            return 0
+        rows.sort(key=lambda row: row["state"] in ("not here", "not for this project"))
+        print_table([(row["id"], row["state"], " ".join(row["extensions"][:4]), row["told"]) for row in rows])
+        if workspace.settings.lsp is False:
+            note('off: set "lsp": true in your settings to have errors told after each change')
+    return 0
+
+
+async def _row(languages: Languages, server: Server, *, start: bool) -> dict[str, Any]:
+    finder = languages.finder
+    sample = finder.sample(server)
+    found = finder.locate(server, sample)
+    row: dict[str, Any] = {"id": server.id, "extensions": [*server.extensions, *server.names], "root": None}
+    if found is None:
+        there = finder.root(server, sample) is not None
+        how = f"tw lsp install {server.id}" if server.npm or server.pypi else f"needs {server.commands[0][0]} on PATH"
+        return {**row, "state": "not here" if there else "not for this project", "told": how if there else ""}
+    row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": f"{found.argv[0]}"}
+    return row | (await _started(languages, found) if start else {})
+
+
+async def _started(languages: Languages, found: Found) -> dict[str, Any]:
+    try:
+        client = await languages.pool.client(found)
+    except ToolError as error:
+        return {"state": "failed", "told": str(error)}
+    memory = client.running.memory()
+    told = f"{memory / 1024**2:.0f} MB" if memory else "memory unknown"
+    return {"state": "running", "memory": memory, "told": f"{told}, root {found.root}, {found.argv[0]}"}
+
+
+async def _check(options: argparse.Namespace) -> int:
+    failed = False
+    results = dict[str, Any]()
+    async with open_from(options) as workspace:
+        for path in await _files(workspace, options.files):
+            try:
+                found, problems = await workspace.languages.check(path)
+            except ToolError as error:
+                found, problems = [], [str(error)]
+            wrong = errors(found)
+            failed = failed or bool(wrong) or bool(problems)
+            name = workspace.languages.name(path)
+            results[name] = {"errors": [str(one) for one in wrong], "problems": problems}
+            if not options.json:
+                for text in ([report(name, wrong)] if wrong else []) + problems:
+                    print(text)
+    if options.json:
+        print_json(results)
+    elif not failed:
+        note(f"no errors in {len(results)} files")
+    return 1 if failed else 0
+
+
+async def _files(workspace: Workspace, given: list[str]) -> list[Path]:
+    tree, finder = workspace.files.tree, workspace.languages.finder
+    if given:
+        return [tree.place(str(Path(name).absolute())).path for name in given]
+    from toolwright.files.search import find_files
+
+    every = await find_files(tree.directory, "**/*")
+    return [path for name in every.paths if finder.for_file(path := tree.directory / name)][:MOST]
+
+
+def _install(options: argparse.Namespace) -> int:
+    from toolwright.lsp.install import install
+    from toolwright.programs import installed_servers
+
+    workspace = open_from(options)
+    print(install(options.name, installed_servers(workspace.folders.data), workspace.environment))
+    return 0

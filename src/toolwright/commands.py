@@ -1,0 +1,308 @@
+"""Commands: prompts with a name, from Markdown files, settings and elsewhere, filled in with what the user adds."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from toolwright.config.load import Config
+from toolwright.config.markdown import read_document
+from toolwright.config.reading import read_text
+from toolwright.errors import ConfigError, ToolError, UsageError
+from toolwright.events import Bus
+from toolwright.ids import new_id
+from toolwright.record import record
+from toolwright.session.prompt import Prompt
+from toolwright.session.record import CallRecord
+from toolwright.session.result import TurnEnd
+from toolwright.session.session import Session
+from toolwright.session.sessions import Sessions
+from toolwright.settings.record import CommandSettings
+from toolwright.tool import Call
+
+KINDS = ("command", "commands")
+MOST_FILES = 1000
+_SHELL = re.compile(r"!`([^`\n]+)`")
+_PLACE = re.compile(r"\$(?:(\d{1,3})|ARGUMENTS\b)")
+_WORDS = re.compile(r"""\[Image \d+\]|"[^"]*"|'[^']*'|[^\s"']+""")
+
+Write = Callable[[Sequence[str]], Awaitable[str]]
+"""Makes the text of a command that is no template, such as a prompt of an MCP server."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A prompt with a name."""
+
+    name: str
+    template: str = ""
+    description: str = ""
+    agent: str = ""
+    model: str = ""
+    subtask: bool | None = None
+    origin: str = ""
+    """The file it comes from, or whose it is."""
+    trusted: bool = True
+    """Whether the shell commands in it may run."""
+    write: Write | None = None
+    """Makes the text, in place of the template."""
+
+    @property
+    def hints(self) -> list[str]:
+        """The places in the template that take what the user adds, `$1` before `$ARGUMENTS`."""
+        found = {match[0] for match in _PLACE.finditer(self.template)}
+        return sorted(found, key=lambda one: (one == "$ARGUMENTS", len(one), one))
+
+
+@record(kw_only=True, eq=False)
+class Commands:
+    """The commands of a workspace, by name. A later source wins: built-in, settings, files."""
+
+    config: Config
+    foreign: Sequence[Path] = ()
+    """Folders of commands that other programs keep, which the user wants read."""
+    added: dict[str, Command] = field(default_factory=dict[str, Command])
+    """What extensions bring while the workspace is open; they take no name that is there."""
+    problems: list[str] = field(default_factory=list[str])
+
+    @cached_property
+    def _found(self) -> dict[str, Command]:
+        found = {one.name: one for one in _built_in()}
+        for name, said in self.config.settings.command.items():
+            found[name] = _from_settings(name, said, self._where(name))
+        for folder, project in self._folders():
+            for file in sorted(folder.rglob("*.md"))[:MOST_FILES] if folder.is_dir() else ():
+                try:
+                    if self._admits(file, project):
+                        one = _from_file(file, folder, trusted=self.config.trusted or not project)
+                        found[one.name] = one
+                except (ConfigError, OSError, ValueError) as error:
+                    self.problems.append(str(error))
+        return found
+
+    def all(self) -> list[Command]:
+        return [*self._found.values(), *(one for name, one in self.added.items() if name not in self._found)]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._found or name in self.added
+
+    def __getitem__(self, name: str) -> Command:
+        found = self._found.get(name) or self.added.get(name)
+        if found is None:
+            from difflib import get_close_matches
+
+            names = [one.name for one in self.all()]
+            near = get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise UsageError(f"There is no command {name!r}. {hint}There are: {', '.join(names)}.")
+        return found
+
+    def _folders(self) -> Iterator[tuple[Path, bool]]:
+        for folder in self.foreign:
+            yield folder, folder.is_relative_to(self.config.root)
+        for place in self.config.folders:
+            for kind in KINDS:
+                yield place.path / kind, place.level == "project"
+
+    def _admits(self, file: Path, project: bool) -> bool:
+        """An untrusted project cannot have a file read by us that is not its own."""
+        if self.config.trusted or not project:
+            return True
+        real = file.resolve()
+        return real.is_relative_to(self.config.root) and self.config.may_read(real)
+
+    def _where(self, name: str) -> str:
+        sources = [one for one in self.config.sources if name in (one.value.get("command") or {})]
+        return sources[-1].where(("command", name)) if sources else "settings"
+
+
+async def fill_in(command: Command, words: Sequence[str], session: Session) -> str:
+    """The prompt that a command comes to. What the user adds is text: it never becomes a command of the shell."""
+    if command.write is not None:
+        return await command.write(words)
+    template = command.template
+    places = [int(match[1]) for match in _PLACE.finditer(template) if match[1]]
+    values = _values(words, max(places, default=0))
+    pieces: list[str] = []
+    at = 0
+    for match in _SHELL.finditer(template):
+        pieces.append(_PLACE.sub(lambda one: values(one[0]), template[at : match.start()]))
+        pieces.append(await _shell_output(command, _quoted_into(match[1], values), session))
+        at = match.end()
+    pieces.append(_PLACE.sub(lambda one: values(one[0]), template[at:]))
+    text = "".join(pieces).strip()
+    if words and not _PLACE.search(template):
+        text = f"{text}\n\n{' '.join(words)}"
+    return text
+
+
+def words_of(text: str) -> list[str]:
+    """What follows the name of a command in a prompt, in words; quotes keep several together."""
+    return [_unquoted(match[0]) for match in _WORDS.finditer(text)]
+
+
+def called_by(text: str, commands: Commands) -> tuple[Command, list[str]] | None:
+    """The command a prompt begins with, as in `/review main`, and the words after it."""
+    if not text.startswith("/"):
+        return None
+    name, _, rest = text[1:].partition(" ")
+    name = name.strip()
+    if "\n" in name:
+        name, _, more = name.partition("\n")
+        rest = f"{more} {rest}"
+    return (commands[name], words_of(rest)) if name in commands else None
+
+
+def is_subtask(command: Command, session: Session) -> bool:
+    """Whether a command is carried out by a subagent, in a session below."""
+    if command.subtask is not None:
+        return command.subtask
+    return bool(command.agent) and session.home.agents[command.agent].mode == "subagent"
+
+
+async def answer_command(
+    proceed: Callable[[Prompt], Awaitable[TurnEnd]],
+    prompt: Prompt,
+    session_id: str,
+    commands: Commands,
+    sessions: Sessions,
+) -> TurnEnd:
+    """Answer a prompt that may begin with `/name`; any other goes on as it is."""
+    called = called_by(prompt.text, commands)
+    if called is None:
+        return await proceed(prompt)
+    command, words = called
+    return await carry_out(command, words, prompt, await sessions.open(session_id), sessions, proceed)
+
+
+async def carry_out(
+    command: Command,
+    words: Sequence[str],
+    prompt: Prompt,
+    session: Session,
+    sessions: Sessions,
+    proceed: Callable[[Prompt], Awaitable[TurnEnd]],
+) -> TurnEnd:
+    """Answer what a command comes to, here or by a subagent in a session below."""
+    filled = replace(
+        prompt,
+        text=await fill_in(command, words, session),
+        agent=command.agent or prompt.agent,
+        model=prompt.model or command.model,
+    )
+    if not is_subtask(command, session):
+        return await proceed(filled)
+    child = sessions.create(title=f"/{command.name}", parent=session)
+    last = session.conversation.last_user()
+    return await child.turns.answer(replace(filled, model=filled.model or (str(last.model) if last else "")))
+
+
+def _values(words: Sequence[str], highest: int) -> Callable[[str], str]:
+    """What stands for `$1`, `$2`, …: the highest takes the rest; and `$ARGUMENTS`, all of them."""
+
+    def value(place: str) -> str:
+        if place == "$ARGUMENTS":
+            return " ".join(words)
+        number = int(place[1:])
+        if number == 0:
+            return place
+        return " ".join(words[number - 1 :]) if number == highest else "".join(words[number - 1 : number])
+
+    return value
+
+
+def _quoted_into(command: str, values: Callable[[str], str]) -> str:
+    """A shell command with the user's words in it, each quoted for the place where it stands."""
+    pieces: list[str] = []
+    quote, at = "", 0
+    while at < len(command):
+        match = _PLACE.match(command, at)
+        if match is not None:
+            pieces.append(_quoted(values(match[0]), quote))
+            at = match.end()
+            continue
+        char = command[at]
+        if char == "\\" and quote != "'":
+            pieces.append(command[at : at + 2])
+            at += 2
+            continue
+        if char in "'\"":
+            quote = "" if quote == char else quote or char
+        pieces.append(char)
+        at += 1
+    return "".join(pieces)
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote == "'":
+        return value.replace("'", "'\\''")
+    if quote == '"':
+        return re.sub(r'([\\"$`])', r"\\\1", value)
+    import shlex
+
+    return shlex.quote(value)
+
+
+async def _shell_output(command: Command, text: str, session: Session) -> str:
+    if not command.trusted:
+        raise UsageError(
+            f"/{command.name} runs a command of a project that is not trusted: {text!r}. Look at it, then run tw trust."
+        )
+    agent = command.agent or session.agent
+    call = Call(id=new_id("call"), tool="bash", arguments={"command": text, "description": f"Part of /{command.name}"})
+    quiet = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=None, bus=Bus())
+    result = await session.run_call(call, session.outside(agent), journal=quiet)
+    if result.error is not None and result.error.kind in ("denied", "rejected", "aborted"):
+        raise ToolError(f"/{command.name} cannot be carried out: {result.output}", result.error.kind)
+    said = result.metadata.get("output")
+    return (said if isinstance(said, str) else result.output).strip()
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1] if len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] else word
+
+
+def _from_settings(name: str, said: CommandSettings, where: str) -> Command:
+    return Command(
+        name=name,
+        template=said.template,
+        description=said.description,
+        agent=said.agent,
+        model=said.model,
+        subtask=said.subtask,
+        origin=where,
+    )
+
+
+def _from_file(file: Path, folder: Path, *, trusted: bool) -> Command:
+    document = read_document(read_text(file), str(file))
+    head: Mapping[str, Any] = document.head
+
+    def text(key: str) -> str:
+        value = head.get(key, "")
+        return value if isinstance(value, str) else str(value)
+
+    subtask = head.get("subtask")
+    return Command(
+        name=file.relative_to(folder).with_suffix("").as_posix(),
+        template=document.body,
+        description=text("description"),
+        agent=text("agent"),
+        # A model costs the user's money; a project says which only once it is trusted.
+        model=text("model") if trusted else "",
+        subtask=subtask if isinstance(subtask, bool) else None,
+        origin=str(file),
+        trusted=trusted,
+    )
+
+
+def _built_in() -> Iterator[Command]:
+    folder = Path(__file__).with_name("command_texts")
+    for name, described, subtask in (
+        ("init", "write or improve AGENTS.md, which every agent reads first", None),
+        ("review", "review the changes that are not committed, a commit, a branch or a pull request", True),
+    ):
+        template = (folder / f"{name}.md").read_text("utf-8")
+        yield Command(name=name, template=template, description=described, subtask=subtask, origin="toolwright")

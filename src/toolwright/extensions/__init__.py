@@ -1,0 +1,123 @@
+"""What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolwright.config.load import Config
+from toolwright.config.places import between
+from toolwright.extension import Extension, ExtensionProblem, Hook
+from toolwright.extensions.home import Home
+from toolwright.folders import Folders
+
+if TYPE_CHECKING:
+    from toolwright.extensions.tool_files import ToolFiles
+
+TOOL_FOLDERS = ("tool", "tools")
+PLUGIN_FOLDERS = ("plugin", "plugins")
+
+
+def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool = False) -> list[Extension]:
+    """The extensions that the settings and the folders beside them ask for.
+
+    What a project brings counts only if it is trusted; `pure` leaves plugins out.
+    """
+    found = [
+        Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
+        Extension(name="commands", start=_with_commands),
+    ]
+    if config.settings.hooks or "hooks" in config.settings.foreign.claude or config.settings.experimental.hook:
+        found.append(Extension(name="hooks", start=_with_shell_hooks))
+    if not pure and not _is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
+        from toolwright.extensions.typed import typed_extensions
+
+        found += typed_extensions(config, active_folders(config))
+        found.append(Extension(name="plugins", start=_with_plugins))
+    return found
+
+
+def _has_plugins(config: Config) -> bool:
+    folders = active_folders(config)
+    return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
+
+
+def _with_plugins(workspace: Home) -> AbstractAsyncContextManager[None]:
+    from toolwright.extensions.plugin_hooks import with_plugins
+
+    return with_plugins(workspace)
+
+
+def _with_shell_hooks(workspace: Home) -> AbstractAsyncContextManager[None]:
+    from toolwright.extensions.shell_moments import with_shell_hooks
+
+    return with_shell_hooks(workspace)
+
+
+def _is_true(text: str | None) -> bool:
+    return (text or "").lower() in ("1", "true")
+
+
+def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
+    """The folders of one kind that Claude Code keeps, the user's before the project's, if the settings want them."""
+    if kind not in config.settings.foreign.claude:
+        return []
+    return [keeper / ".claude" / kind for keeper in (folders.home, *between(config.root, config.directory))]
+
+
+@asynccontextmanager
+async def _with_commands(workspace: Home) -> AsyncIterator[None]:
+    """A prompt that begins with `/name` is what that command comes to."""
+
+    async def hook(proceed: Any, prompt: Any, session_id: str) -> Any:
+        if not prompt.text.startswith("/"):
+            return await proceed(prompt)
+        from toolwright.commands import answer_command
+
+        return await answer_command(proceed, prompt, session_id, workspace.commands, workspace.sessions)
+
+    workspace.hooks.append(Hook(prompt=hook))
+    yield
+
+
+def active_folders(config: Config) -> list[Path]:
+    """The config folders whose code counts, weakest first."""
+    return [folder.path for folder in config.folders if config.trusted or folder.level != "project"]
+
+
+@asynccontextmanager
+async def _with_tool_files(folders: Sequence[Path], workspace: Home) -> AsyncIterator[None]:
+    files: ToolFiles | None = None
+
+    async def refresh() -> None:
+        nonlocal files
+        if files is None:
+            if not any((folder / kind).is_dir() for folder in folders for kind in TOOL_FOLDERS):
+                return
+            files = _tool_files(folders, workspace)
+        await files.refresh()
+
+    workspace.registry.refresh = refresh
+    yield
+    workspace.registry.refresh = None
+
+
+def _tool_files(folders: Sequence[Path], workspace: Home) -> "ToolFiles":
+    from toolwright.config.trust import is_trusted
+    from toolwright.extensions.memory import Memory
+    from toolwright.extensions.tool_files import Place, ToolFiles
+
+    project = {folder.path for folder in workspace.config.folders if folder.level == "project"}
+    files = ToolFiles(
+        # The project's own come before the user's, as its settings come after and win.
+        places=[Place(path=folder, is_project=folder in project) for folder in reversed(folders)],
+        registry=workspace.registry,
+        hosts=workspace.hosts,
+        memory=Memory(folder=workspace.folders.cache / "tools"),
+        still_trusted=lambda: workspace.trusted_for_once or is_trusted(workspace.directory, workspace.folders),
+    )
+    workspace.reports.append(
+        lambda: [ExtensionProblem(name=file, reason=reason) for file, reason in files.problems.items()]
+    )
+    return files

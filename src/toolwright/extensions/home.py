@@ -1,0 +1,49 @@
+"""What the extensions of the configuration need of the workspace they join."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from toolwright.call import Caller
+from toolwright.config.load import Config
+from toolwright.events import Bus
+from toolwright.extension import ExtensionProblem, Hook
+from toolwright.folders import Folders
+from toolwright.inbox import Inbox
+from toolwright.registry import Registry
+from toolwright.session.session import Session
+
+if TYPE_CHECKING:
+    from toolwright.commands import Commands
+    from toolwright.extensions.hosts import Hosts
+    from toolwright.extensions.plugins import Plugins
+    from toolwright.process.scope import Scopes
+    from toolwright.session.sessions import Sessions
+
+
+class Home(Protocol):
+    """A workspace, as seen from an extension."""
+
+    config: Config
+    folders: Folders
+    environment: Mapping[str, str]
+    directory: Path
+    registry: Registry
+    caller: Caller
+    bus: Bus
+    inbox: Inbox
+    hooks: list[Hook]
+    problems: list[ExtensionProblem]
+    reports: list[Callable[[], Iterable[ExtensionProblem]]]
+    plugins: "Plugins | None"
+    trusted_for_once: bool
+    sessions_open: dict[str, Session]
+
+    @property
+    def hosts(self) -> "Hosts": ...
+    @property
+    def scopes(self) -> "Scopes": ...
+    @property
+    def sessions(self) -> "Sessions": ...
+    @property
+    def commands(self) -> "Commands": ...

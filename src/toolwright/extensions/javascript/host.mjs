@@ -1,0 +1,284 @@
+// The program that runs JavaScript and TypeScript tools and plugins, on node or bun.
+// Requests come as JSON lines on descriptor 4, answers leave on 3; what the files print goes to stderr.
+
+import fs from "node:fs"
+import module, { createRequire } from "node:module"
+import path from "node:path"
+import { pathToFileURL, fileURLToPath } from "node:url"
+import { exec } from "node:child_process"
+import { types } from "./files.mjs"
+
+const IN = 4, OUT = 3
+const here = path.dirname(fileURLToPath(import.meta.url))
+const loaded = new Map(), plugins = new Map(), working = new Map(), waiting = new Map()
+let number = 0
+
+if (typeof Bun !== "undefined") {
+  const exports = await import("./plugin.mjs")
+  Bun.plugin({
+    name: "toolwright",
+    setup(build) {
+      for (const name of ["@opencode-ai/plugin", "@opencode-ai/plugin/tool"]) {
+        build.module(name, () => ({ exports, loader: "object" }))
+      }
+    },
+  })
+} else {
+  module.register("./files.mjs", import.meta.url)
+}
+
+class Failure extends Error {
+  constructor(message, data = {}) { super(message); this.data = data }
+}
+
+function send(message) {
+  const data = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n")
+  let sent = 0
+  while (sent < data.length) {
+    try { sent += fs.writeSync(OUT, data, sent) } catch (error) { if (error.code !== "EAGAIN") throw error }
+  }
+}
+
+function request(method, params) {
+  const id = ++number
+  send({ id, method, params })
+  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+}
+
+function contextOf(said, signal) {
+  return {
+    ...said,
+    abort: signal,
+    metadata(shown = {}) { send({ method: "metadata", params: { call: said.callID, ...shown } }) },
+    async ask(asked = {}) { await request("ask", { call: said.callID, ...asked }) },
+  }
+}
+
+async function importFile(file) {
+  let known = loaded.get(file)
+  if (!known) {
+    try {
+      known = await import(pathToFileURL(file).href)
+    } catch (error) {
+      throw new Failure(`${file}${placeOf(error, file)}: ${oneLine(error)}`)
+    }
+    loaded.set(file, known)
+  }
+  return known
+}
+
+function placeOf(error, file) {
+  const stack = String(error?.stack ?? "")
+  const found = stack.match(new RegExp(`${file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}:(\\d+)`))
+  return found ? `:${found[1]}` : ""
+}
+
+function oneLine(error) {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.split("\n").find((line) => line.trim()) ?? "it failed"
+}
+
+const isTool = (value) =>
+  typeof value === "object" && value !== null && typeof value.execute === "function" &&
+  typeof value.description === "string" && typeof (value.args ?? {}) === "object"
+
+function toolsIn(exported) {
+  const found = {}, seen = new Set()
+  for (const [name, value] of Object.entries(exported)) {
+    if (isTool(value) && !seen.has(value)) { seen.add(value); found[name] = value }
+  }
+  return found
+}
+
+async function described(name, tool, file) {
+  const properties = {}, required = []
+  for (const [key, type] of Object.entries(tool.args ?? {})) {
+    properties[key] = await schemaOf(type, file)
+    if (!isOptional(type, properties[key])) required.push(key)
+  }
+  const asks = /\.\s*ask\s*\(|\bask\s*\(/.test(Function.prototype.toString.call(tool.execute))
+  return { name, description: tool.description, parameters: { type: "object", properties, required }, asks }
+}
+
+function isOptional(type, schema) {
+  if ("default" in schema) return true
+  if (typeof type?.isOptional === "function") { try { return type.isOptional() } catch { return false } }
+  return false
+}
+
+async function schemaOf(type, file) {
+  if (type && typeof type.toSchema === "function") return type.toSchema()
+  if (type && (type._zod || type._def)) {
+    try {
+      const zod = await import(createRequire(file).resolve("zod"))
+      const make = zod.toJSONSchema ?? zod.z?.toJSONSchema
+      if (make) { const { $schema, ...schema } = make(type, { io: "input", unrepresentable: "any" }); return schema }
+    } catch {}
+    return type.description ? { description: type.description } : {}
+  }
+  return type && typeof type === "object" ? JSON.parse(JSON.stringify(type)) : {}
+}
+
+async function applied(tool, args) {
+  const values = { ...args }
+  for (const [key, type] of Object.entries(tool.args ?? {})) {
+    if (typeof type?.apply === "function" && type.toSchema) values[key] = await type.apply(values[key], key)
+    else if (typeof type?.parseAsync === "function" && key in values) values[key] = await type.parseAsync(values[key])
+    if (values[key] === undefined) delete values[key]
+  }
+  return values
+}
+
+function resultOf(answer) {
+  if (typeof answer === "string") return { output: answer }
+  if (answer && typeof answer === "object" && typeof answer.output === "string") {
+    const { output, title, metadata, attachments } = answer
+    return { output, title, metadata, attachments }
+  }
+  const text = JSON.stringify(answer)
+  if (text === undefined) throw new Failure(`It returned ${typeof answer}, which is no text and no record with an output.`)
+  return { output: text }
+}
+
+const methods = {
+  async load({ path: file }) {
+    const tools = toolsIn(await importFile(file))
+    const all = await Promise.all(Object.entries(tools).map(([name, tool]) => described(name, tool, file)))
+    return { tools: all, files: [file, ...importsOf(file)] }
+  },
+
+  async call({ path: file, name, arguments: args, context }, signal) {
+    const tools = plugins.has(file) ? plugins.get(file).tools : toolsIn(await importFile(file))
+    const tool = tools[name]
+    if (!tool) throw new Failure(`${file} has no tool ${JSON.stringify(name)} any more.`, { kind: "missing" })
+    return resultOf(await tool.execute(await applied(tool, args), contextOf(context, signal)))
+  },
+
+  async plugin({ path: file, directory, worktree, options }) {
+    const exported = await importFile(file)
+    const host = { client: clientStandIn(), project: { id: worktree, worktree }, directory, worktree,
+      serverUrl: new URL("http://localhost"), $: shell(directory) }
+    const hooks = [], tools = {}
+    for (const start of startersIn(exported)) {
+      const made = await start(host, options)
+      if (made && typeof made === "object") { hooks.push(made); Object.assign(tools, toolsIn(made.tool ?? {})) }
+    }
+    if (!hooks.length) throw new Failure(`${file}: expected an exported function that returns its hooks.`)
+    plugins.set(file, { hooks, tools })
+    const names = [...new Set(hooks.flatMap((one) => Object.keys(one).filter((key) => key === "tool" || typeof one[key] === "function")))]
+    const all = await Promise.all(Object.entries(tools).map(([name, tool]) => described(name, tool, file)))
+    return { hooks: names, tools: all }
+  },
+
+  async hook({ path: file, name, input, output }) {
+    for (const hooks of plugins.get(file).hooks) {
+      if (typeof hooks[name] === "function") await hooks[name](input, output)
+    }
+    return { output }
+  },
+
+  async idle() {
+    while (working.size > 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    return null
+  },
+}
+
+function startersIn(exported) {
+  const all = new Set()
+  for (const value of Object.values(exported)) {
+    if (typeof value === "function") all.add(value)
+    else if (value && typeof value === "object" && typeof value.server === "function") all.add(value.server)
+  }
+  return all
+}
+
+function clientStandIn() {
+  // There is no server behind it: every call of the SDK's client fails with a sentence that says so.
+  const said = () => { throw new Error("This program has no server, so a plugin's client cannot be used here.") }
+  const anything = new Proxy(said, { get: (_, name) => (name === "then" ? undefined : anything), apply: said })
+  const log = async () => ({ data: true })
+  return new Proxy({ app: { log } }, { get: (own, name) => (name in own ? own[name] : name === "then" ? undefined : anything) })
+}
+
+function shell(directory) {
+  if (typeof Bun !== "undefined") return Bun.$
+  // Bun's `$` as far as plugins use it: text(), quiet(), nothrow(), json(), lines().
+  const quote = (value) => Array.isArray(value) ? value.map(quote).join(" ") : value?.raw !== undefined ? value.raw : `'${String(value).replace(/'/g, "'\\''")}'`
+  const $ = (strings, ...values) => {
+    const command = strings.reduce((text, piece, at) => text + (at ? quote(values[at - 1]) : "") + piece, "")
+    const options = { cwd: directory, env: process.env }
+    let tolerant = false
+    const run = () => new Promise((resolve, reject) =>
+      exec(command, { ...options, maxBuffer: 64 << 20, encoding: "buffer" }, (error, stdout, stderr) => {
+        const answer = { stdout, stderr, exitCode: error ? error.code ?? 1 : 0, text: () => String(stdout) }
+        error && !tolerant ? reject(Object.assign(new Error(String(stderr).trim() || error.message), answer)) : resolve(answer)
+      }))
+    let started
+    const once = () => (started ??= run())
+    const made = {
+      cwd(to) { options.cwd = to; return made }, env(to) { options.env = to; return made },
+      quiet() { return made }, nothrow() { tolerant = true; return made },
+      text: async () => (await once()).text(), json: async () => JSON.parse((await once()).text()),
+      lines: async function* () { yield* (await once()).text().split("\n").filter(Boolean) },
+      then: (done, failed) => once().then(done, failed), catch: (failed) => once().catch(failed), finally: (then) => once().finally(then),
+    }
+    return made
+  }
+  return $
+}
+
+function importsOf(file, seen = new Set()) {
+  // The files beside a tool that it is made from: a change in one of them is a change of the tool.
+  let text
+  try { text = fs.readFileSync(file, "utf8") } catch { return [] }
+  for (const match of text.matchAll(/(?:from|import|require)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g)) {
+    const found = types.find(path.resolve(path.dirname(file), match[1]))
+    if (found && !seen.has(found)) { seen.add(found); importsOf(found, seen) }
+  }
+  return [...seen]
+}
+
+async function work(message) {
+  const controller = new AbortController()
+  working.set(message.id, controller)
+  let answer
+  try {
+    answer = { result: (await methods[message.method](message.params ?? {}, controller.signal)) ?? null }
+    JSON.stringify(answer)
+  } catch (error) {
+    if (!(error instanceof Failure)) console.error(error)
+    const text = error instanceof Error ? error.message || error.name : String(error)
+    answer = { error: { code: -32603, message: text, data: error?.data ?? {} } }
+  }
+  working.delete(message.id)
+  send({ id: message.id, ...answer })
+}
+
+function take(message) {
+  if (message.method === "cancel") return working.get(message.params?.id)?.abort()
+  if (message.method) return void work(message)
+  const asked = waiting.get(message.id)
+  waiting.delete(message.id)
+  if (!asked) return
+  if (message.error) asked.reject(Object.assign(new Error(message.error.message), { data: message.error.data ?? {} }))
+  else asked.resolve(message.result)
+}
+
+const leave = process.exit.bind(process)
+process.exit = (code) => {
+  // Alone, a call that ends its process ends it, and the next one starts another. Among others it fails by itself.
+  if (working.size <= 1) leave(code)
+  throw new Failure(`The tool ended its process with code ${code ?? 0}.`)
+}
+process.on("unhandledRejection", (error) => console.error(error))
+process.on("uncaughtException", (error) => console.error(error))
+
+let rest = ""
+const decoder = new TextDecoder()
+const stream = fs.createReadStream(null, { fd: IN })
+stream.on("data", (data) => {
+  const lines = (rest + decoder.decode(data, { stream: true })).split("\n")
+  rest = lines.pop()
+  for (const line of lines) if (line) take(JSON.parse(line))
+})
+stream.on("end", () => leave(0))

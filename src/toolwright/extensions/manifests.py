@@ -1,0 +1,58 @@
+"""Tools in any language: an executable, and a manifest beside it that says what it takes."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.extensions.hosts import Hosts
+from toolwright.extensions.program import run_program
+from toolwright.schema import problems_with
+from toolwright.tool import Json, Result, Tool, ToolContext
+
+_MANIFEST = {
+    "type": "object",
+    "properties": {
+        "description": {"type": "string"},
+        "parameters": {"type": "object"},
+        "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    },
+    "required": ["description", "command"],
+}
+
+
+def manifest_tool(path: Path, tool_id: str, hosts: Hosts) -> Tool:
+    """The tool a manifest describes. ToolError if it says it wrongly."""
+    try:
+        said: Any = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ToolError(f"{path}: no JSON: {error}") from error
+    if problems := problems_with(said, _MANIFEST):
+        raise ToolError(f"{path}: {problems[0]}")
+    parameters: Json = {"type": "object", "properties": {}, **said.get("parameters", {})}
+    command = [str(word) for word in said["command"]]
+    if "/" in command[0] and not os.path.isabs(command[0]):  # noqa: PTH117 - on text
+        command[0] = str(path.parent / command[0])
+
+    async def run(ctx: ToolContext, arguments: Json) -> Result:
+        from toolwright.extensions.tool_files import with_defaults
+
+        return Result(await _output(command, with_defaults(arguments, parameters), ctx, hosts))
+
+    return Tool(id=tool_id, description=said["description"], parameters=parameters, run=run)
+
+
+async def _output(command: list[str], arguments: Json, ctx: ToolContext, hosts: Hosts) -> str:
+    env = {
+        **hosts.environment,
+        "TOOLWRIGHT_SESSION": ctx.session_id,
+        "TOOLWRIGHT_CALL": ctx.call_id,
+        "TOOLWRIGHT_AGENT": ctx.agent,
+    }
+    given = json.dumps(arguments, ensure_ascii=False).encode()
+    done = await run_program(hosts.scopes(), command, cwd=ctx.directory, env=env, given=given)
+    if done.code != 0:
+        said = done.err.strip() or done.out.strip()
+        raise ToolError(f"{Path(command[0]).name} {done.how}{f': {said}' if said else ''}")
+    return done.out

@@ -1,0 +1,280 @@
+"""Plugins in files and packages: each in a host of its own, its hooks called in order, within a time."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Literal
+
+from toolwright.config.load import Config
+from toolwright.errors import ToolError
+from toolwright.extensions.host import Host
+from toolwright.extensions.hosts import Hosts
+from toolwright.extensions.memory import Memory
+from toolwright.extensions.tool_files import with_defaults
+from toolwright.record import record
+from toolwright.registry import Registry, plain_name, ready
+from toolwright.tool import Json, Result, Tool, ToolContext
+
+log = logging.getLogger(__name__)
+
+KINDS = ("plugin", "plugins")
+ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts")
+TO_START = 30.0
+"""Seconds for a plugin to start."""
+TO_ANSWER = 10.0
+"""Seconds for one of its hooks."""
+HOOKS = frozenset(
+    {
+        "event",
+        "tool",
+        "tool.execute.before",
+        "tool.execute.after",
+        "permission.ask",
+        "chat.message",
+        "chat.params",
+        "shell.env",
+        "experimental.chat.system.transform",
+        "experimental.chat.messages.transform",
+        "experimental.session.compacting",
+    }
+)
+"""The hooks that are called; others are told to be without effect."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class PluginSource:
+    """Where a plugin comes from, before anything of it was run."""
+
+    name: str
+    path: Path
+    options: Json = field(default_factory=dict[str, Any])
+
+
+@record(slots=True, kw_only=True, eq=False)
+class Plugin:
+    """One plugin, and how it is getting on."""
+
+    source: PluginSource
+    status: Literal["inert", "active", "failed"] = "inert"
+    hooks: tuple[str, ...] = ()
+    tools: tuple[Json, ...] = ()
+    error: str = ""
+    fired: set[str] = field(default_factory=set[str])
+    started: bool = False
+    """Whether it runs in its host now."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def to_json(self) -> Json:
+        shown: Json = {"name": self.source.name, "status": self.status, "hooks": list(self.hooks)}
+        return shown | ({"error": self.error} if self.error else {})
+
+
+def plugin_sources(config: Config, folders: Sequence[Path]) -> tuple[list[PluginSource], list[tuple[str, str]]]:
+    """The plugins that settings and folders name, in the order in which they count, and those that are not there."""
+    found: dict[Path, PluginSource] = {}
+    missing: list[tuple[str, str]] = []
+    for entry, base in _entries(config):
+        name, options = (entry[0], entry[1]) if isinstance(entry, list) and len(entry) == 2 else (entry, {})
+        if not isinstance(name, str) or not name:
+            missing.append((str(entry)[:80], "expected a path or the name of a package"))
+            continue
+        path = _resolved(name, base, folders)
+        if path is None:
+            missing.append((name, "there is no such file, and no such package beside the settings"))
+        elif path not in found:
+            given = options if isinstance(options, dict) else {}
+            found[path] = PluginSource(name=_shown(name, path), path=path, options=given)
+    for folder in folders:
+        for kind in KINDS:
+            for path in sorted((folder / kind).glob("*")) if (folder / kind).is_dir() else ():
+                if path.suffix in ENDINGS and not path.name.endswith(".d.ts") and path not in found:
+                    found[path] = PluginSource(name=path.name, path=path)
+    return list(found.values()), missing
+
+
+@record(slots=True, kw_only=True, eq=False)
+class Plugins:
+    """All plugins of a workspace. Each is started when one of its hooks is first wanted."""
+
+    plugins: Sequence[Plugin]
+    hosts: Hosts
+    registry: Registry
+    memory: Memory
+    _described: bool = False
+    _describing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def described(self) -> None:
+        """Know what each plugin brings; those that were not loaded before are started for it."""
+        if not self._described:
+            async with self._describing:
+                await self._describe_all()
+
+    async def _describe_all(self) -> None:
+        if self._described:
+            return  # while we waited
+        await asyncio.gather(*(self._describe(plugin) for plugin in self.plugins))
+        for plugin in self.plugins:
+            self._join_tools(plugin)
+        self._described = True
+
+    async def start_all(self) -> None:
+        """Start every plugin, for who wants to see whether they work."""
+        await self.described()
+        await asyncio.gather(*(self._start(plugin) for plugin in self.plugins if plugin.status != "failed"))
+
+    async def fire(self, name: str, given: Json, output: Json | None = None, *, strict: bool = False) -> Json | None:
+        """Call one hook of all plugins that have it, one after the other; what the last left is returned.
+
+        A hook that fails or takes too long is told and passed over; where it guards something (`strict`) it raises.
+        """
+        await self.described()
+        for plugin in self.plugins:
+            if name not in plugin.hooks or plugin.status == "failed":
+                continue
+            try:
+                answer = await self._ask(plugin, name, given, output)
+            except ToolError as error:
+                if strict:
+                    raise
+                plugin.error = f"{name}: {error}"
+                log.warning("%s: %s", plugin.source.name, plugin.error)
+                continue
+            output = answer if isinstance(answer, dict) else output
+        return output
+
+    def has(self, name: str) -> bool:
+        """Whether any plugin may want this hook; yes as long as not all are known."""
+        return not self._described or any(name in one.hooks and one.status != "failed" for one in self.plugins)
+
+    async def _ask(self, plugin: Plugin, name: str, given: Json, output: Json | None) -> Any:
+        await self._start(plugin)
+        if plugin.status == "failed":
+            raise ToolError(f"The plugin {plugin.source.name} could not be started: {plugin.error}")
+        host, path = self._host(plugin), str(plugin.source.path)
+        try:
+            async with asyncio.timeout(TO_ANSWER):
+                said = await host.request("hook", {"path": path, "name": name, "input": given, "output": output})
+        except TimeoutError:
+            host.retire()
+            plugin.started = False
+            text = f"{name} of the plugin {plugin.source.name} took longer than {TO_ANSWER:g} seconds"
+            raise ToolError(f"{text}.", "timeout") from None
+        plugin.fired.add(name)
+        return said.get("output") if isinstance(said, dict) else None
+
+    async def _describe(self, plugin: Plugin) -> None:
+        path = str(plugin.source.path)
+        known = self.memory.recall(path)
+        if known is not None and "hooks" in known:
+            self._take(plugin, known)
+            return
+        said = await self._start(plugin)
+        if said is not None:
+            self.memory.store(path, {**said, "files": [path]})
+
+    async def _start(self, plugin: Plugin) -> Json | None:
+        async with plugin.lock:
+            host = self._host(plugin)
+            if plugin.started and host.is_running:
+                return None
+            request = {
+                "path": str(plugin.source.path),
+                "directory": str(self.hosts.directory),
+                "worktree": str(self.hosts.worktree),
+                "options": plugin.source.options,
+            }
+            try:
+                async with asyncio.timeout(TO_START):
+                    said: Any = await host.request("plugin", request)
+            except (ToolError, TimeoutError, OSError, ValueError) as error:
+                reason = str(error) or f"it did not start within {TO_START:g} seconds"
+                plugin.status, plugin.error = "failed", reason.removeprefix(f"{plugin.source.path}:").strip()
+                return None
+            self._take(plugin, said)
+            plugin.started = True
+            return {"hooks": list(said["hooks"]), "tools": list(said["tools"])}
+
+    def _take(self, plugin: Plugin, said: Mapping[str, Any]) -> None:
+        plugin.hooks, plugin.tools = tuple(map(str, said["hooks"])), tuple(said["tools"])
+        plugin.status = "active"
+        unknown = [name for name in plugin.hooks if name not in HOOKS]
+        if unknown:
+            plugin.error = f"without effect here: {', '.join(unknown)}"
+
+    def _join_tools(self, plugin: Plugin) -> None:
+        for said in plugin.tools:
+            tool = self._tool(plugin, said)
+            if tool.id in self.registry:
+                plugin.error = f"its tool {tool.id} is left out: {self.registry.origin(tool.id)} already has that name"
+            else:
+                self.registry.add([ready(tool, plugin.source.name)])
+
+    def _tool(self, plugin: Plugin, said: Json) -> Tool:
+        name, parameters = str(said["name"]), said["parameters"]
+
+        async def run(ctx: ToolContext, arguments: Json) -> Result:
+            await self._start(plugin)
+            if plugin.status == "failed":
+                raise ToolError(f"The plugin {plugin.source.name} could not be started: {plugin.error}")
+            path = str(plugin.source.path)
+            filled = with_defaults(arguments, parameters)
+            return await self._host(plugin).call(path, name, filled, ctx, self.hosts.worktree)
+
+        return Tool(
+            id=plain_name(name),
+            description=str(said["description"]),
+            parameters=parameters,
+            run=run,
+            asks=bool(said.get("asks")),
+        )
+
+    def _host(self, plugin: Plugin) -> Host:
+        digest = hashlib.sha256(str(plugin.source.path).encode()).hexdigest()[:8]
+        return self.hosts.of(plugin.source.path, f"plugin-{digest}")
+
+
+def _entries(config: Config) -> Iterator[tuple[Any, Path]]:
+    """What the settings say of plugins, each with the folder it is to be found from."""
+    for source in config.sources:
+        listed = source.value.get("plugin")
+        file = Path(source.name)
+        base = file.parent if file.is_absolute() else config.directory
+        for entry in listed if isinstance(listed, list) else ():
+            yield entry, base
+
+
+def _resolved(name: str, base: Path, folders: Sequence[Path]) -> Path | None:
+    plain = name.removeprefix("file://")
+    if plain.startswith((".", "/", "~")):
+        path = (base / Path(plain).expanduser()).resolve()
+        return path if path.is_file() else _main_of(path)
+    package = plain if plain.count("@") == plain.startswith("@") else plain.rpartition("@")[0]
+    for folder in (*folders, base):
+        if (found := _main_of(folder / "node_modules" / package)) is not None:
+            return found
+    return None
+
+
+def _main_of(folder: Path) -> Path | None:
+    """The file that a JavaScript package is entered by."""
+    import json
+
+    try:
+        said: Any = json.loads((folder / "package.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        said = {}
+    exports = said.get("exports") if isinstance(said, dict) else None
+    entry = exports.get("./server", exports.get(".")) if isinstance(exports, dict) else exports
+    if isinstance(entry, dict):
+        entry = entry.get("import") or entry.get("default")
+    for one in (entry, said.get("main") if isinstance(said, dict) else None, "index.js", "index.mjs", "index.ts"):
+        if isinstance(one, str) and (folder / one).is_file():
+            return (folder / one).resolve()
+    return None
+
+
+def _shown(name: str, path: Path) -> str:
+    return path.name if name.startswith((".", "/", "~", "file:")) else name

@@ -1,0 +1,1 @@
+"""Formatters: programs that put a file in order after it was changed."""

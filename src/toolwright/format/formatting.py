@@ -1,0 +1,115 @@
+"""Formatting a file that was just changed: in a scope, within a time limit, with what a formatter must not change."""
+
+import asyncio
+import codecs
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from toolwright.errors import ToolError
+from toolwright.files.store import Commit
+from toolwright.format.registry import Chooser, Wanted
+from toolwright.process.output import Output, Reader
+from toolwright.process.scope import Program, Scopes
+
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_TOLD = 600
+"""Characters told of what a failing formatter printed."""
+
+
+class Formatters:
+    """One for each workspace."""
+
+    def __init__(
+        self, chooser: Chooser, scopes: Scopes, environment: Mapping[str, str], *, new_file: Callable[[], Path]
+    ) -> None:
+        """`new_file` names a file for a long output."""
+        self.chooser = chooser
+        self._scopes = scopes
+        self._environment = environment
+        self._new_file = new_file
+
+    async def committed(self, commit: Commit) -> str | None:
+        """Format a file; what became of it, if there is anything to say."""
+        if not isinstance(commit.after, bytes):
+            return None
+        remarks = list[str]()
+        for wanted in self.chooser.for_file(commit.path):
+            remark = await self._format(wanted, commit.path)
+            remarks += [remark] if remark else []
+        return "\n".join(remarks) or None
+
+    async def _format(self, wanted: Wanted, path: Path) -> str | None:
+        before, mode = path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
+        name = wanted.formatter.name
+        try:
+            problem = await self._run(wanted, path)
+        except BaseException:
+            _restore(path, before, mode)
+            raise
+        if problem:
+            _restore(path, before, mode)
+            return f"The formatter {name} failed, so the file is as written: {problem}"
+        try:
+            after = path.read_bytes()
+        except OSError as error:
+            _restore(path, before, mode)
+            return f"The formatter {name} failed, so the file is as written: it removed the file ({error.strerror})."
+        _restore(path, kept(before, after), mode)
+        return f"Formatted with {name}." if (kept(before, after) != before) else None
+
+    async def _run(self, wanted: Wanted, path: Path) -> str:
+        """Why it failed; empty if it did not."""
+        formatter = wanted.formatter
+        program = Program(
+            argv=formatter.argv(wanted.program, path),
+            cwd=self.chooser.directory,
+            env={**self._environment, **formatter.environment},
+        )
+        try:
+            scope = await self._scopes.start(program)
+        except ToolError as error:
+            return str(error)
+        reader = Reader(scope.stdout, Output(self._new_file, cap=0))
+        try:
+            async with asyncio.timeout(formatter.timeout / 1000):
+                end = await scope.ended()
+        except TimeoutError:
+            return f"it took more than {formatter.timeout / 1000:g} s and was stopped."
+        finally:
+            await scope.stop()
+            reader.close()
+            scope.release()
+        if end.code == 0:
+            return ""
+        how = f"exit code {end.code}" if end.code is not None else f"signal {end.signal}"
+        said = (reader.output.tail or reader.output.head).decode("utf-8", "replace").strip()
+        return f"{how}. {said[-_TOLD:]}".strip()
+
+
+def kept(before: bytes, after: bytes) -> bytes:
+    """What a formatter made of a file, with the byte order mark and the line ends it had."""
+    mark = next((mark for mark in MARKS if before.startswith(mark)), b"")
+    if mark and not after.startswith(mark):
+        after = mark + after
+    if mark in MARKS[1:]:
+        return after
+    ends, crlf = before.count(b"\n"), before.count(b"\r\n")
+    if ends and crlf == ends:
+        return after.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    return after.replace(b"\r\n", b"\n") if ends and not crlf else after
+
+
+def _restore(path: Path, data: bytes, mode: int) -> None:
+    """Have the file hold this, with this mode; the file itself is kept, and with it its other names."""
+    try:
+        current: bytes | None = path.read_bytes()
+    except OSError:
+        current = None
+    if current != data:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123 - without following a link
+            file.write(data)
+    if stat.S_IMODE(path.stat().st_mode) != mode:
+        path.chmod(mode)

@@ -1,0 +1,42 @@
+"""What we tell every language server that we can do."""
+
+from typing import Any
+
+_KINDS = list(range(1, 27))
+
+CAPABILITIES: dict[str, Any] = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "window": {"workDoneProgress": True},
+    "workspace": {
+        "applyEdit": True,
+        "configuration": True,
+        "workspaceFolders": True,
+        "didChangeConfiguration": {"dynamicRegistration": False},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "symbol": {"symbolKind": {"valueSet": _KINDS}},
+        "diagnostics": {"refreshSupport": True},
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+            "failureHandling": "transactional",
+        },
+    },
+    "textDocument": {
+        "synchronization": {"dynamicRegistration": False, "didSave": True},
+        "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        # A server that is told so keeps its findings until it is asked: only then can they not come for an older text.
+        "diagnostic": {"dynamicRegistration": False, "relatedDocumentSupport": True},
+        "definition": {"linkSupport": True},
+        "implementation": {"linkSupport": True},
+        "references": {},
+        "hover": {"contentFormat": ["plaintext", "markdown"]},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True, "symbolKind": {"valueSet": _KINDS}},
+        "callHierarchy": {},
+        "rename": {"prepareSupport": False},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
+            "resolveSupport": {"properties": ["edit"]},
+            "dataSupport": True,
+        },
+    },
+}

@@ -1,0 +1,54 @@
+"""Installing a language server into our own folder, when the user asks for it and never otherwise."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolwright.errors import UsageError
+from toolwright.lsp.servers import Server, known_servers
+from toolwright.private import make_folder
+
+SECONDS = 600
+
+
+def install(name: str, folder: Path, environment: Mapping[str, str]) -> str:
+    """Install a server; what was done, in a sentence. UsageError says what stands in the way."""
+    server = next((one for one in known_servers() if one.id == name), None)
+    if server is None:
+        installable = ", ".join(one.id for one in known_servers() if one.npm or one.pypi)
+        raise UsageError(f"There is no language server {name!r} to install. There are: {installable}.")
+    make_folder(folder)
+    for command in _commands(server, folder, environment):
+        done = subprocess.run(command, env=dict(environment), capture_output=True, timeout=SECONDS, check=False)
+        if done.returncode:
+            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-500:]
+            raise UsageError(f"{name} could not be installed: {said or f'exit code {done.returncode}'}")
+    return f"{name} is installed in {folder}."
+
+
+def _commands(server: Server, folder: Path, environment: Mapping[str, str]) -> list[list[str]]:
+    if server.pypi:
+        return _python(folder / "python", server.pypi, environment)
+    if not server.npm:
+        raise UsageError(
+            f"{server.id} comes from neither PyPI nor npm. Install it by its own instructions, on the PATH."
+        )
+    npm = shutil.which("npm", path=environment.get("PATH"))
+    if npm is None:
+        raise UsageError(f"{server.id} comes from npm, which is not here. Install Node.js first.")
+    # Scripts of packages are not run: no server in the list needs them.
+    return [[npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *server.npm]]
+
+
+def _python(place: Path, package: str, environment: Mapping[str, str]) -> list[list[str]]:
+    """Into a virtual environment of its own, by uv if it is there and else by pip."""
+    python = place / "bin" / "python"
+    uv = shutil.which("uv", path=environment.get("PATH"))
+    if uv is not None:
+        make = [] if python.exists() else [[uv, "venv", "--quiet", "--python", sys.executable, str(place)]]
+        return [*make, [uv, "pip", "install", "--quiet", "--upgrade", "--python", str(python), package]]
+    make = [] if os.access(python, os.X_OK) else [[sys.executable, "-m", "venv", str(place)]]
+    return [*make, [str(python), "-m", "pip", "install", "--quiet", "--upgrade", package]]

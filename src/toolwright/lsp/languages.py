@@ -1,0 +1,297 @@
+"""The service for everything that is known about code: errors after a change, and answers about symbols."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from toolwright.errors import ToolError
+from toolwright.files.store import Change, Commit
+from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
+from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, new_errors, report
+from toolwright.lsp.pool import PATIENCE, Pool, Slot
+from toolwright.lsp.servers import Finder, Found, Server, known_servers
+from toolwright.lsp.snapshot import Snapshot, snapshot, stamp_of, text_of
+from toolwright.record import record
+from toolwright.rpc import RpcClosed, RpcError
+
+log = logging.getLogger(__name__)
+
+START = 10.0
+"""Seconds a server may take to start before a result goes without it."""
+ASKED = 30.0
+"""Seconds for one question of the model."""
+LOADING = 15.0
+"""Seconds a question waits for a server to have read its project."""
+LATER = 0.2
+"""Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
+WARNINGS = 1000
+RELATED = 20
+"""Open documents that are looked at again after a change of another."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What one server finds after a change, or why it does not tell."""
+
+    own: tuple[Diagnostic, ...] = ()
+    """In the file itself."""
+    fresh: tuple[Diagnostic, ...] = ()
+    """Those of them that are new."""
+    others: Mapping[Path, list[Diagnostic]]
+    """New ones in other files."""
+    problem: str = ""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A change of one file that servers are told of."""
+
+    path: Path
+    now: Snapshot | None
+    """What is on disk."""
+    before: str | None
+    kinds: Mapping[Path, int]
+    """What happened to it and to the files that were changed with it."""
+
+
+class Languages:
+    """One for each workspace, for all its sessions and agents."""
+
+    def __init__(self, finder: Finder, pool: Pool, *, legacy: str = "", gate: bool = False) -> None:
+        """`legacy` is the encoding of files that are not Unicode."""
+        self.finder = finder
+        self.pool = pool
+        self.gate = gate
+        self._legacy = legacy
+        self.warnings = dict[str, str]()
+        """That a call has made things worse, by its id, for who tells of the call."""
+        self._warming = dict[Path, asyncio.Task[None]]()
+
+    # After a change
+
+    async def committed(self, commit: Commit) -> str | None:
+        """What the servers have to say about the content that is on disk now."""
+        path = commit.path
+        found = self.finder.for_file(path)
+        if not found:
+            return None
+        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        event = Event(
+            path=path,
+            now=now,
+            before=text_of(commit.before, self._legacy),
+            kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
+        )
+        checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+        if self.gate:
+            self._warn(commit.call_id, checks)
+        return self._told(path, checks)
+
+    def _warn(self, call_id: str, checks: Sequence[Checked]) -> None:
+        new = sum(len(check.fresh) + sum(map(len, check.others.values())) for check in checks)
+        if new and len(self.warnings) < WARNINGS:
+            them = "1 new error" if new == 1 else f"{new} new errors"
+            self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
+
+    async def _checked(self, found: Found, event: Event) -> Checked:
+        slot = self.pool.slot(found)
+        try:
+            client = await self._ready(slot)
+            async with asyncio.timeout(slot.patience):
+                earlier = await self._told_of(client, event)
+                await self._look(client, event.path if event.now is not None else None)
+        except TimeoutError:
+            return self._unanswered(slot, event.path)
+        except (RpcError, RpcClosed) as error:
+            return Checked(others={}, problem=f"{found.server.id} failed: {error}")
+        except ToolError as error:
+            return Checked(others={}, problem=str(error))
+        slot.answered()
+        later = client.board.all()
+        fresh = new_errors(earlier, later)
+        own = tuple(errors(later.get(event.path, ())))
+        others = {other: new for other, new in fresh.items() if other not in event.kinds and self._ours(other)}
+        return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
+
+    async def _ready(self, slot: Slot) -> Client:
+        """A server that runs; one that let us wait before is waited for less."""
+        try:
+            async with asyncio.timeout(START if slot.patience >= PATIENCE else slot.patience):
+                return await self.pool.client(slot.found)
+        except TimeoutError:
+            slot.kept_waiting()
+            raise ToolError(
+                f"{slot.found.server.id} is not ready: it is still starting. Its errors come with a later change.",
+                "timeout",
+            ) from None
+
+    async def _told_of(self, client: Client, event: Event) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Tell a server of a change; what it found before that."""
+        path, now = event.path, event.now
+        if path not in client.documents and client.pulls_all and not client.board.pulled:
+            # Without what was wrong before, every old error of the project would pass for a new one.
+            await client.sync(path, event.before or "")
+            await client.diagnose_all()
+        earlier = client.board.all()
+        await self._refresh(client)
+        if now is None:
+            await client.close_document(path)
+        else:
+            await client.sync(path, now.text, now.stamp)
+        await client.touched(event.kinds)
+        await client.saved(path)
+        return earlier
+
+    async def _look(self, client: Client, path: Path | None) -> None:
+        if path is not None:
+            await client.diagnose(path)
+        if client.pulls_all:
+            await client.diagnose_all()
+        elif client.pulls:
+            related = [other for other in list(client.documents)[-RELATED:] if other != path]
+            await asyncio.gather(*(client.diagnose(other) for other in related))
+        elif len(client.documents) > 1:
+            await client.board.quiet(QUIET)
+
+    def _unanswered(self, slot: Slot, path: Path) -> Checked:
+        waited, name = slot.patience, slot.found.server.id
+        slot.kept_waiting()
+        busy = next(iter(slot.client.loading.values()), "") if slot.client is not None else ""
+        state = f"is not ready ({busy or 'it is still loading'})" if slot.client and slot.client.loading else ""
+        state = state or f"did not answer within {waited:.1f} s"
+        return Checked(others={}, problem=f"{name} {state}, so the errors of {self.name(path)} are not known.")
+
+    def _told(self, path: Path, checks: Sequence[Checked]) -> str | None:
+        own = sorted({one for check in checks for one in check.own})
+        others = dict[Path, list[Diagnostic]]()
+        for check in checks:
+            for other, found in check.others.items():
+                others[other] = sorted({*others.get(other, ()), *found})
+        lines = list[str]()
+        if own:
+            lines += ["This file has errors:", report(self.name(path), own)]
+        if others:
+            shown = sorted(others.items())[:OTHERS]
+            more = f" (in {len(others)} files, of which {OTHERS} are shown)" if len(others) > OTHERS else ""
+            lines.append(f"There are new errors in other files since this change{more}:")
+            lines += [report(self.name(other), found) for other, found in shown]
+        lines += [check.problem for check in checks if check.problem]
+        return "\n".join(lines) or None
+
+    # Reading ahead
+
+    def warm(self, path: Path) -> None:
+        """Have the server of a file that was read ready for its first change, in the background."""
+        if path in self._warming or not self._ours(path):
+            return
+        for other in [one for one, task in self._warming.items() if task.done()]:
+            del self._warming[other]
+        if len(self._warming) < RELATED:
+            self._warming[path] = asyncio.create_task(self._warm(path))
+
+    @property
+    def warming(self) -> list[asyncio.Task[None]]:
+        """What is being opened ahead."""
+        return list(self._warming.values())
+
+    async def _warm(self, path: Path) -> None:
+        await asyncio.sleep(LATER)
+        try:
+            for found in self.finder.for_file(path):
+                client = await self.pool.client(found)
+                if path not in client.documents:
+                    await self._open(client, path)
+                    if client.pulls_all and not client.board.pulled:
+                        await client.diagnose_all()
+        except (ToolError, RpcError, RpcClosed) as error:
+            log.debug("%s could not be opened ahead: %s", path, error)
+
+    # Questions
+
+    async def clients(self, path: Path) -> list[Client]:
+        """The servers for a file, each told what is on disk. ToolError if there is none."""
+        found = self.finder.for_file(path)
+        if not found:
+            raise ToolError(self._none_for(path), "missing")
+        ready, problems = list[Client](), list[str]()
+        for one in found:
+            try:
+                async with asyncio.timeout(ASKED):
+                    client = await self.pool.client(one)
+                    await self._refresh(client)
+                    await self._open(client, path)
+                    await client.settle(LOADING)
+                if path not in client.documents:
+                    raise ToolError(f"{path} cannot be read as text, so nothing is known about it.", "missing")
+                ready.append(client)
+            except TimeoutError:
+                problems.append(f"{one.server.id} is not ready: it did not come up within {ASKED:.0f} s.")
+            except (ToolError, RpcError, RpcClosed) as error:
+                problems.append(str(error))
+        if not ready:
+            raise ToolError(" ".join(problems))
+        return ready
+
+    async def check(self, path: Path) -> tuple[list[Diagnostic], list[str]]:
+        """All that the servers find in a file, and what kept any of them from it."""
+        problems, found = list[str](), set[Diagnostic]()
+        for client in await self.clients(path):
+            try:
+                async with asyncio.timeout(ASKED):
+                    await client.diagnose(path)
+                found |= set(client.board.found(path))
+            except TimeoutError:
+                problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
+            except (RpcError, RpcClosed) as error:
+                problems.append(f"{client.name} failed: {error}")
+        return sorted(found), problems
+
+    async def _open(self, client: Client, path: Path) -> None:
+        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        if now is not None:
+            await client.sync(path, now.text, now.stamp)
+
+    async def _refresh(self, client: Client) -> None:
+        """Tell a server of open documents that somebody has changed on disk."""
+        for path, document in list(client.documents.items()):
+            stamp = stamp_of(path)
+            if stamp == document.stamp:
+                continue
+            now = await asyncio.to_thread(snapshot, path, self._legacy)
+            if now is None:
+                await client.close_document(path)
+                await client.touched({path: DELETED})
+            else:
+                await client.sync(path, now.text, now.stamp)
+                await client.touched({path: CHANGED})
+
+    def _none_for(self, path: Path) -> str:
+        fitting = [server for server in known_servers() if server.fits(path)]
+        what = path.suffix or path.name
+        hint = f" One can be had: tw lsp install {fitting[0].id}." if fitting and _installable(fitting[0]) else ""
+        return f"There is no language server here for {what} files.{hint} tw lsp lists those that are known."
+
+    def _ours(self, path: Path) -> bool:
+        return path.is_relative_to(self.finder.top) or path.is_relative_to(self.finder.directory)
+
+    def name(self, path: Path) -> str:
+        """A path as it is told: from the project's root."""
+        return os.path.relpath(path, self.finder.top) if self._ours(path) else str(path)
+
+    async def close(self) -> None:
+        for task in self._warming.values():
+            task.cancel()
+        await asyncio.gather(*self._warming.values(), return_exceptions=True)
+        await self.pool.close()
+
+
+def _kind(change: Commit | Change) -> int:
+    if change.after is None:
+        return DELETED
+    return CREATED if change.before is None else CHANGED
+
+
+def _installable(server: Server) -> bool:
+    return bool(server.npm or server.pypi)

@@ -1,0 +1,182 @@
+"""The servers that run: one for each root and language, started when wanted, ended when idle, too large or done."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Literal
+
+from toolwright.errors import ToolError
+from toolwright.lsp.client import Client
+from toolwright.lsp.program import Running
+from toolwright.lsp.servers import Found
+from toolwright.process.scope import Program, Scopes
+from toolwright.record import record
+
+log = logging.getLogger(__name__)
+
+IDLE = 10 * 60.0
+"""Seconds after which a server that nobody asks is ended."""
+LARGEST = 4 * 1024**3
+"""Bytes of memory from which on a server is ended."""
+LOOK = 15.0
+"""Seconds between two looks at the servers."""
+FIRST_ANSWER, PATIENCE, LEAST = 8.0, 3.0, 0.3
+"""Seconds a server is waited for after its first change, after others, and once it has let us wait in vain often."""
+FIRST, LONGEST = 1.0, 300.0
+"""Seconds until a server that failed is started again: doubled with each failure in a row."""
+PROVEN = 60.0
+"""Seconds after which a server that runs counts as sound, so that its next end is its first failure."""
+
+State = Literal["running", "starting", "waiting", "ended"]
+
+
+@record(slots=True)
+class Slot:
+    """One server at one root, whether it runs or not."""
+
+    found: Found
+    client: Client | None = None
+    starting: asyncio.Task[Client] | None = None
+    watching: asyncio.Task[None] | None = None
+    failures: int = 0
+    begun: float = 0.0
+    retry_at: float = 0.0
+    reason: str = ""
+    """Why it does not run."""
+    used: float = 0.0
+    patience: float = FIRST_ANSWER
+
+    def kept_waiting(self) -> None:
+        """It is waited for less the next time."""
+        self.patience = max(LEAST, self.patience / 2)
+
+    def answered(self) -> None:
+        self.patience = PATIENCE
+
+    @property
+    def state(self) -> State:
+        if self.client is not None:
+            return "running"
+        if self.starting is not None:
+            return "starting"
+        return "waiting" if self.failures else "ended"
+
+
+class Pool:
+    """Starts servers and keeps them for everybody in this workspace."""
+
+    def __init__(
+        self, scopes: Scopes, environment: Mapping[str, str], *, idle: float = IDLE, largest: int = LARGEST
+    ) -> None:
+        self.slots: dict[tuple[str, str], Slot] = {}
+        self._scopes = scopes
+        self._environment = environment
+        self.idle, self.largest = idle, largest
+        self._housekeeping: asyncio.Task[None] | None = None
+
+    def slot(self, found: Found) -> Slot:
+        return self.slots.setdefault(found.key, Slot(found))
+
+    async def client(self, found: Found) -> Client:
+        """The server, started if it does not run. ToolError if it cannot be, or failed a moment ago."""
+        slot, now = self.slot(found), asyncio.get_running_loop().time()
+        slot.used = now
+        if slot.client is not None and not slot.client.ended.is_set():
+            return slot.client
+        if slot.starting is None:
+            if now < slot.retry_at:
+                wait = slot.retry_at - now
+                raise ToolError(f"{found.server.id} does not run: {slot.reason} It is tried again in {wait:.0f} s.")
+            slot.starting = asyncio.create_task(self._start(slot))
+            slot.starting.add_done_callback(_looked_at)
+        return await asyncio.shield(slot.starting)
+
+    async def settled(self) -> None:
+        """Return when no server is on its way down."""
+        leaving = [slot.watching for slot in self.slots.values() if slot.watching and slot.client is None]
+        await asyncio.gather(*leaving, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End every server, and wait until nothing of them is left."""
+        tasks = [self._housekeeping, *(slot.starting for slot in self.slots.values())]
+        await _cancel(*tasks)
+        await asyncio.gather(*(self._end(slot, "The workspace was closed.") for slot in self.slots.values()))
+
+    async def _start(self, slot: Slot) -> Client:
+        found, loop = slot.found, asyncio.get_running_loop()
+        try:
+            client = await self._begin(found)
+        except ToolError as error:
+            self._failed(slot, str(error))
+            raise
+        finally:
+            slot.starting = None
+        if slot.patience >= PATIENCE:
+            slot.patience = FIRST_ANSWER
+        slot.client, slot.begun, slot.reason, slot.used = client, loop.time(), "", loop.time()
+        slot.watching = asyncio.create_task(self._watch(slot, client))
+        if self._housekeeping is None:
+            self._housekeeping = asyncio.create_task(self._keep_house())
+        return client
+
+    async def _begin(self, found: Found) -> Client:
+        env = {**self._environment, **found.server.environment}
+        program = Program(argv=found.argv, cwd=found.root, env=env, stdin="pipe", stderr="pipe")
+        client = Client(found, await Running.start(self._scopes, program))
+        try:
+            await client.begin()
+        except (ToolError, asyncio.CancelledError):
+            await asyncio.shield(client.kill())
+            raise
+        return client
+
+    async def _watch(self, slot: Slot, client: Client) -> None:
+        """Notice when a server dies by itself."""
+        await client.ended.wait()
+        lived = asyncio.get_running_loop().time() - slot.begun
+        slot.failures = 0 if lived > PROVEN else slot.failures
+        slot.client = None
+        self._failed(slot, f"It ended by itself. {client.running.complaint}".strip())
+        await client.kill()
+
+    def _failed(self, slot: Slot, reason: str) -> None:
+        log.info("the language server %s failed: %s", slot.found.server.id, reason)
+        slot.reason = reason
+        slot.retry_at = asyncio.get_running_loop().time() + min(LONGEST, FIRST * 2**slot.failures)
+        slot.failures += 1
+
+    async def _end(self, slot: Slot, reason: str) -> None:
+        client, slot.client, slot.reason = slot.client, None, reason
+        await _cancel(slot.watching)
+        if client is not None:
+            await client.close()
+
+    async def _keep_house(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            await self.tidy(asyncio.get_running_loop().time())
+
+    async def tidy(self, now: float) -> None:
+        """End the servers that nobody has asked for long, and those that have grown too large."""
+        for slot in list(self.slots.values()):
+            if slot.client is None:
+                continue
+            memory = slot.client.running.memory() or 0
+            if now - slot.used > self.idle:
+                await self._end(slot, f"It was not asked for {self.idle / 60:.0f} minutes.")
+            elif memory > self.largest:
+                await self._end(slot, "")
+                self._failed(slot, f"It was ended because it took {memory / 1024**2:,.0f} MB of memory.")
+
+
+async def _cancel(*tasks: "asyncio.Task[None] | asyncio.Task[Client] | None") -> None:
+    real = [task for task in tasks if task is not None]
+    for task in real:
+        task.cancel()
+    await asyncio.gather(*real, return_exceptions=True)
+
+
+def _looked_at(task: "asyncio.Task[Client]") -> None:
+    """Everybody who waited for it may have gone, and then nobody else looks at how it failed."""
+    if not task.cancelled():
+        task.exception()

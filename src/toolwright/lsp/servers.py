@@ -1,0 +1,298 @@
+"""Which language servers there are, for which files, where their projects begin, and how each is found and started."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from toolwright.record import record
+
+_LONGEST = 1024 * 1024
+"""Bytes of a project's file that are looked at to recognise it."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A language server as the data or the settings describe it."""
+
+    id: str
+    extensions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Whole file names it is for."""
+    roots: tuple[tuple[str, ...], ...] = ()
+    """Names that mark the root of a project; those of an earlier group win, however far up they are."""
+    required: bool = False
+    """Whether it is for nothing without such a mark."""
+    exclude: tuple[str, ...] = ()
+    """Names that show the project to be another server's."""
+    outermost: tuple[str, ...] = ()
+    """A name and a text in it that mark the folder above the root that is the root instead."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Ways to start it; the first whose program is there is taken."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    init: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it gets when it asks for its configuration."""
+    needs: str = ""
+    """What of the project itself it needs: `tsserver`, `typescript7` or `eslint`."""
+    python: bool = False
+    """Whether it wants to know the project's Python."""
+    after: tuple[str, ...] = ()
+    """Servers for the same files that are taken instead where they are there."""
+    npm: tuple[str, ...] = ()
+    pypi: str = ""
+    """The packages it can be installed from."""
+    harmless: bool = False
+    """Whether it runs nothing that is the project's, so that it may look at one that is not trusted."""
+    own: bool = False
+    """Whether its command is from the user's settings."""
+
+    def fits(self, path: Path) -> bool:
+        return path.name in self.names or any(path.name.endswith(ending) for ending in self.extensions)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The user's word on one server."""
+
+    disabled: bool = False
+    command: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    initialization: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A server, the root of its project, and how to start it there."""
+
+    server: Server
+    root: Path
+    argv: tuple[str, ...]
+    init: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.server.id, str(self.root)
+
+
+@cache
+def known_servers() -> tuple[Server, ...]:
+    """The servers of the data file, in their order."""
+    entries = json.loads((Path(__file__).parent / "servers.json").read_text("utf-8"))
+    return tuple(_server(entry) for entry in entries)
+
+
+@cache
+def _language_ids() -> dict[str, str]:
+    ids: dict[str, str] = json.loads((Path(__file__).parent / "language_ids.json").read_text("utf-8"))
+    return ids
+
+
+def language_id(path: Path) -> str:
+    """What servers call the language of a file."""
+    ids = _language_ids()
+    lowered = path.name.lower()
+    if lowered in ("dockerfile", "containerfile"):
+        return "dockerfile"
+    suffixes = path.suffixes
+    endings = ("".join(suffixes[start:]) for start in range(len(suffixes)))
+    return next((ids[ending] for ending in endings if ending in ids), ids.get(lowered, "plaintext"))
+
+
+def chosen_servers(choices: Mapping[str, Choice]) -> list[Server]:
+    """The servers there are once the user has had a word: theirs first, those they disabled left out."""
+    known = {server.id: server for server in known_servers()}
+    custom = [_changed(known.get(name, Server(id=name)), choice) for name, choice in choices.items()]
+    named = [server for server in custom if server is not None]
+    return [*named, *(server for name, server in known.items() if name not in choices)]
+
+
+def _changed(server: Server, choice: Choice) -> Server | None:
+    if choice.disabled:
+        return None
+    return replace(
+        server,
+        commands=(choice.command,) if choice.command else server.commands,
+        extensions=choice.extensions or server.extensions,
+        environment={**server.environment, **choice.environment},
+        init={**server.init, **choice.initialization},
+        needs="" if choice.command else server.needs,
+        own=bool(choice.command),
+        after=(),
+    )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Finder:
+    """Finds the servers for a file in one project."""
+
+    servers: Sequence[Server]
+    directory: Path
+    """The folder that was opened."""
+    top: Path
+    """How far up a root may be."""
+    environment: Mapping[str, str]
+    installed: Path
+    """Our own folder of installed servers."""
+    trusted: bool
+    """Whether programs of the project itself may be run."""
+
+    def for_file(self, path: Path) -> list[Found]:
+        """The servers for a file that are there, in order."""
+        found = list[Found]()
+        for server in self.servers:
+            if server.fits(path) and not any(one.server.id in server.after for one in found):
+                made = self.locate(server, path)
+                found += [made] if made is not None else []
+        return found
+
+    def here(self) -> list[Found]:
+        """The servers that could be started for some file of the project's own folder."""
+        located = (self.locate(server, self.sample(server)) for server in self.servers)
+        return [found for found in located if found is not None]
+
+    def sample(self, server: Server) -> Path:
+        """A file that a server would be for, whether there is one or not."""
+        return self.directory / f"any{next(iter(server.extensions), '')}"
+
+    def locate(self, server: Server, path: Path) -> Found | None:
+        """How to start a server for a file; None if it is not there, or not for this project."""
+        root = self.root(server, path)
+        if root is None or not (self.trusted or server.harmless or server.own):
+            return None
+        values = self._values(server, root)
+        if values is None:
+            return None
+        for command in server.commands:
+            program = self._program(command[0], root)
+            if program:
+                return Found(
+                    server=server,
+                    root=root,
+                    argv=(program, *command[1:]),
+                    init={**_filled(server.init, values), **_python_init(server, values)},
+                    settings=_filled(server.settings, values),
+                )
+        return None
+
+    def root(self, server: Server, path: Path) -> Path | None:
+        """The root of a file's project as a server sees it; None if the server is not for it."""
+        above = self._above(path)
+        if any(_holds(folder, server.exclude) for folder in above):
+            return None
+        for group in server.roots:
+            for folder in above:
+                if _holds(folder, group):
+                    return self._outermost(server, folder)
+        return None if server.required else self.directory
+
+    def _above(self, path: Path) -> list[Path]:
+        if not path.is_relative_to(self.top):
+            return [self.directory]
+        return [folder for folder in path.parents if folder.is_relative_to(self.top)]
+
+    def _outermost(self, server: Server, folder: Path) -> Path:
+        if not server.outermost:
+            return folder
+        name, text = server.outermost
+        return next((one for one in reversed(self._above(folder / name)) if text in _text(one / name)), folder)
+
+    def _program(self, name: str, root: Path) -> str:
+        if "/" in name:
+            return name if os.access(root / name, os.X_OK) else ""
+        own = [self.installed / "node_modules" / ".bin", self.installed / "python" / "bin"]
+        places = [*(self._of_project(root) if self.trusted else ()), *own]
+        for place in places:
+            if os.access(place / name, os.X_OK) and (place / name).is_file():
+                return str(place / name)
+        return shutil.which(name, path=self.environment.get("PATH")) or ""
+
+    def _of_project(self, root: Path) -> Iterator[Path]:
+        """Where the project keeps programs of its own."""
+        for folder in self._above(root / "any"):
+            yield folder / "node_modules" / ".bin"
+        yield from (environment / "bin" for environment in self._virtual(root))
+
+    def _virtual(self, root: Path) -> Iterator[Path]:
+        for folder in self._above(root / "any"):
+            yield folder / ".venv"
+            yield folder / "venv"
+        if active := self.environment.get("VIRTUAL_ENV"):
+            yield Path(active)
+
+    def _values(self, server: Server, root: Path) -> dict[str, str] | None:
+        """What stands for `${name}` in its options; None if it needs what the project does not have."""
+        values = dict[str, str]()
+        if server.python and self.trusted:
+            pythons = (environment / "bin" / "python" for environment in self._virtual(root))
+            python = next((python for python in pythons if python.is_file()), None)
+            values |= {"python": str(python)} if python else {}
+        if not server.needs:
+            return values
+        needed = {"tsserver": "typescript/lib/tsserver.js", "typescript7": "typescript/package.json"}
+        place = self._module(needed.get(server.needs, f"{server.needs}/package.json"), root)
+        if place is None or (server.needs == "typescript7" and _major(place) < 7):
+            return None
+        return values | {"tsserver": str(place), "tsdk": str(place.parent)}
+
+    def _module(self, name: str, root: Path) -> Path | None:
+        folders = [*(folder / "node_modules" for folder in self._above(root / "any")), self.installed / "node_modules"]
+        return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _server(entry: Mapping[str, Any]) -> Server:
+    frozen: dict[str, Any] = {}
+    for name, value in entry.items():
+        frozen[name] = _tuples(value) if isinstance(value, list) else value
+    return Server(**frozen)
+
+
+def _tuples(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(_tuples(value) if isinstance(value, list) else value for value in values)
+
+
+def _holds(folder: Path, names: Sequence[str]) -> bool:
+    plain = [name for name in names if "*" not in name]
+    if any((folder / name).exists() for name in plain):
+        return True
+    if len(plain) == len(names):
+        return False
+    try:
+        entries = [entry.name for entry in folder.iterdir()]
+    except OSError:
+        return False
+    return any(fnmatchcase(entry, name) for name in names for entry in entries)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _major(package: Path) -> int:
+    try:
+        return int(str(json.loads(_text(package))["version"]).partition(".")[0])
+    except (ValueError, KeyError, TypeError):
+        return 0
+
+
+def _python_init(server: Server, values: Mapping[str, str]) -> dict[str, Any]:
+    return {"pythonPath": values["python"]} if server.python and "python" in values else {}
+
+
+def _filled(value: Any, values: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _filled(entry, values) for name, entry in value.items()}
+    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
+        return values.get(value[2:-1], value)
+    return value

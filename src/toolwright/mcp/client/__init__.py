@@ -1,0 +1,1 @@
+"""The servers of other programs, whose tools join ours."""

@@ -1,0 +1,111 @@
+"""A call of a server's tool: within its time, with its progress shown and its questions put."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from toolwright.errors import ToolError
+from toolwright.mcp.client.client import Ongoing
+from toolwright.mcp.client.content import result_of
+from toolwright.mcp.client.elicitation import elicit
+from toolwright.mcp.client.link import NeedsAuth
+from toolwright.mcp.client.tools import tool_id
+from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.record import record
+from toolwright.rpc import RpcClosed, RpcError
+from toolwright.tool import Result, ToolContext
+
+if TYPE_CHECKING:
+    from toolwright.mcp.client.server import Server
+
+SHOWN_EVERY = 0.1
+"""Seconds between two signs of progress that are passed on."""
+GONE = 404
+
+
+async def call_tool(server: "Server", ctx: ToolContext, name: str, arguments: Json) -> Result:
+    """What the tool answers, as a result. A session that a server has forgotten is opened again, once."""
+    try:
+        return await _call_once(server, ctx, name, arguments)
+    except RpcError as error:
+        if object_of(error.data).get("status") != GONE:
+            raise _told(server, error) from error
+    await server.drop()
+    try:
+        return await _call_once(server, ctx, name, arguments)
+    except RpcError as error:
+        raise _told(server, error) from error
+
+
+async def _call_once(server: "Server", ctx: ToolContext, name: str, arguments: Json) -> Result:
+    client = await server.client()
+    try:
+        async with _Clock.running(server.call_seconds) as clock:
+            ongoing = Ongoing(
+                progress=lambda told: _progress(ctx, told, clock),
+                elicit=lambda params: _asked(ctx, server.name, params, clock),
+            )
+            answer = await client.call(name, arguments, ongoing)
+    except TimeoutError:
+        words = f"The MCP server {server.name} took longer than {server.call_seconds:g} seconds for {name}."
+        raise ToolError(f"{words} Its `timeout` can be raised in the configuration.", "timeout") from None
+    except RpcClosed as error:
+        said = client.link.last_words()
+        raise ToolError(
+            f"The MCP server {server.name} ended during the call{f': {said}' if said else ''}. "
+            "It is started again for the next call."
+        ) from error
+    return result_of(answer, tool_id(server.name, name))
+
+
+def _told(server: "Server", error: RpcError) -> ToolError:
+    if object_of(error.data).get("status") == 401:
+        server.needs_login()
+        return NeedsAuth(server.name)
+    return ToolError(f"The MCP server {server.name} answered with an error: {error}")
+
+
+@record(slots=True)
+class _Clock:
+    """The time a call has. It stands still while a person is asked."""
+
+    limit: asyncio.Timeout
+    seconds: float
+    shown: float = 0.0
+
+    @classmethod
+    @asynccontextmanager
+    async def running(cls, seconds: float) -> AsyncIterator["_Clock"]:
+        async with asyncio.timeout(seconds) as limit:
+            yield cls(limit, seconds)
+
+    def restart(self) -> None:
+        if not self.limit.expired():
+            self.limit.reschedule(asyncio.get_running_loop().time() + self.seconds)
+
+    def stop(self) -> None:
+        if not self.limit.expired():
+            self.limit.reschedule(None)
+
+    def may_show(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        if now - self.shown < SHOWN_EVERY:
+            return False
+        self.shown = now
+        return True
+
+
+def _progress(ctx: ToolContext, told: Json, clock: _Clock) -> None:
+    clock.restart()
+    if clock.may_show():
+        shown = {key: told[key] for key in ("progress", "total") if isinstance(told.get(key), int | float)}
+        ctx.metadata(text_of(told.get("message"))[:200] or None, shown)
+
+
+async def _asked(ctx: ToolContext, server: str, params: Json, clock: _Clock) -> Json:
+    clock.stop()
+    try:
+        return await elicit(ctx, server, params)
+    finally:
+        clock.restart()

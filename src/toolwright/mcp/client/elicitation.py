@@ -1,0 +1,96 @@
+"""What a server wants to know in mid-call, put to the person through the inbox."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolwright.display import visible
+from toolwright.errors import PermissionDenied
+from toolwright.inbox import Choice
+from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.request import Option
+from toolwright.services import Questions
+from toolwright.tool import ToolContext
+
+FIELDS = 20
+"""Questions that a server may put at once."""
+_YES, _NO = "Yes", "No"
+DECLINED: Json = {"action": "decline"}
+
+
+async def elicit(ctx: ToolContext, server: str, params: Json) -> Json:
+    """Ask the person what the server wants to know; declined where nobody can be asked or the answers do not fit."""
+    message = visible(text_of(params.get("message"))) or "The server wants to know something."
+    fields = object_of(object_of(params.get("requestedSchema")).get("properties"))
+    if params.get("mode", "form") != "form" or len(fields) > FIELDS:
+        return DECLINED
+    shown = [object_of(one) for one in fields.values()]
+    choices = [_choice(server, message, name, one) for name, one in zip(fields, shown, strict=True)]
+    try:
+        answers = await ctx.use(Questions).ask(ctx, choices or [_agreement(server, message)])
+    except PermissionDenied:
+        return DECLINED
+    if not choices:
+        return {"action": "accept", "content": {}} if answers[0] == [_YES] else DECLINED
+    return _accepted(list(fields), shown, answers)
+
+
+def _choice(server: str, message: str, name: str, field: Json) -> Choice:
+    title = visible(text_of(field.get("title")) or name)
+    about = visible(text_of(field.get("description")))
+    question = f"{server} asks: {message}\n{title}{f' ({about})' if about and about != title else ''}"
+    options = tuple(Option(label=label, description="") for label, _ in _values(field))
+    several = field.get("type") == "array"
+    return Choice(question=question, header=title[:30], options=options, multiple=several, custom=not options)
+
+
+def _agreement(server: str, message: str) -> Choice:
+    options = tuple(Option(label=label, description="") for label in (_YES, _NO))
+    return Choice(question=f"{server} asks: {message}", header=server[:30], options=options, custom=False)
+
+
+def _values(field: Json) -> list[tuple[str, Any]]:
+    """The labels and values to choose from; none for a field that is written freely."""
+    if field.get("type") == "boolean":
+        return [(_YES, True), (_NO, False)]
+    inner = object_of(field.get("items")) if field.get("type") == "array" else field
+    titled = inner.get("oneOf") or inner.get("anyOf")
+    if isinstance(titled, list):
+        pairs = [object_of(one) for one in titled]
+        return [(text_of(one.get("title")) or str(one.get("const")), one.get("const")) for one in pairs]
+    values = inner.get("enum")
+    if not isinstance(values, list):
+        return []
+    names = inner.get("enumNames")
+    labels = names if isinstance(names, list) and len(names) == len(values) else values
+    return [(str(label), value) for label, value in zip(labels, values, strict=True)]
+
+
+def _accepted(names: Sequence[str], fields: Sequence[Json], answers: Sequence[Sequence[str]]) -> Json:
+    content: Json = {}
+    for name, field, said in zip(names, fields, answers, strict=False):
+        if not said:
+            continue
+        try:
+            content[name] = _value(field, said)
+        except ValueError:
+            return DECLINED
+    return {"action": "accept", "content": content}
+
+
+def _value(field: Json, said: Sequence[str]) -> Any:
+    """What was said as the type that the field has; ValueError if it is none of that."""
+    known = dict(_values(field))
+    if field.get("type") == "array":
+        return [known.get(one, one) for one in said]
+    text = said[0]
+    if text in known:
+        return known[text]
+    match field.get("type"):
+        case "integer":
+            return int(text)
+        case "number":
+            return float(text)
+        case "boolean":
+            raise ValueError(text)
+        case _:
+            return text

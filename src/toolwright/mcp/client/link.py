@@ -1,0 +1,54 @@
+"""A link: the way to a server and back, whatever carries it."""
+
+import asyncio
+from typing import Protocol, TypeVar
+
+from toolwright.errors import ToolError
+from toolwright.record import record
+from toolwright.rpc import Answer, Notified, Peer
+
+T = TypeVar("T")
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes that one message of a server may have."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Handlers:
+    """Who takes what a server says by itself."""
+
+    answer: Answer
+    notified: Notified
+
+
+class Link(Protocol):
+    """The other side, and what only its carrier knows."""
+
+    peer: Peer
+    stateless: bool
+    """Whether the newer family is spoken; set once that is known."""
+    version: str
+    """The version that was agreed on; empty before."""
+
+    def last_words(self) -> str:
+        """What the server said last before it ended, as far as anybody heard it."""
+        ...
+
+    async def listen(self) -> None:
+        """Begin to hear what the server says by itself, where that takes a stream of its own."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class NeedsAuth(ToolError):
+    """The server wants to know who we are."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(f"The MCP server {server} needs you to log in. Run tw mcp auth {server}.", "denied")
+
+
+def soon(task: "asyncio.Task[T]", tasks: "set[asyncio.Task[T]]") -> None:
+    """Hold on to a task until it is done, which the event loop does not."""
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)

@@ -1,0 +1,83 @@
+"""How a server is reached: its program started, or its address opened in the way it understands."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolwright.errors import ToolError
+from toolwright.mcp.client.client import Client
+from toolwright.mcp.client.link import NeedsAuth
+from toolwright.mcp.protocol import object_of
+from toolwright.rpc import RpcClosed, RpcError
+
+if TYPE_CHECKING:
+    from toolwright.mcp.client.server import Server
+
+UNAUTHORISED = 401
+
+
+async def open_client(client: Client, server: "Server") -> None:
+    """Connect the client to its server. ToolError says what stood in the way."""
+    said = server.said
+    if server.type == "local" and not said.command:
+        raise ToolError("it has neither a command nor a url")
+    if server.type == "remote" and not said.url.startswith(("http://", "https://")):
+        raise ToolError(f"{said.url!r} is no address: it must begin with http:// or https://")
+    await (_open_program(client, server) if server.type == "local" else _open_web(client, server))
+
+
+async def _open_program(client: Client, server: "Server") -> None:
+    from toolwright.mcp.client.program import ProgramLink
+
+    said, around = server.said, server.around
+    folder = around.home.directory / Path(said.cwd).expanduser()
+    if not folder.is_dir():
+        raise ToolError(f"its folder {folder} is not there")
+    environment = {**around.environment, **said.environment}
+    program = said.command[0]
+    if "/" not in program and shutil.which(program, path=environment.get("PATH")) is None:
+        raise ToolError(f"there is no program {program!r} on this machine; install it", "missing")
+    link = await ProgramLink.start(
+        around.home.scopes, said.command, cwd=folder, env=environment, handlers=client.handlers
+    )
+    client.link = link
+    try:
+        await client.begin(link)
+    except RpcClosed as error:
+        words = f": {link.last_words()}" if link.last_words() else ""
+        raise ToolError(f"{await link.died()}{words}") from error
+    except RpcError as error:
+        raise ToolError(f"it refused to begin: {error}") from error
+
+
+async def _open_web(client: Client, server: "Server") -> None:
+    """First as the newer versions have it, then as the oldest, where the address wants none of the former."""
+    from toolwright.mcp.client.web import Authority, WebLink
+
+    said = server.said
+    authority: Authority | None = None
+    if said.oauth is not False:
+        from toolwright.mcp.client.login import Login
+
+        authority = Login.of(server)
+    link = await WebLink.open(said.url, said.headers, client.handlers, authority)
+    client.link = link
+    try:
+        await client.begin(link)
+        return
+    except RpcError as error:
+        refusal = error
+    status = object_of(refusal.data).get("status")
+    if status == UNAUTHORISED and said.oauth is not False:
+        raise NeedsAuth(server.name)
+    if status not in (400, 404, 405, 406, 415):
+        raise ToolError(str(refusal)) from refusal
+    await asyncio.shield(asyncio.ensure_future(link.close()))
+    link = await WebLink.open(said.url, said.headers, client.handlers, authority)
+    client.link = link
+    try:
+        await link.use_events()
+        await client.begin(link)
+    except (RpcError, RpcClosed):
+        raise ToolError(str(refusal)) from refusal

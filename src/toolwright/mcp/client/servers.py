@@ -1,0 +1,227 @@
+"""All servers of a workspace: the extensions they join as, and the tools, prompts and resources they bring."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolwright.errors import UsageError
+from toolwright.events import Bus, Event
+from toolwright.extension import Extension, Hook
+from toolwright.folders import Folders
+from toolwright.mcp.client.resources import mentioned_resources, resource_tools
+from toolwright.mcp.client.server import Home, Server, Status, Surroundings
+from toolwright.mcp.client.shortlist import Shortlist
+from toolwright.mcp.client.tools import sanitised
+from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.process.environment import SECRETS, Withholding
+from toolwright.record import record
+from toolwright.registry import Registry, ready
+from toolwright.session.session import Session
+from toolwright.settings import Settings
+
+if TYPE_CHECKING:
+    from toolwright.models.hooked import ModelRequest, Stream
+    from toolwright.models.model import Event as ModelEvent
+    from toolwright.session.prompt import Prompt as PromptRecord
+
+INSTRUCTIONS = 2000
+"""Characters of what a server says of itself that a model is told."""
+PATIENCE = 10.0
+"""Seconds that the first prompt waits for servers whose tools nobody knows yet."""
+
+
+class Workspace(Home, Protocol):
+    """What the servers need of the workspace they belong to."""
+
+    environment: Mapping[str, str]
+    folders: Folders
+    registry: Registry
+    bus: Bus
+    sessions_open: dict[str, Session]
+
+    @property
+    def settings(self) -> Settings: ...
+    def context_of(self, provider: str, model: str) -> int: ...
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class McpToolsChanged(Event):
+    """A server has other tools than before."""
+
+    type = "mcp.tools.changed"
+    server: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ServerState:
+    """How a server is."""
+
+    name: str
+    type: str
+    status: Status
+    error: str | None = None
+    tools: tuple[str, ...] = ()
+    left_out: tuple[str, ...] | None = None
+    """Tools that cannot be used, each with the reason."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt of a server, which is a command here."""
+
+    name: str
+    """`server:prompt`."""
+    description: str
+    arguments: tuple[str, ...]
+    fill: Callable[[Sequence[str]], Awaitable[str]]
+    """The text of the prompt for the values of its arguments, in order."""
+
+
+class Servers:
+    """The servers that the settings name."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        said = workspace.settings
+        self._workspace = workspace
+        self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
+        withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
+        around = Surroundings(
+            home=workspace,
+            cache=workspace.folders.cache,
+            environment=withheld.apply(workspace.environment),
+            data=workspace.folders.data,
+            timeout=said.experimental.mcp_timeout,
+        )
+        self.by_name = {name: Server(name, one, around, self._offer) for name, one in said.mcp.items()}
+        self._waited = False
+        self._shortlist.join()
+        workspace.registry.add(ready(one, "MCP servers") for one in resource_tools(self))
+        for server in self.by_name.values():
+            server.recall()
+        workspace.registry.finders.append(self._find)
+
+    def extensions(self) -> tuple[Extension, ...]:
+        """One for each server, and one that starts them before the first prompt."""
+        each = (Extension(name=_origin(server), start=server.opened) for server in self.by_name.values())
+        around = Hook(prompt=self._before_prompt, request=self._with_instructions)
+        return (*each, Extension(name="mcp", hooks=[around]))
+
+    def __getitem__(self, name: str) -> Server:
+        if name not in self.by_name:
+            there = ", ".join(self.by_name) or "none"
+            raise UsageError(f"There is no MCP server {name!r} in the configuration. There are: {there}.")
+        return self.by_name[name]
+
+    def states(self) -> list[ServerState]:
+        return [
+            ServerState(
+                name=server.name,
+                type=server.type,
+                status=server.status,
+                error=server.error or None,
+                tools=tuple(tool.id for tool in server.tools),
+                left_out=tuple(f"{one.name}: {one.reason}" for one in server.left_out) or None,
+            )
+            for server in self.by_name.values()
+        ]
+
+    def begin(self) -> None:
+        """Start all servers in the background."""
+        for server in self.by_name.values():
+            server.begin()
+
+    async def settled(self) -> None:
+        """Return once every server is connected or has failed."""
+        await asyncio.gather(*(server.settled() for server in self.by_name.values()))
+
+    async def known(self) -> None:
+        """Start all servers, and wait a little, once, for those whose tools nobody knows yet."""
+        self.begin()
+        unknown = [one for one in self.by_name.values() if one.enabled and not one.tools]
+        if unknown and not self._waited:
+            self._waited = True
+            waiting = [asyncio.ensure_future(one.settled()) for one in unknown]
+            await asyncio.wait(waiting, timeout=PATIENCE)
+
+    async def close(self) -> None:
+        """End them all."""
+        await asyncio.gather(*(server.close() for server in self.by_name.values()))
+
+    def prompts(self) -> list[Prompt]:
+        """The prompts of all servers that are known so far."""
+        return [
+            _prompt(server, one)
+            for server in self.by_name.values()
+            for one in server.lists["prompts"]
+            if server.enabled and text_of(one.get("name"))
+        ]
+
+    # The tools.
+
+    def _offer(self, server: Server) -> None:
+        """Put the tools of a server in the place of those it had, and tell."""
+        self._shortlist.put(_origin(server), server.tools)
+        self._workspace.bus.publish(McpToolsChanged(server=server.name))
+
+    async def _find(self, tool_id: str) -> None:
+        """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
+        for server in self.by_name.values():
+            if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
+                await server.client()
+
+    async def _before_prompt(
+        self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
+    ) -> Any:
+        """Start the servers, wait a little for those that nobody knows, and attach the resources that are mentioned."""
+        await self.known()
+        session = self._workspace.sessions_open.get(session_id)
+        if session is not None and prompt.mentions and ":" in prompt.text:
+            found = await mentioned_resources(self, session, prompt.text)
+            prompt = replace(prompt, files=(*prompt.files, *found)) if found else prompt
+        return await proceed(prompt)
+
+    async def _with_instructions(self, proceed: "Stream", request: "ModelRequest") -> "AsyncIterator[ModelEvent]":
+        """Tell the model what the connected servers say of themselves."""
+        from toolwright.models.model import SystemMessage
+
+        said = [
+            f"Of the MCP server {server.name}:\n{server.instructions[:INSTRUCTIONS]}"
+            for server in self.by_name.values()
+            if server.status == "connected" and server.instructions
+        ]
+        first = request.messages[0] if request.messages else None
+        if said and isinstance(first, SystemMessage):
+            told = replace(first, text="\n\n".join([first.text, *said]))
+            request = replace(request, messages=[told, *request.messages[1:]])
+        async for event in proceed(request):
+            yield event
+
+
+def _origin(server: Server) -> str:
+    return f"the MCP server {server.name}"
+
+
+def _prompt(server: Server, said: Json) -> Prompt:
+    name = text_of(said.get("name"))
+    listed = said.get("arguments")
+    arguments = [text_of(object_of(one).get("name")) for one in listed] if isinstance(listed, list) else []
+
+    async def fill(values: Sequence[str]) -> str:
+        client = await server.client()
+        answer = await client.prompt(name, dict(zip(arguments, values, strict=False)))
+        return prompt_text(answer)
+
+    return Prompt(
+        name=f"{sanitised(server.name)}:{sanitised(name)}",
+        description=text_of(said.get("description")),
+        arguments=tuple(arguments),
+        fill=fill,
+    )
+
+
+def prompt_text(answer: Json) -> str:
+    """The texts of a prompt's messages, one after the other."""
+    messages = answer.get("messages")
+    blocks = [object_of(object_of(one).get("content")) for one in messages] if isinstance(messages, list) else []
+    return "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")

@@ -1,0 +1,69 @@
+"""The logins of MCP servers, in a file that only the user can read."""
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ConfigError
+from toolwright.jsontext import read_json
+from toolwright.mcp.protocol import Json, object_of
+from toolwright.private import read_private, update
+from toolwright.record import record
+
+FILE = "mcp-auth.json"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a login came to: the tokens, and all that it takes to renew them."""
+
+    url: str
+    """The server it is for; another address is another server."""
+    issuer: str
+    token_endpoint: str
+    client_id: str
+    client_secret: str = ""
+    auth_method: str = "none"
+    """How the client proves who it is at the token endpoint."""
+    access_token: str = ""
+    refresh_token: str = ""
+    expires: float = 0.0
+    """When the token is over, in seconds since 1970; 0 if nobody has said."""
+    scope: str = ""
+
+
+@record(frozen=True, slots=True)
+class Grants:
+    """`mcp-auth.json` in the data folder."""
+
+    path: Path
+
+    def of(self, server: str, url: str) -> Grant | None:
+        """The login of a server, if it is for this address."""
+        said = object_of(self._parsed(read_private(self.path)).get(server))
+        known = {field.name for field in fields(Grant)}
+        if said.get("url") != url or not {"issuer", "token_endpoint", "client_id"} <= said.keys():
+            return None
+        return Grant(**{key: value for key, value in said.items() if key in known})
+
+    def put(self, server: str, grant: Grant) -> None:
+        update(self.path, lambda text: _shown(self._parsed(text) | {server: asdict(grant)}))
+
+    def remove(self, server: str) -> bool:
+        """Forget a login; whether there was one."""
+        if server not in self._parsed(read_private(self.path)):
+            return False
+        update(self.path, lambda text: _shown({k: v for k, v in self._parsed(text).items() if k != server}))
+        return True
+
+    def _parsed(self, text: str) -> Json:
+        try:
+            value: Any = read_json(text or "{}")
+        except ValueError as error:
+            raise ConfigError(f"{self.path}: {error}. Delete the file and log in again with tw mcp auth.") from error
+        return object_of(value)
+
+
+def _shown(records: Json) -> str:
+    return json.dumps(records, indent=2) + "\n"

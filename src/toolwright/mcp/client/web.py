@@ -1,0 +1,349 @@
+"""A server that is reached over HTTP: each message a request of its own, the answers as JSON or as events.
+
+The peer speaks into one end of a socket pair. What it says is taken from the other end and posted, and what the server
+answers is put back, so that matching, cancelling and closing are the same as for a program.
+"""
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urljoin, urlsplit
+
+from toolwright.frames import Lines
+from toolwright.jsontext import read_json
+from toolwright.mcp.client.link import LARGEST, Handlers, soon
+from toolwright.mcp.protocol import NAMED, Json, header_value, object_of
+from toolwright.rpc import INTERNAL_ERROR, MCP, Peer, RpcClosed
+from toolwright.sse import EventReader
+
+if TYPE_CHECKING:
+    import httpx2
+
+log = logging.getLogger(__name__)
+
+EXCERPT = 300
+"""Characters shown of an answer that is no message."""
+PAUSE, LONGEST_PAUSE = 1.0, 30.0
+"""Seconds before a stream that broke off is opened again, doubled each time."""
+REDIRECTS = (307, 308)
+
+
+class Authority(Protocol):
+    """Who knows the token for a server."""
+
+    async def token(self) -> str: ...
+    async def refused(self, challenge: str) -> bool:
+        """Told that the token was not accepted; whether it is worth trying again."""
+        ...
+
+
+class WebLink:
+    """The way to one address."""
+
+    def __init__(self, url: str, client: "httpx2.AsyncClient", ends: "Ends", authority: Authority | None) -> None:
+        self.peer = ends.peer
+        self.stateless = False
+        self.version = ""
+        self.status = 0
+        """How HTTP answered last where it was an error."""
+        self._url = url
+        self._client = client
+        self._ends = ends
+        self._authority = authority
+        self._session = ""
+        self._events_only = False
+        """Whether answers come on one stream of events, as in the oldest version."""
+        self._posting: dict[Any, asyncio.Task[None]] = {}
+        self._tasks = set[asyncio.Task[None]]()
+        soon(asyncio.create_task(self._pump()), self._tasks)
+
+    @classmethod
+    async def open(
+        cls, url: str, headers: Mapping[str, str], handlers: Handlers, authority: Authority | None = None
+    ) -> "WebLink":
+        import httpx2
+
+        local = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+        client = httpx2.AsyncClient(
+            headers={"user-agent": "toolwright", **headers},
+            timeout=httpx2.Timeout(None, connect=30.0),
+            verify=url.startswith("https:"),
+            trust_env=not local,
+        )
+        return cls(url, client, await Ends.open(handlers), authority)
+
+    def last_words(self) -> str:
+        return ""
+
+    async def listen(self) -> None:
+        """Hold the stream open on which a server of the older family says things by itself."""
+        if not self.stateless and not self._events_only:
+            soon(asyncio.create_task(self._follow()), self._tasks)
+
+    async def use_events(self) -> None:
+        """Speak as the oldest version does: a stream of events, the first of which says where to post."""
+        self._events_only = True
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        soon(asyncio.create_task(self._read_events(ready)), self._tasks)
+        address = urljoin(self._url, await ready)
+        if urlsplit(address)[:2] != urlsplit(self._url)[:2]:
+            raise RpcClosed(f"The server wants messages sent to another host, {urlsplit(address).netloc}.")
+        self._url = address
+
+    async def close(self) -> None:
+        if self._session:
+            await self._say_goodbye()
+        await self.peer.close()
+        for task in (*self._tasks, *self._posting.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._posting.values(), return_exceptions=True)
+        self._ends.close()
+        await self._client.aclose()
+
+    async def _say_goodbye(self) -> None:
+        import httpx2
+
+        try:
+            async with asyncio.timeout(1):
+                await self._client.delete(self._url, headers=await self._headers({}))
+        except (httpx2.HTTPError, TimeoutError) as error:
+            log.debug("the session was not ended: %s", error)
+
+    # What goes out.
+
+    async def _pump(self) -> None:
+        async for message in self._ends.outgoing():
+            method, request_id = message.get("method"), message.get("id")
+            if method == MCP.cancel:
+                await self._cancel(message)
+            elif method and request_id is None:
+                await self._post(message)  # in its place among the requests: one of them opens the session
+            elif not method:  # an answer of ours, whose id is one of the server's
+                soon(asyncio.create_task(self._post(message)), self._tasks)
+            else:
+                task = asyncio.create_task(self._post(message))
+                self._posting[request_id] = task
+                task.add_done_callback(partial(self._posted, request_id))
+
+    def _posted(self, request_id: Any, _: "asyncio.Task[None]") -> None:
+        self._posting.pop(request_id, None)
+
+    async def _cancel(self, message: Json) -> None:
+        request_id = object_of(message.get("params")).get(MCP.cancel_key)
+        if not self.stateless:  # in the newer family it is enough to hang up
+            await self._post(message)
+        if task := self._posting.get(request_id):
+            task.cancel()
+
+    async def _post(self, message: Json) -> None:
+        """Send one message and take in what is answered. What goes wrong is the answer to it."""
+        import httpx2
+
+        try:
+            answered = await self._send(message) or await self._send(message)
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            self.status = 0
+            self._fail(message, f"{_host(self._url)} cannot be reached: {str(error) or type(error).__name__}")
+            return
+        if not answered:
+            self._fail(message, f"{_host(self._url)} did not accept the login", status=401)
+
+    async def _send(self, message: Json) -> bool:
+        """Whether that was all; if not, it should be tried once more."""
+        body = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        headers = await self._headers(message)
+        async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
+            if response.status_code == 401 and self._authority is not None:
+                return not await self._authority.refused(response.headers.get("www-authenticate", "")) and (
+                    self._refuse(message, 401, "")
+                )
+            if response.status_code in REDIRECTS and self._follows(response.headers.get("location", "")):
+                return False
+            await self._take(message, response)
+        return True
+
+    def _follows(self, location: str) -> bool:
+        """Whether a redirect stays with this server, as one for a slash at the end does."""
+        address = urljoin(self._url, location)
+        stays = bool(location) and urlsplit(address)[:2] == urlsplit(self._url)[:2] and address != self._url
+        self._url = address if stays else self._url
+        return stays
+
+    async def _headers(self, message: Json) -> dict[str, str]:
+        headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+        if self.version:
+            headers["mcp-protocol-version"] = self.version
+        if self._session and not self.stateless:
+            headers["mcp-session-id"] = self._session
+        method = message.get("method")
+        if self.stateless and isinstance(method, str):
+            headers["mcp-method"] = method
+            named = object_of(message.get("params")).get(NAMED.get(method, ""))
+            headers |= {"mcp-name": header_value(named)} if isinstance(named, str) else {}
+        if self._authority is not None and (token := await self._authority.token()):
+            headers["authorization"] = f"Bearer {token}"
+        return headers
+
+    # What comes in.
+
+    async def _take(self, message: Json, response: "httpx2.Response") -> None:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.status_code >= 300:
+            text = (await _body(response, EXCERPT * 40)).decode("utf-8", "replace")
+            self._refuse(message, response.status_code, text)
+            return
+        self._session = response.headers.get("mcp-session-id", self._session)
+        if self._events_only or message.get("id") is None or "method" not in message:
+            return
+        answered = False
+        if kind == "text/event-stream":
+            async for said in _events(response):
+                answered = answered or _answers(said, message)
+                await self._ends.give(said)
+        else:
+            said = _parsed((await _body(response, LARGEST)).decode("utf-8", "replace"))
+            answered = _answers(said, message)
+            self._ends.put(said)
+        if not answered:
+            self._fail(message, f"{_host(self._url)} answered with {kind or 'nothing'} that holds no answer")
+
+    def _refuse(self, message: Json, status: int, body: str) -> bool:
+        """Pass an error of HTTP on: in the server's own words if it has any."""
+        said = object_of(_parsed(body))
+        self.status = status
+        if isinstance(error := said.get("error"), dict):
+            code = error.get("code")
+            self._fail(message, str(error.get("message")), status=status, code=code if isinstance(code, int) else 0)
+        else:
+            self._fail(message, f"{_host(self._url)} answered {status} {body.strip()[:EXCERPT]}".strip(), status=status)
+        if status == 404 and self._session and not self.stateless:
+            self._session = ""
+            self._ends.hang_up()
+        return True
+
+    def _fail(self, message: Json, text: str, *, status: int = 0, code: int = INTERNAL_ERROR) -> None:
+        if message.get("id") is not None and "method" in message:
+            error = {"code": code or INTERNAL_ERROR, "message": text, "data": {"status": status}}
+            self._ends.put({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+    async def _follow(self) -> None:
+        """Read the stream of a session as long as there is one, and open it again when it breaks off."""
+        pause = PAUSE
+        while not self.peer.ended.is_set():
+            if not await self._read_stream(None):
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _read_events(self, ready: "asyncio.Future[str]") -> None:
+        await self._read_stream(ready)
+
+    async def _read_stream(self, ready: "asyncio.Future[str] | None") -> bool:
+        """Whether the server has such a stream at all."""
+        import httpx2
+
+        headers = await self._headers({}) | {"accept": "text/event-stream"}
+        try:
+            async with self._client.stream("GET", self._url, headers=headers) as response:
+                if response.status_code != 200:
+                    _give_up(ready, f"{_host(self._url)} answered {response.status_code}")
+                    return False
+                async for said in _events(response, ready):
+                    await self._ends.give(said)
+        except (httpx2.HTTPError, ValueError) as error:
+            log.debug("the stream of %s broke off: %s", self._url, error)
+        _give_up(ready, f"{_host(self._url)} opened no stream of events")
+        if self._events_only:
+            self._ends.hang_up()
+        return True
+
+
+class Ends:
+    """Both ends of the socket pair: the peer at one, we at the other."""
+
+    def __init__(self, peer: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.peer = peer
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def open(cls, handlers: Handlers) -> "Ends":
+        one, other = socket.socketpair()
+        theirs = await asyncio.open_connection(sock=one)
+        reader, writer = await asyncio.open_connection(sock=other)
+        peer = Peer(*theirs, MCP, answer=handlers.answer, notified=handlers.notified, largest=LARGEST)
+        peer.start()
+        return cls(peer, reader, writer)
+
+    async def outgoing(self) -> AsyncIterator[Json]:
+        frames = Lines(LARGEST)
+        while data := await self._reader.read(64 * 1024):
+            for line in frames.feed(data):
+                yield json.loads(line)
+
+    def put(self, message: Any) -> None:
+        if message is not None and not self._writer.is_closing():
+            self._writer.write(json.dumps(message).encode() + b"\n")
+
+    async def give(self, message: Any) -> None:
+        """The same, waiting while the peer is slow to take it."""
+        self.put(message)
+        if not self._writer.is_closing():
+            await self._writer.drain()
+
+    def hang_up(self) -> None:
+        """Let the peer know that no more will come, after what was put."""
+        if not self._writer.is_closing() and self._writer.can_write_eof():
+            self._writer.write_eof()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def _events(response: "httpx2.Response", ready: "asyncio.Future[str] | None" = None) -> AsyncIterator[Any]:
+    """The messages among the events of a stream."""
+    reader = EventReader()
+    async for chunk in response.aiter_bytes():
+        for event in reader.feed(chunk):
+            if event.name == "endpoint":
+                if ready is not None and not ready.done():
+                    ready.set_result(event.data)
+            elif (message := _parsed(event.data)) is not None:
+                yield message
+    for event in reader.close():
+        if (message := _parsed(event.data)) is not None:
+            yield message
+
+
+async def _body(response: "httpx2.Response", limit: int) -> bytes:
+    pieces, size = list[bytes](), 0
+    async for chunk in response.aiter_bytes():
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            break
+    return b"".join(pieces)
+
+
+def _give_up(ready: "asyncio.Future[str] | None", why: str) -> None:
+    if ready is not None and not ready.done():
+        ready.set_exception(RpcClosed(why))
+
+
+def _answers(said: Any, message: Json) -> bool:
+    one = object_of(said)
+    return "method" not in one and one.get("id") == message.get("id")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return read_json(text)
+    except ValueError:
+        return None
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc or url

@@ -1,0 +1,1 @@
+"""Our tools, offered to other programs."""

@@ -1,0 +1,211 @@
+"""One client of ours: its requests answered, in whichever family it speaks."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import field
+from typing import Any
+
+from toolwright.mcp.client.link import soon
+from toolwright.mcp.protocol import (
+    COMPLETE,
+    HANDSHAKE,
+    INPUT_REQUIRED,
+    META_CAPABILITIES,
+    META_SERVER,
+    META_VERSION,
+    STATELESS,
+    VERSION_UNSUPPORTED,
+    Json,
+    meta_of,
+    object_of,
+    ourselves,
+    text_of,
+)
+from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell
+from toolwright.record import record
+from toolwright.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
+from toolwright.session.session import Session
+
+PATIENCE = 600.0
+"""Seconds that a call waits for the answer to what it has asked, where no connection holds it."""
+CAPABILITIES: Json = {"tools": {}}
+
+Request = Callable[[str, Json], Awaitable[Any]]
+"""Asks the client something, in the older family."""
+Notify = Callable[[str, Json], Awaitable[None]]
+
+
+@record(slots=True, kw_only=True)
+class Waiting:
+    """A call that has asked something in the newer family, and waits for the request to come again."""
+
+    params: str
+    """The call as it was, which must be the same when it comes again."""
+    work: "asyncio.Task[Json]"
+    questions: "asyncio.Queue[tuple[Json, asyncio.Future[Json]]]"
+    answered: "asyncio.Future[Json]"
+
+
+@record(slots=True, kw_only=True)
+class Connection:
+    """The state of one client: its session, what it can do, and the calls that wait for it."""
+
+    service: Service
+    session: Session
+    capabilities: Json = field(default_factory=dict[str, Any])
+    _waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
+
+    async def answer(self, method: str, params: Any, request: Request | None, notify: Notify) -> Json:
+        """The result of a request, or RpcError. `request` is the way to ask the client, in the older family."""
+        meta = meta_of(params)
+        told = object_of(params)
+        if META_VERSION in meta:
+            return await self._answer_stateless(method, told, notify)
+        match method:
+            case "initialize":
+                return self._introduce(told)
+            case "ping" | "logging/setLevel":
+                return {}
+            case "tools/list":
+                return {"tools": await self.service.tools(self.session)}
+            case "tools/call":
+                tell = _teller(meta.get("progressToken"), notify)
+                return await self.service.call(self.session, told, self._asker(request), tell)
+            case _:
+                raise _unknown(method)
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.session.close()
+
+    # The older family.
+
+    def _introduce(self, told: Json) -> Json:
+        wanted = text_of(told.get("protocolVersion"))
+        self.capabilities = object_of(told.get("capabilities"))
+        return {
+            "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
+            "capabilities": CAPABILITIES,
+            "serverInfo": ourselves(),
+            "instructions": INSTRUCTIONS,
+        }
+
+    def _asker(self, request: Request | None) -> Ask | None:
+        if request is None or not _can_ask(self.capabilities):
+            return None
+
+        async def ask(form: Json) -> Json:
+            try:
+                return object_of(await request("elicitation/create", form))
+            except (RpcError, RpcClosed):
+                return {"action": "cancel"}
+
+        return ask
+
+    # The newer family.
+
+    async def _answer_stateless(self, method: str, told: Json, notify: Notify) -> Json:
+        meta = meta_of(told)
+        if meta.get(META_VERSION) != STATELESS:
+            data = {"supported": [STATELESS], "requested": meta.get(META_VERSION)}
+            raise RpcError("That version is not spoken here.", VERSION_UNSUPPORTED, data)
+        fresh = {"ttlMs": 0, "cacheScope": "private"}
+        match method:
+            case "server/discover":
+                return _whole({"supportedVersions": [STATELESS], "capabilities": CAPABILITIES} | fresh) | {
+                    "instructions": INSTRUCTIONS
+                }
+            case "tools/list":
+                return _whole({"tools": await self.service.tools(self.session)} | fresh)
+            case "tools/call":
+                return await self._call_in_rounds(told, meta, notify)
+            case _:
+                raise _unknown(method)
+
+    async def _call_in_rounds(self, told: Json, meta: Any, notify: Notify) -> Json:
+        """Run a call until it is done or asks something; then it waits until the request comes again."""
+        state = told.get("requestState")
+        waiting = self._begun(told, meta, notify) if state is None else self._resumed(told, state)
+        asked = asyncio.ensure_future(waiting.questions.get())
+        work: list[asyncio.Future[Any]] = [waiting.work, asked]
+        try:
+            await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            waiting.work.cancel()
+            raise
+        finally:
+            if not asked.done():
+                asked.cancel()
+        if not asked.done() or asked.cancelled():
+            return _whole(await waiting.work)
+        form, waiting.answered = asked.result()
+        return self._put_aside(waiting, form)
+
+    def _begun(self, told: Json, meta: Any, notify: Notify) -> Waiting:
+        questions: asyncio.Queue[tuple[Json, asyncio.Future[Json]]] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        async def ask(form: Json) -> Json:
+            answered: asyncio.Future[Json] = loop.create_future()
+            questions.put_nowait((form, answered))
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await answered
+            except TimeoutError:
+                return {"action": "cancel"}
+
+        able = _can_ask(object_of(meta.get(META_CAPABILITIES)))
+        tell = _teller(meta.get("progressToken"), notify)
+        work = asyncio.create_task(self.service.call(self.session, told, ask if able else None, tell))
+        soon(work, self._tasks)
+        return Waiting(params=_mark(told), work=work, questions=questions, answered=loop.create_future())
+
+    def _put_aside(self, waiting: Waiting, form: Json) -> Json:
+        state = secrets.token_urlsafe(24)
+        self._waiting[state] = waiting
+        waiting.work.add_done_callback(lambda _: self._waiting.pop(state, None))
+        asked = {"answer": {"method": "elicitation/create", "params": form}}
+        return {"resultType": INPUT_REQUIRED, "inputRequests": asked, "requestState": state}
+
+    def _resumed(self, told: Json, state: Any) -> Waiting:
+        waiting = self._waiting.get(state) if isinstance(state, str) else None
+        if waiting is None or waiting.params != _mark(told):
+            raise RpcError("No call waits for that answer any more. Make the call anew.", INVALID_PARAMS)
+        del self._waiting[state]
+        if not waiting.answered.done():
+            waiting.answered.set_result(object_of(object_of(told.get("inputResponses")).get("answer")))
+        return waiting
+
+
+def _can_ask(capabilities: Json) -> bool:
+    """Whether the client can show a form; one that says no more than that it can ask can."""
+    said = capabilities.get("elicitation")
+    return isinstance(said, dict) and (not said or "form" in said)
+
+
+def _teller(token: Any, notify: Notify) -> Tell | None:
+    if not isinstance(token, str | int):
+        return None
+
+    async def tell(told: Json) -> None:
+        await notify("notifications/progress", {"progressToken": token, **told})
+
+    return tell
+
+
+def _whole(result: Json) -> Json:
+    meta = object_of(result.get("_meta")) | {META_SERVER: ourselves()}
+    return result | {"resultType": COMPLETE, "_meta": meta}
+
+
+def _mark(told: Json) -> str:
+    return json.dumps([told.get("name"), told.get("arguments")], sort_keys=True)
+
+
+def _unknown(method: str) -> RpcError:
+    return RpcError(f"There is no method {method!r}.", METHOD_NOT_FOUND)

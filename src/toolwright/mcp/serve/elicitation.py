@@ -1,0 +1,61 @@
+"""Questions to a person as forms of the protocol, and what was filled in as a reply."""
+
+from toolwright.inbox import Choice, Question, Reply
+from toolwright.mcp.protocol import Json, object_of
+
+DIFF = 4000
+"""Characters of a difference that are shown with a question."""
+ANSWER = "answer"
+
+
+def form_of(question: Question) -> Json:
+    """The parameters of `elicitation/create`."""
+    if question.kind == "choice":
+        properties = {f"answer{number}": _field(one) for number, one in enumerate(question.choices, 1)}
+        message = "\n".join(one.question for one in question.choices)
+    else:
+        message = _told(question)
+        words = ["once", *(["always"] if question.always else []), "reject"]
+        about = f"`always` stores: {', '.join(question.always)}" if question.always else "Allow it?"
+        properties = {ANSWER: {"type": "string", "title": "Allow?", "description": about, "enum": words}}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"mode": "form", "message": message, "requestedSchema": schema}
+
+
+def reply_of(question: Question, answered: Json) -> Reply:
+    """What the answer means; anything but a clear yes is no."""
+    if answered.get("action") != "accept":
+        return Reply(kind="reject")
+    content = object_of(answered.get("content"))
+    if question.kind == "choice":
+        said = [content.get(f"answer{number}") for number in range(1, len(question.choices) + 1)]
+        answers = tuple((one,) if isinstance(one, str) and one else () for one in said)
+        return Reply(kind="once", answers=answers) if any(answers) else Reply(kind="reject")
+    match content.get(ANSWER):
+        case "once":
+            return Reply(kind="once")
+        case "always" if question.always:
+            return Reply(kind="always")
+        case _:
+            return Reply(kind="reject")
+
+
+def _told(question: Question) -> str:
+    """Which tool wants what: the file or command by name, the reasons, and the difference."""
+    lines = [f"{question.tool} asks for {question.permission}: {', '.join(question.patterns)}"]
+    lines += [str(reason) for reason in question.metadata.get("reasons", ())]
+    diff = str(question.metadata.get("diff") or "").rstrip()
+    if diff:
+        lines.append(diff if len(diff) <= DIFF else f"{diff[:DIFF]}\n(the rest is not shown)")
+    return "\n".join(lines)
+
+
+def _field(choice: Choice) -> Json:
+    labels = [option.label for option in choice.options]
+    about = "; ".join(f"{option.label}: {option.description}" for option in choice.options if option.description)
+    field: Json = {"type": "string", "title": choice.header or choice.question[:60]}
+    if labels and not choice.custom:
+        field["enum"] = labels
+    elif labels:
+        about = f"One of {', '.join(labels)}, or your own words. {about}".strip()
+    return field | ({"description": about} if about else {})

@@ -1,0 +1,297 @@
+"""Serving any number of clients over HTTP, on this machine alone and only to who knows the token."""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
+from toolwright.mcp.client.link import soon
+from toolwright.mcp.exchange import Exchange, Problem, read_request
+from toolwright.mcp.protocol import (
+    HEADER_MISMATCH,
+    META_VERSION,
+    NAMED,
+    PARSE_ERROR,
+    STATELESS,
+    VERSION_UNSUPPORTED,
+    Json,
+    meta_of,
+    object_of,
+    plain_value,
+)
+from toolwright.mcp.serve.connection import Connection
+from toolwright.mcp.serve.service import Service
+from toolwright.record import record
+from toolwright.rpc import INTERNAL_ERROR, INVALID_REQUEST, MCP, METHOD_NOT_FOUND, RpcError
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+OURS = frozenset({"127.0.0.1", "localhost", "::1"})
+SESSIONS = 100
+"""Sessions that are open at a time; the oldest is closed for another."""
+
+
+async def serve_http(service: Service, port: int, token: str, say: Callable[[str], None]) -> None:
+    """Answer clients until we are stopped. Without a token one is made and said."""
+    made = token or secrets.token_urlsafe(24)
+    server = HttpServer(service=service, token=made)
+    try:
+        listening = await asyncio.start_server(server.connected, HOST, port)
+    except OSError as error:
+        raise UsageError(f"Port {port} cannot be used: {error.strerror}. Choose another.") from error
+    server.port = listening.sockets[0].getsockname()[1]
+    say(f"listening at http://{HOST}:{server.port}{PATH}")
+    if not token:
+        say(f"token: {made}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
+    try:
+        async with listening:
+            await listening.serve_forever()
+    finally:
+        await server.close()
+
+
+@record(slots=True, kw_only=True)
+class Client:
+    """A session of the older family: its connection, the calls under way, and what it was asked."""
+
+    connection: Connection
+    working: "dict[Any, asyncio.Task[Any]]" = field(default_factory=dict)
+    asked: "dict[str, asyncio.Future[Any]]" = field(default_factory=dict)
+
+    def take_answer(self, message: Json) -> None:
+        waiting = self.asked.get(str(message.get("id")))
+        if waiting is None or waiting.done():
+            return
+        if isinstance(error := message.get("error"), dict):
+            waiting.set_exception(RpcError(str(error.get("message"))))
+        else:
+            waiting.set_result(message.get("result"))
+
+    async def close(self) -> None:
+        for task in list(self.working.values()):
+            task.cancel()
+        await asyncio.gather(*self.working.values(), return_exceptions=True)
+        await self.connection.close()
+
+
+@record(slots=True, kw_only=True)
+class HttpServer:
+    """All sessions, and the one that the newer family shares, whose requests do not say whose they are."""
+
+    service: Service
+    token: str
+    port: int = 0
+    sessions: dict[str, Client] = field(default_factory=dict[str, Client])
+    _shared: Connection | None = None
+    _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection, one after the other."""
+        task = asyncio.current_task()
+        if task is not None:
+            soon(task, self._tasks)
+        exchange = Exchange(reader, writer)
+        try:
+            while await self._serve_one(exchange):
+                pass
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            return  # hung up, or we are closing; the loop would complain of a task that is cancelled
+        finally:
+            writer.close()
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for client in self.sessions.values():
+            await client.close()
+        if self._shared is not None:
+            await self._shared.close()
+
+    async def _serve_one(self, exchange: Exchange) -> bool:
+        try:
+            if not await read_request(exchange):
+                return False
+            self._admit(exchange)
+            match exchange.method:
+                case "POST":
+                    await self._post(exchange)
+                case "DELETE":
+                    await self._delete(exchange)
+                case _:
+                    raise Problem(405, "Only POST and DELETE are answered here.")
+        except Problem as problem:
+            await exchange.refuse(problem)
+        return exchange.goes_on
+
+    def _admit(self, exchange: Exchange) -> None:
+        """Let in who speaks to this machine by its own name and knows the token."""
+        if not _is_ours(f"//{exchange.headers.get('host', '')}", self.port):
+            raise Problem(403, "This server answers on 127.0.0.1 alone.")
+        origin = exchange.headers.get("origin")
+        if origin is not None and not _is_ours(origin, None):
+            raise Problem(403, "Pages of other origins are not answered.")
+        scheme, _, given = exchange.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self.token.encode()):
+            raise Problem(401, "The token is missing or wrong.", {"www-authenticate": "Bearer"})
+        if exchange.path != PATH:
+            raise Problem(404, f"There is nothing here; the address is {PATH}.")
+
+    async def _post(self, exchange: Exchange) -> None:
+        try:
+            message = read_json(exchange.body.decode("utf-8", "replace"))
+        except ValueError as error:
+            raise Problem(400, f"That is no JSON: {error}", code=PARSE_ERROR) from error
+        if not isinstance(message, dict):
+            raise Problem(400, "Send one message at a time.", code=INVALID_REQUEST)
+        if _is_stateless(exchange, message):
+            await self._post_stateless(exchange, message)
+        else:
+            await self._post_in_session(exchange, message)
+
+    # The older family.
+
+    async def _post_in_session(self, exchange: Exchange, message: Json) -> None:
+        if message.get("method") == "initialize":
+            client = await self._opened(exchange)
+        else:
+            client = self._client(exchange)
+        request_id = message.get("id")
+        if not isinstance(message.get("method"), str):
+            client.take_answer(message)
+            await exchange.accept()
+        elif request_id is None:
+            if message["method"] == MCP.cancel:
+                cancelled = client.working.get(object_of(message.get("params")).get(MCP.cancel_key))
+                if cancelled is not None:
+                    cancelled.cancel()
+            await exchange.accept()
+        else:
+            await self._work(exchange, client, message)
+
+    async def _work(self, exchange: Exchange, client: Client, message: Json) -> None:
+        async def request(method: str, params: Json) -> Any:
+            asked_id = f"ask-{secrets.token_hex(8)}"
+            client.asked[asked_id] = answered = asyncio.get_running_loop().create_future()
+            try:
+                await exchange.event({"jsonrpc": "2.0", "id": asked_id, "method": method, "params": params})
+                return await answered
+            finally:
+                del client.asked[asked_id]
+
+        work = asyncio.create_task(_answered(client.connection, message, request, exchange))
+        client.working[message["id"]] = work
+        try:
+            await exchange.answer(await work)
+        except asyncio.CancelledError:
+            if not work.cancelled():
+                work.cancel()
+                raise
+            await exchange.answer(_failed(message["id"], RpcError("The request was cancelled.")))
+        finally:
+            client.working.pop(message["id"], None)
+
+    async def _opened(self, exchange: Exchange) -> Client:
+        if len(self.sessions) >= SESSIONS:
+            await self.sessions.pop(next(iter(self.sessions))).close()
+        session_id = secrets.token_hex(16)
+        client = Client(connection=Connection(service=self.service, session=self.service.session()))
+        self.sessions[session_id] = client
+        exchange.more["mcp-session-id"] = session_id
+        return client
+
+    def _client(self, exchange: Exchange) -> Client:
+        session_id = exchange.headers.get("mcp-session-id")
+        if session_id is None:
+            raise Problem(400, "Begin with initialize, and send the Mcp-Session-Id it gives.", code=INVALID_REQUEST)
+        if session_id not in self.sessions:
+            raise Problem(404, "That session is over. Begin with initialize.", code=INVALID_REQUEST)
+        return self.sessions[session_id]
+
+    async def _delete(self, exchange: Exchange) -> None:
+        client = self._client(exchange)
+        del self.sessions[exchange.headers["mcp-session-id"]]
+        await client.close()
+        await exchange.accept(204)
+
+    # The newer family.
+
+    async def _post_stateless(self, exchange: Exchange, message: Json) -> None:
+        _check_headers(exchange, message)
+        if message.get("id") is None:
+            await exchange.accept()
+            return
+        if self._shared is None:
+            self._shared = Connection(service=self.service, session=self.service.session())
+        work = asyncio.create_task(_answered(self._shared, message, None, exchange))
+        gone = asyncio.create_task(exchange.hung_up())
+        try:
+            await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hung_up = gone.done()
+            for task in (work, gone):
+                task.cancel()
+            # Nobody may be left who reads, before the client can send its next request.
+            await asyncio.gather(work, gone, return_exceptions=True)
+        if not hung_up:
+            answer = work.result()
+            await exchange.answer(answer, _STATUS.get(_code(answer), 200))
+
+
+_STATUS = {METHOD_NOT_FOUND: 404, VERSION_UNSUPPORTED: 400, HEADER_MISMATCH: 400}
+
+
+def _code(answer: Json) -> int:
+    code = object_of(answer.get("error")).get("code")
+    return code if isinstance(code, int) else 0
+
+
+async def _answered(connection: Connection, message: Json, request: Any, exchange: Exchange) -> Json:
+    async def notify(method: str, params: Json) -> None:
+        await exchange.event({"jsonrpc": "2.0", "method": method, "params": params})
+
+    try:
+        result = await connection.answer(message["method"], message.get("params"), request, notify)
+    except RpcError as error:
+        return _failed(message["id"], error)
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+
+def _failed(request_id: Any, error: RpcError) -> Json:
+    told: Json = {"code": error.code or INTERNAL_ERROR, "message": str(error)}
+    return {"jsonrpc": "2.0", "id": request_id, "error": told | ({} if error.data is None else {"data": error.data})}
+
+
+def _is_stateless(exchange: Exchange, message: Json) -> bool:
+    said = exchange.headers.get("mcp-protocol-version")
+    return said == STATELESS or META_VERSION in meta_of(message.get("params")) or "mcp-method" in exchange.headers
+
+
+def _check_headers(exchange: Exchange, message: Json) -> None:
+    """What the headers say of a request must be what it says itself."""
+    method, params = message.get("method"), object_of(message.get("params"))
+    if message.get("id") is None:
+        return
+    said = {
+        "mcp-protocol-version": meta_of(params).get(META_VERSION),
+        "mcp-method": method,
+        "mcp-name": params.get(NAMED[method]) if method in NAMED else None,
+    }
+    for name, value in said.items():
+        if value is not None and plain_value(exchange.headers.get(name, "")) != value:
+            raise Problem(
+                400, f"The header {name} is not what the request says.", code=HEADER_MISMATCH, message=message
+            )
+
+
+def _is_ours(address: str, port: int | None) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.hostname in OURS and (port is None or parts.port == port)
+    except ValueError:
+        return False

@@ -1,0 +1,188 @@
+"""What a client of ours is offered: the tools of a workspace, called through the door, in the words of the protocol."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import Any
+
+from toolwright.errors import ToolError, UnknownTool, UsageError
+from toolwright.events import Event, PartUpdated
+from toolwright.ids import new_id
+from toolwright.inbox import NOBODY, Question, Reply
+from toolwright.mcp.protocol import Json
+from toolwright.mcp.serve.elicitation import form_of, reply_of
+from toolwright.mcp.serve.undo import undo_tools
+from toolwright.parts import Running, ToolPart
+from toolwright.record import record
+from toolwright.registry import ready
+from toolwright.session.session import Session
+from toolwright.tool import Attachment, Call, Result, Tool
+from toolwright.workspace import Workspace
+
+BEAT = 0.5
+"""Seconds between two signs that a call is still at work."""
+NEEDS_MODEL = frozenset({"task", "plan_enter", "plan_exit"})
+"""Tools that are for our own loop: whoever calls us has agents of their own."""
+INSTRUCTIONS = (
+    "Tools of a coding agent for one project folder. Read a file before you edit it. Paths may be relative to the "
+    "project. Every call is judged by the permission rules of the user; a refusal says why. `changes` shows what was "
+    "changed in this connection and `revert` undoes it."
+)
+
+Ask = Callable[[Json], Awaitable[Json]]
+"""Puts a form to whoever sits at the client; gives what they answered."""
+Tell = Callable[[Json], Awaitable[None]]
+"""Sends the parameters of a sign of progress."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """One call's way back to its client."""
+
+    session_id: str
+    ask: Ask | None
+    """None where the client cannot ask anybody."""
+
+
+@record(slots=True)
+class Desk:
+    """Puts questions of calls to the clients that made them. It is the answerer of the workspace."""
+
+    _callers: dict[str, Caller] = field(default_factory=dict[str, Caller])
+
+    async def __call__(self, question: Question) -> Reply:
+        ask = self._asked_by(question)
+        if ask is None:
+            return Reply(kind="reject", message=NOBODY)
+        return reply_of(question, await ask(form_of(question)))
+
+    @contextmanager
+    def calling(self, call_id: str, caller: Caller) -> Iterator[None]:
+        self._callers[call_id] = caller
+        try:
+            yield
+        finally:
+            del self._callers[call_id]
+
+    def _asked_by(self, question: Question) -> Ask | None:
+        """That of the call itself, or of the newest in its session, as for the calls inside a batch."""
+        if question.call_id in self._callers:
+            return self._callers[question.call_id].ask
+        sessions = (question.session_id, *question.callers)
+        return next((one.ask for one in reversed(self._callers.values()) if one.session_id in sessions), None)
+
+
+@record(slots=True, kw_only=True)
+class Service:
+    """The tools of one workspace, for any number of connections."""
+
+    workspace: Workspace
+    desk: Desk
+    agent: str = ""
+    only: Sequence[str] = ()
+    """The tools to offer; all if none is named."""
+
+    def prepare(self) -> None:
+        """Join the tools for undoing, and check the names that were given."""
+        self.workspace.registry.add(ready(tool, "tw mcp serve") for tool in undo_tools(self.workspace))
+        for name in self.only:
+            try:
+                self.workspace.registry.name(name)
+            except UnknownTool as error:
+                raise UsageError(str(error)) from error
+        if self.workspace.settings.mcp:
+            self.workspace.mcp.begin()
+
+    def session(self) -> Session:
+        return self.workspace.session(self.agent)
+
+    async def tools(self, session: Session) -> list[Json]:
+        if self.workspace.settings.mcp:
+            await self.workspace.mcp.known()
+        offered = await self.workspace.registry.tools("", "", session.standing)
+        return [_described(tool) for tool in offered if self._offers(tool.id)]
+
+    def _offers(self, tool_id: str) -> bool:
+        return tool_id in self.only if self.only else tool_id not in NEEDS_MODEL
+
+    async def call(self, session: Session, params: Json, ask: Ask | None, tell: Tell | None) -> Json:
+        """Run one call. Whatever goes wrong with it is in the answer."""
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str):
+            return _answer(Result.failed(ToolError("Name the tool to call.", "schema")))
+        call = Call(id=new_id("call"), tool=name, arguments={} if arguments is None else arguments)
+        try:
+            await self.workspace.registry.find(name)
+            if not self._offers(self.workspace.registry.name(name)):
+                raise UnknownTool(f"{name} is not offered over this connection.")
+        except ToolError as error:
+            return _answer(Result.failed(error))
+        with self.desk.calling(call.id, Caller(session_id=session.id, ask=ask)):
+            async with _Beat(self.workspace, call, tell):
+                return _answer(await session.run_call(call))
+
+
+class _Beat:
+    """Tells the client now and then that a call is at work, and what it shows."""
+
+    def __init__(self, workspace: Workspace, call: Call, tell: Tell | None) -> None:
+        self._bus, self._call, self._tell = workspace.bus, call, tell
+        self._title = call.tool
+        self._leave: Callable[[], None] = lambda: None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        if self._tell is not None:
+            self._leave = self._bus.subscribe(self._hear)
+            self._task = asyncio.create_task(self._beat(self._tell))
+
+    async def __aexit__(self, *_: object) -> None:
+        self._leave()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _hear(self, event: Event) -> None:
+        if not isinstance(event, PartUpdated) or not isinstance(event.part, ToolPart):
+            return
+        state = event.part.state
+        if event.part.call_id == self._call.id and isinstance(state, Running) and state.title:
+            self._title = state.title
+
+    async def _beat(self, tell: Tell) -> None:
+        seconds = 0.0
+        while True:
+            await asyncio.sleep(BEAT)
+            seconds += BEAT
+            await tell({"progress": seconds, "message": self._title})
+
+
+def _described(tool: Tool) -> Json:
+    hints = {"readOnlyHint": True} if tool.reads and not tool.writes else {}
+    return {
+        "name": tool.id,
+        "description": tool.description,
+        "inputSchema": tool.parameters | {"type": "object"},
+        "annotations": {"title": tool.id, **hints},
+    }
+
+
+def _answer(result: Result) -> Json:
+    blocks: list[Json] = [{"type": "text", "text": result.output}, *map(_block, result.attachments)]
+    answer: Json = {"content": blocks, "isError": result.error is not None}
+    about: dict[str, Any] = {"toolwright/title": result.title} if result.title else {}
+    if result.error is not None:
+        about["toolwright/kind"] = result.error.kind
+    return answer | ({"_meta": about} if about else {})
+
+
+def _block(attachment: Attachment) -> Json:
+    head, _, data = attachment.url.partition(",")
+    if not head.startswith("data:") or not head.endswith(";base64"):
+        name = attachment.filename or attachment.url
+        return {"type": "resource_link", "uri": attachment.url, "name": name, "mimeType": attachment.mime}
+    if attachment.mime.startswith("image/"):
+        return {"type": "image", "data": data, "mimeType": attachment.mime}
+    uri = f"attachment:///{attachment.filename or 'file'}"
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": attachment.mime, "blob": data}}

@@ -1,0 +1,49 @@
+"""The tools `changes` and `revert`: what was changed over a connection, and undoing it."""
+
+from typing import Annotated
+
+from toolwright.diff import unified
+from toolwright.errors import ToolError, UsageError
+from toolwright.request import Request
+from toolwright.session.changes import Changes
+from toolwright.session.undo import Selection, Undo
+from toolwright.tool import Result, Tool, ToolContext, tool
+from toolwright.workspace import Workspace
+
+
+def undo_tools(workspace: Workspace) -> list[Tool]:
+    """The two tools, for the sessions of one workspace."""
+
+    @tool(asks=True, reads="*")
+    async def changes(ctx: ToolContext) -> Result:
+        """Shows what the calls over this connection have changed in files so far, as differences."""
+        await ctx.ask("changes", "*")
+        made = Changes(workspace.files.journal)
+        made.follow(ctx.session_id)
+        found = [one for one in made.sum_up() if one.before != one.after]
+        shown = [unified(one.file, one.before, one.after).rstrip() for one in found]
+        return Result("\n\n".join(shown) or "Nothing is changed.", title=f"{len(found)} files changed")
+
+    @tool(asks=True, writes="*")
+    async def revert(
+        ctx: ToolContext, file_path: Annotated[str, "The file to undo; all files if it is left out"] = ""
+    ) -> Result:
+        """Undoes what the calls over this connection have changed: of one file, or of all.
+
+        A file that somebody else has changed since is left alone, and then nothing is undone.
+        """
+        session = workspace.sessions_open[ctx.session_id]
+        undo = await Undo.of(workspace.files, session.conversation)
+        selection = Selection(file=file_path)
+        try:
+            plans = undo.plan(selection)
+            places = [workspace.files.tree.place(plan.path) for plan in plans]
+            asked = [Request(permission="edit", patterns=(place.pattern,)) for place in places]
+            await ctx.ask_all(*(one for place in places for one in place.external()), *asked)
+            await undo.revert(selection)
+        except UsageError as error:
+            raise ToolError(str(error), "not_found") from error
+        told = [f"{plan.kind} {plan.path}" for plan in plans]
+        return Result("\n".join(told), title=f"{len(plans)} files undone")
+
+    return [changes, revert]

@@ -1,0 +1,137 @@
+"""Package caches in the home folder: what commands share with the user, and what they have for themselves."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolwright.process.box import Shown
+from toolwright.process.sight import is_folder
+from toolwright.record import record
+from toolwright.wildcard import matches
+
+MANY = 200
+"""Entries of a cache that are shown one by one; of one with more, commands see only what they share."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """A folder in the home folder that package managers fill."""
+
+    folder: str
+    program: str = ""
+    """Who needs it: the folder is made if that program is there. Without one it is always made."""
+    shared: tuple[str, ...] = ()
+    """The parts that are mere stores of packages. What is not named may hold programs, and is only read."""
+    apart: tuple[str, ...] = ()
+    """Parts that are programs, and of which commands have their own."""
+
+
+CACHES = (
+    Cache(
+        folder=".cache",
+        shared=(
+            *("pip", "uv", "pypoetry", "pdm", "hatch", "conda", "yarn", "pnpm", "composer", "go-build"),
+            *(
+                "golangci-lint",
+                "ccache",
+                "sccache",
+                "coursier",
+                "zig",
+                "black",
+                "pylint",
+                "mypy",
+                "ruff",
+                "fontconfig",
+                "matplotlib",
+            ),
+        ),
+        apart=("pre-commit", "node", "deno"),
+    ),
+    Cache(folder=".npm", program="npm", shared=("_cacache", "_logs", "_update-notifier*"), apart=("_npx",)),
+    Cache(folder=".yarn", program="yarn", shared=("berry", "cache")),
+    Cache(folder=".local/share/pnpm/store", program="pnpm", shared=("*",)),
+    Cache(folder=".bun/install/cache", program="bun", shared=("*",)),
+    Cache(folder=".local/share/uv", program="uv"),
+    Cache(folder=".cargo", program="cargo", shared=("registry", "git", ".package-cache*", ".global-cache*")),
+    Cache(folder="go/pkg", program="go", shared=("*",)),
+    Cache(folder=".m2/repository", program="mvn", shared=("*",)),
+    Cache(folder=".gradle/caches", program="gradle", shared=("*",)),
+    Cache(folder=".nuget/packages", program="dotnet", shared=("*",)),
+    Cache(folder=".bundle/cache", program="bundle", shared=("*",)),
+)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CacheFolders:
+    """How the caches look to commands."""
+
+    writable: tuple[Path, ...] = ()
+    protected: tuple[Path, ...] = ()
+    private: tuple[Shown, ...] = ()
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """All of them, in which commands may write as they are."""
+        return (*self.writable, *(one.target for one in self.private))
+
+
+def cache_folders(home: Path, own: Path) -> CacheFolders:
+    """The caches there are or should be. What commands have for themselves is kept in `own`, for all of them."""
+    writable, protected, private = list[Path](), list[Path](), list[Shown]()
+    for cache in CACHES:
+        folder = home / cache.folder
+        if not is_folder(folder) and (not cache.program or shutil.which(cache.program)):
+            _make(folder)
+        if not is_folder(folder) or not os.access(folder, os.W_OK):
+            continue
+        folder = folder.resolve()
+        if "*" in cache.shared:
+            writable.append(folder)
+        elif _make(own / cache.folder):
+            private.append(Shown(own / cache.folder, folder))
+            _make_shared(folder, cache)
+            writable += _parts(folder, cache.shared)
+            protected += _others(folder, cache)
+    return CacheFolders(writable=tuple(writable), protected=tuple(protected), private=tuple(private))
+
+
+def _make_shared(folder: Path, cache: Cache) -> None:
+    """Stores that are made for the first time are to be the user's too. Who has none of them wants none."""
+    for name in cache.shared:
+        program = cache.program or {"go-build": "go", "pypoetry": "poetry"}.get(name, name)
+        if "*" not in name and not name.startswith(".") and shutil.which(program):
+            _make(folder / name)
+
+
+def _parts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    for entry in _entries(folder):
+        if any(matches(entry.name, pattern) for pattern in patterns):
+            yield Path(entry.path)
+
+
+def _others(folder: Path, cache: Cache) -> list[Path]:
+    others = [
+        Path(entry.path)
+        for entry in _entries(folder)
+        if not any(matches(entry.name, pattern) for pattern in (*cache.shared, *cache.apart))
+    ]
+    return others if len(others) <= MANY else []
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
+    """Without links: what they lead to is judged where it lies."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry for entry in entries if not entry.is_symlink()]
+    except OSError:
+        return []
+    return [entry for entry in found if entry.is_dir() or entry.is_file()]
+
+
+def _make(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""What stands in the place of a hidden file: a file of the same size and time, which git takes for the one it knows."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from toolwright.process.box import Shown
+
+WORDS = b"# Hidden from commands by a rule.\n"
+LARGEST = 1024 * 1024
+"""Bytes up to which a decoy is as long as what it stands for."""
+DRIVER = "toolwright-mask"
+SETTINGS = f"""
+[filter "{DRIVER}"]
+\tclean = git cat-file blob :%f
+\trequired = true
+[core]
+\tcheckStat = minimal
+\ttrustctime = false
+"""
+"""Whatever git would take from a decoy, it takes from its index instead; what is not there it refuses to add."""
+
+
+class Decoys:
+    """Makes decoys in a folder of its own, each once for as long as the file does not change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = dict[Path, tuple[object, Path]]()
+        self._views = dict[Path, tuple[object, list[Shown]]]()
+        self._empty: Path | None = None
+
+    def of_file(self, path: Path) -> Shown | None:
+        """The decoy for a file; None if there is nothing to hide."""
+        try:
+            known = path.stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(known.st_mode):
+            return Shown(self.empty(), path)
+        key = (known.st_size, known.st_mtime_ns, known.st_mode)
+        made = self._files.get(path)
+        if made is None or made[0] != key:
+            if made is not None:
+                made[1].unlink(missing_ok=True)
+            made = (key, self._new_file(_words(known.st_size), known))
+            self._files[path] = made
+        return Shown(made[1], path)
+
+    def empty(self) -> Path:
+        """A file that nobody can run and that says nothing."""
+        if self._empty is None:
+            self._empty = self._folder / "empty"
+            self._empty.touch(mode=0o444)
+        return self._empty
+
+    def git_view(self, git: Path, root: Path, hidden: Sequence[Path]) -> list[Shown]:
+        """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new."""
+        names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
+        if not names or not (git / "config").is_file():
+            return []
+        key = (tuple(names), _stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
+        made = self._views.get(git)
+        if made is None or made[0] != key:
+            made = (key, self._new_view(git, names))
+            self._views[git] = made
+        return made[1]
+
+    def _new_view(self, git: Path, names: Sequence[str]) -> list[Shown]:
+        config, info = self._name(), self._name()
+        config.write_bytes((git / "config").read_bytes() + SETTINGS.encode())
+        info.mkdir()
+        for file in _files(git / "info"):
+            shutil.copyfile(file, info / file.name)
+        _append(info / "exclude", (_excluded(name) for name in names))
+        _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
+        with suppress(OSError):
+            (git / "info").mkdir(exist_ok=True)
+        return [Shown(config, git / "config"), *([Shown(info, git / "info")] if (git / "info").is_dir() else [])]
+
+    def _new_file(self, content: bytes, like: os.stat_result) -> Path:
+        decoy = self._name()
+        decoy.write_bytes(content)
+        decoy.chmod(stat.S_IMODE(like.st_mode) & 0o777 | stat.S_IRUSR)
+        os.utime(decoy, ns=(like.st_atime_ns, like.st_mtime_ns))
+        return decoy
+
+    def _name(self) -> Path:
+        return self._folder / os.urandom(8).hex()
+
+
+def _words(size: int) -> bytes:
+    """As long as the file, where that is bearable, and harmless to whatever reads lines."""
+    if size > LARGEST:
+        return WORDS
+    return WORDS + b"\n" * (size - len(WORDS)) if size >= len(WORDS) else b"\n" * size
+
+
+def _append(file: Path, lines: Iterable[str]) -> None:
+    before = file.read_bytes() if file.exists() else b""
+    file.write_bytes(before.rstrip(b"\n") + b"\n" + "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+
+
+def _excluded(name: str) -> str:
+    return "/" + "".join(f"\\{letter}" if letter in "\\*?[ !#" else letter for letter in name)
+
+
+def _quoted(name: str) -> str:
+    pattern = "".join(f"\\{letter}" if letter in "\\*?[" else letter for letter in name)
+    return '"/' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(file for file in folder.iterdir() if file.is_file() and file.stat().st_size <= LARGEST)
+    except OSError:
+        return []
+
+
+def _stamp(path: Path) -> object:
+    try:
+        known = path.stat()
+    except OSError:
+        return None
+    return known.st_size, known.st_mtime_ns, known.st_ino

@@ -1,0 +1,141 @@
+"""The git folders of a project: where they are, and what in them is code to git and therefore not for commands."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from toolwright.process.sight import is_folder, is_there
+from toolwright.record import record
+from toolwright.wildcard import matches
+
+WRITTEN = (
+    *("objects", "refs", "logs", "reftable", "lfs", "rr-cache", "sequencer", "modules", "worktrees"),
+    *("index", "index.*", "sharedindex.*", "HEAD", "*_HEAD", "packed-refs", "shallow", "*.lock"),
+    *("MERGE_*", "BISECT_*", "NOTES_*", "*_EDITMSG", "*_MSG", "rebase-*", "AUTO_MERGE", "gc.*", "description"),
+)
+"""What git writes when it works. All else in a git folder is settings or code, and read-only."""
+OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
+"""What leads git from a linked work tree to its settings."""
+ITSELF = b".\n"
+"""A `commondir` of this kind says what is so without one."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Placeholder:
+    """Something harmless in a place that git would take code from, were anything there."""
+
+    path: Path
+    content: bytes | None = None
+    """None for an empty folder."""
+
+    def fits(self) -> bool:
+        """Whether nothing is there, or just what we would put there, which may be that of another program of ours."""
+        try:
+            if self.content is None:
+                return not os.listdir(self.path)  # noqa: PTH208 - at every command
+            return self.path.read_bytes() == self.content
+        except OSError:
+            return not os.path.lexists(self.path)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class GitCode:
+    """What commands may not write in git folders."""
+
+    there: tuple[Path, ...]
+    missing: tuple[Placeholder, ...]
+
+
+def git_code(folders: Iterable[Path]) -> GitCode:
+    """What is code in these git folders, and in those of submodules, whether it is there or not."""
+    there, missing = dict[Path, None](), dict[Path, Placeholder]()
+    for folder in dict.fromkeys(folders):
+        for place in (folder, *modules(folder)) if is_folder(folder) else ():
+            there |= dict.fromkeys(_settled(place))
+            missing |= {one.path: one for one in _placeholders(place) if one.fits()}
+    return GitCode(there=tuple(there), missing=tuple(missing.values()))
+
+
+def _settled(folder: Path) -> Iterator[Path]:
+    for name in _names(folder):
+        if not any(matches(name, pattern) for pattern in WRITTEN):
+            yield folder / name
+    for tree in _names(folder / "worktrees"):
+        yield from (part for name in OF_WORK_TREES if is_there(part := folder / "worktrees" / tree / name))
+
+
+def _placeholders(folder: Path) -> Iterator[Placeholder]:
+    yield Placeholder(path=folder / "hooks")
+    yield Placeholder(path=folder / "config.worktree", content=b"")
+    yield Placeholder(path=folder / "commondir", content=ITSELF)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is needed
+    except OSError:
+        return []
+
+
+def git_folder(root: Path) -> Path | None:
+    """Where git keeps what belongs to the work tree at `root`."""
+    entry = root / ".git"
+    if is_folder(entry):
+        return entry.resolve()
+    try:
+        kind, _, named = entry.read_text("utf-8").partition(":")
+    except (OSError, UnicodeDecodeError):
+        return None
+    folder = (root / named.strip()).resolve()
+    return folder if kind == "gitdir" and is_folder(folder) and _belongs(folder, root) else None
+
+
+def _belongs(folder: Path, root: Path) -> bool:
+    """Whether a git folder elsewhere names this work tree as its own.
+
+    The `.git` file alone proves nothing: a command could write one, to have any folder opened to the next command.
+    """
+    back = _first_line(folder / "gitdir")
+    if back:
+        return (folder / back).resolve() == (root / ".git").resolve() and folder.parent.name == "worktrees"
+    lines = _lines(folder / "config")
+    named = [line.partition("=")[2].strip() for line in lines if line.strip().startswith("worktree")]
+    return any((folder / name).resolve() == root.resolve() for name in named)
+
+
+def common_folder(folder: Path) -> Path:
+    """The folder that linked work trees share; of any other the folder itself."""
+    common = _first_line(folder / "commondir")
+    shared = (folder / common).resolve() if common else folder
+    return shared if folder.parent.parent == shared else folder
+
+
+def modules(folder: Path) -> list[Path]:
+    """A submodule's folder is named by its path, which is mostly one or two parts long."""
+    return [head.parent for depth in ("*", "*/*") for head in (folder / "modules").glob(f"{depth}/HEAD")]
+
+
+def _first_line(path: Path) -> str:
+    return next(iter(_lines(path)), "").strip()
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def git_folders(root: Path) -> list[Path]:
+    folder = git_folder(root)
+    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder)]))
+
+
+def trees(folder: Path) -> Iterator[Path]:
+    """The folders of linked work trees and submodules, which hold something protected."""
+    trees = folder / "worktrees"
+    if is_folder(trees):
+        yield trees
+        yield from (tree for tree in trees.iterdir() if is_folder(tree))
+    for module in modules(folder):
+        yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

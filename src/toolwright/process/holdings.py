@@ -1,0 +1,65 @@
+"""What has to be in a place while boxes are up, and goes again afterwards unless somebody has made use of it."""
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from toolwright.process.gitfolders import ITSELF, Placeholder
+
+
+class Holdings:
+    """Each is held by a shared lock: of several programs that need it, the last one to leave takes it away."""
+
+    def __init__(self) -> None:
+        self._held = dict[Path, tuple[int, Placeholder]]()
+        self._mine = set[Path]()
+        self._folders = list[Path]()
+
+    def hold(self, wanted: Placeholder) -> None:
+        """Have it there; OSError where that cannot be."""
+        if wanted.path in self._held:
+            return
+        self._make(wanted)
+        descriptor = os.open(wanted.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        self._held[wanted.path] = (descriptor, wanted)
+
+    def _make(self, wanted: Placeholder) -> None:
+        with suppress(FileExistsError):
+            if wanted.content is None:
+                self._make_folders(wanted.path.parent)
+                wanted.path.mkdir()
+            else:
+                self._make_folders(wanted.path.parent)
+                with wanted.path.open("xb") as file:
+                    file.write(wanted.content)
+            self._mine.add(wanted.path)
+
+    def release(self) -> None:
+        """Let go of all, and take away what nobody else holds and nobody has changed."""
+        for descriptor, wanted in self._held.values():
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if wanted.path in self._mine or wanted.content == ITSELF:
+                    _take_away(wanted, descriptor)
+            os.close(descriptor)
+        self._held.clear()
+        self._mine.clear()
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                folder.rmdir()
+        self._folders.clear()
+
+    def _make_folders(self, folder: Path) -> None:
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folders += reversed(missing)
+
+
+def _take_away(wanted: Placeholder, descriptor: int) -> None:
+    if wanted.content is None:
+        wanted.path.rmdir()
+    elif os.pread(descriptor, len(wanted.content) + 1, 0) == wanted.content:
+        wanted.path.unlink()

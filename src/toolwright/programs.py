@@ -1,0 +1,142 @@
+"""The programs that attend to every change, formatters and language servers, as extensions of a workspace."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from toolwright.extension import Extension
+from toolwright.hooks import CallHook, Proceed
+from toolwright.settings import Settings
+from toolwright.tool import Call, Result, ToolContext
+
+if TYPE_CHECKING:
+    from toolwright.files.store import Commit, Files
+    from toolwright.folders import Folders
+    from toolwright.format.formatting import Formatters
+    from toolwright.lsp.languages import Languages
+    from toolwright.process.scope import Scopes
+    from toolwright.truncate import Truncator
+
+
+class Attended(Protocol):
+    """What of a workspace these need."""
+
+    environment: Mapping[str, str]
+    folders: "Folders"
+    truncator: "Truncator"
+    trusted: bool
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def files(self) -> "Files": ...
+    @property
+    def scopes(self) -> "Scopes": ...
+    @property
+    def formatters(self) -> "Formatters": ...
+    @property
+    def languages(self) -> "Languages": ...
+
+
+def program_extensions(workspace: Attended) -> list[Extension]:
+    """An extension for each kind that the settings ask for; what is on disk is formatted before it is checked."""
+    made = list[Extension]()
+    if workspace.settings.formatter is not False:
+
+        async def formatters(commit: "Commit") -> str | None:
+            return await workspace.formatters.committed(commit)
+
+        made.append(Extension(name="formatters", committed=formatters))
+    if workspace.settings.lsp is not False:
+
+        async def languages(commit: "Commit") -> str | None:
+            return await workspace.languages.committed(commit)
+
+        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)]))
+    return made
+
+
+def _attentive(workspace: Attended) -> CallHook:
+    async def attend(proceed: Proceed, call: Call, _: ToolContext) -> Result:
+        """Have the servers ready for files that were read, and say first that a call has made things worse."""
+        result = await proceed(call)
+        if result.error is not None:
+            return result
+        if call.tool == "read" and isinstance(call.arguments, dict):
+            given = call.arguments.get("filePath")
+            if isinstance(given, str):
+                workspace.languages.warm(workspace.files.tree.place(given).path)
+            return result
+        warning = workspace.languages.warnings.pop(call.id, "")
+        return replace(result, output=f"{warning}\n\n{result.output}") if warning else result
+
+    return attend
+
+
+def make_languages(workspace: Attended) -> "Languages":
+    """The language servers of a workspace; none runs yet."""
+    from toolwright.lsp.languages import Languages
+    from toolwright.lsp.pool import Pool
+    from toolwright.lsp.servers import Choice, Finder, chosen_servers
+
+    said, tree = workspace.settings.lsp, workspace.files.tree
+    choices = {
+        name: Choice(
+            disabled=one.disabled,
+            command=tuple(one.command),
+            extensions=tuple(one.extensions),
+            environment={**one.env, **one.environment},
+            initialization=one.initialization,
+        )
+        for name, one in (said.items() if not isinstance(said, bool) else ())
+    }
+    finder = Finder(
+        servers=chosen_servers(choices),
+        directory=tree.directory,
+        top=tree.root,
+        environment=workspace.environment,
+        installed=installed_servers(workspace.folders.data),
+        trusted=workspace.trusted,
+    )
+    pool = Pool(workspace.scopes, _environment(workspace))
+    return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)
+
+
+def make_formatters(workspace: Attended) -> "Formatters":
+    from toolwright.format.formatting import Formatters
+    from toolwright.format.registry import Choice, Chooser, chosen_formatters
+
+    said, tree = workspace.settings.formatter, workspace.files.tree
+    choices = {
+        name: Choice(
+            disabled=one.disabled,
+            command=tuple(one.command),
+            extensions=tuple(one.extensions),
+            environment={**one.env, **one.environment},
+            timeout=one.timeout,
+        )
+        for name, one in (said.items() if not isinstance(said, bool) else ())
+    }
+    chooser = Chooser(
+        formatters=chosen_formatters(choices),
+        directory=tree.directory,
+        top=tree.root,
+        environment=workspace.environment,
+        trusted=workspace.trusted,
+    )
+    environment = _environment(workspace)
+    return Formatters(chooser, workspace.scopes, environment, new_file=workspace.truncator.new_file)
+
+
+def installed_servers(data: Path) -> Path:
+    """The folder that `tw lsp install` installs into."""
+    return data / "servers"
+
+
+def _environment(workspace: Attended) -> dict[str, str]:
+    """Our variables without the secrets, as commands get them."""
+    from toolwright.process.environment import SECRETS, Withholding
+
+    said = workspace.settings.environment
+    return Withholding(names=(*SECRETS, *said.deny), except_for=said.allow).apply(workspace.environment)

@@ -1,0 +1,61 @@
+"""Commands that print paths: where those lie, though not which they are."""
+
+import re
+from collections.abc import Sequence
+
+from toolwright.shell.state import Field, literal
+
+
+def listed(argv: Sequence[Field]) -> tuple[Field, ...] | None:
+    """The paths that a command prints, as patterns; None if it is not one that prints paths."""
+    name, *arguments = argv
+    match name.text:
+        case "find" if not any("printf" in one.spelled or one.text.startswith(("-exec", "-ok")) for one in arguments):
+            return found_paths(arguments)
+        case "ls" if all(one.text.startswith("-") for one in arguments) and not any(
+            "l" in one.text for one in arguments
+        ):
+            return (Field("*", ("*",), glob=True),)
+        case "git" if [one.text for one in arguments[:1]] == ["ls-files"]:
+            return _tracked(arguments[1:])
+        case "git" if [one.text for one in arguments[:1]] == ["diff"] and any(
+            one.text == "--name-only" for one in arguments
+        ):
+            return (literal("."),)
+        case _:
+            return None
+
+
+def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:
+    """What a listing names: the folders it looks in, narrowed by its one `-name` if nothing widens that again."""
+    starts = _until_condition(arguments) or [literal(".")]
+    texts = [one.text for one in arguments]
+    names = [arguments[spot + 1] for spot, text in enumerate(texts[:-1]) if text == "-name"]
+    wide = any(text in ("-o", "-or", "!", "-not", ",", "(") for text in texts) or not all(one.exact for one in starts)
+    if len(names) != 1 or wide or not (names[0].exact or names[0].glob):
+        return tuple(starts)
+    patterns = tuple(f"{one.text.rstrip('/') or '/'}/**/{name}" for one in starts for name in names[0].texts)
+    return (Field(patterns[0], patterns, names[0].known, glob=True),)
+
+
+def _tracked(arguments: Sequence[Field]) -> tuple[Field, ...]:
+    """The paths that `git ls-files` is asked about; a pattern of git's reaches into every folder."""
+    paths = [one for one in arguments if not one.spelled.startswith("-")]
+    if not paths or not all(one.known for one in paths):
+        return (literal("."),)
+    return tuple(
+        Field(one.spelled, tuple(f"**/{text}" for text in one.texts), glob=True) if _STAR.search(one.spelled) else one
+        for one in paths
+    )
+
+
+_STAR = re.compile(r"[*?\[]")
+
+
+def _until_condition(arguments: Sequence[Field]) -> list[Field]:
+    paths: list[Field] = []
+    for argument in arguments:
+        if argument.spelled.startswith(("-", "(", "!")):
+            break
+        paths.append(argument)
+    return paths

@@ -1,0 +1,60 @@
+"""Programs that look for text in files."""
+
+from collections.abc import Mapping, Sequence
+
+from toolwright.shell.arguments import Arguments, Effects, Handler
+from toolwright.shell.options import take_options
+from toolwright.shell.state import Field
+
+_GREP = (
+    "-# -a -A: -b -B: -c -C: -d: -D: -e: -E -f< -F -G -h -H -i -I -l -L -m: -n -o -O -p -P -q -r -R -s -S -T"
+    " -U -v -V -w -x -y -z -Z --after-context: --basic-regexp --before-context: --binary --binary-files:"
+    " --byte-offset --color? --colour? --context? --count --dereference-recursive --devices: --directories:"
+    " --exclude-dir: --exclude-from< --exclude: --extended-regexp --file< --files-with-matches"
+    " --files-without-match --fixed-strings --group-separator: --ignore-case --include: --initial-tab"
+    " --invert-match --label: --line-buffered --line-number --line-regexp --max-count: --no-filename"
+    " --no-group-separator --no-ignore-case --no-messages --null --null-data --only-matching --perl-regexp"
+    " --quiet --recursive --regexp: --silent --text --with-filename --word-regexp"
+)
+_ACK = (
+    "-A: -B: -c -C: -f -g: -G: -h -H -i -l -L -m: -n -o -Q -r -s -S -t -u -U -v -w -x -z -a --ignore: --nocolor"
+    " --color --hidden"
+)
+_RG = (
+    "-# -0 -a -A: -b -B: -c -C: -d: -e: -E: -f< -F -g: -h -H -i -I -j: -l -L -m: -M: -n -N -o -p -P -q -r: -s"
+    " -S -t: -T: -u -U -v -V -w -x -z --after-context: --before-context: --case-sensitive --color: --colors:"
+    " --column --context: --count --count-matches --crlf --debug --encoding: --engine: --file< --files"
+    " --files-with-matches --files-without-match --fixed-strings --follow --glob: --glob-case-insensitive"
+    " --heading --hidden --iglob: --ignore-case --ignore-file< --invert-match --json --line-number"
+    " --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth: --max-filesize: --mmap"
+    " --multiline --multiline-dotall --no-config --no-filename --no-heading --no-ignore --no-ignore-vcs"
+    " --no-line-number --no-messages --null --one-file-system --only-matching --passthru --path-separator:"
+    " --pcre2 --pretty --quiet --regexp: --replace: --search-zip --smart-case --sort: --sortr: --stats --text"
+    " --threads: --trim --type: --type-not: --type-list --unrestricted --vimgrep --with-filename"
+    " --word-regexp --hostname-bin! --pre! --pre-glob: --type-add:"
+)
+
+
+def grep(found: Effects, arguments: Sequence[Field]) -> None:
+    """The first operand is the pattern, unless an option gives one."""
+    _search(found, take_options(found, "grep", arguments, _GREP))
+
+
+def ack(found: Effects, arguments: Sequence[Field]) -> None:
+    given = take_options(found, "ag", arguments, _ACK)
+    found.touch("read", *given.operands[0 if given.has("-f", "-g") else 1 :])
+
+
+def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
+    _search(found, take_options(found, "rg", arguments, _RG))
+
+
+def _search(found: Effects, given: Arguments) -> None:
+    found.touch("read", *given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :])
+
+
+SEARCHES: Mapping[str, Handler] = {
+    **dict.fromkeys(["grep", "egrep", "fgrep", "zgrep", "ggrep"], grep),
+    **dict.fromkeys(["ag", "ack"], ack),
+    "rg": ripgrep,
+}

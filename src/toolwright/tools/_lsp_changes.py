@@ -1,0 +1,113 @@
+"""What rename and codeAction change: shown and asked for file by file, made all together or not at all."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolwright.diff import compare
+from toolwright.errors import ToolError
+from toolwright.files.store import Files
+from toolwright.lsp.client import Client
+from toolwright.lsp.languages import ASKED
+from toolwright.lsp.workspace_edit import Revised, revised
+from toolwright.request import Request
+from toolwright.rpc import RpcClosed, RpcError
+from toolwright.tool import Result, ToolContext
+from toolwright.tools._remarks import diagnostics, with_remarks
+
+if TYPE_CHECKING:
+    from toolwright.tools._lsp_question import Question
+
+_LISTED = 50
+
+
+async def change(
+    ctx: ToolContext, question: "Question", answers: list[tuple[Client, Any]], problems: Sequence[str]
+) -> Result:
+    """Apply what the servers answered, or list what could be applied."""
+    if not answers:
+        if problems:
+            raise ToolError(" ".join(problems))
+        return Result(f"No results for {question.operation} there.", title=question.operation)
+    if question.operation == "rename":
+        return await _apply(ctx, answers[0][0], [answers[0][1]], "Renamed")
+    actions = [(client, one) for client, one in answers if isinstance(one, dict) and one.get("title")]
+    if not question.query:
+        titles = [f"- {one['title']}{_why_not(one)}" for _, one in actions[:_LISTED]]
+        how = "Call codeAction again with query set to the title of the one to apply."
+        return Result("\n".join((*titles, how)), title=f"{len(titles)} code actions")
+    client, action = _chosen(question.query, actions)
+    try:
+        async with asyncio.timeout(ASKED):
+            return await _apply(ctx, client, await _edits(client, action), f"Applied {action['title']!r}")
+    except TimeoutError as error:
+        raise ToolError(f"{client.name} did not answer within {ASKED:.0f} s.", "timeout") from error
+    except (RpcError, RpcClosed) as error:
+        raise ToolError(f"{client.name} failed: {error}") from error
+
+
+def _chosen(query: str, actions: list[tuple[Client, Any]]) -> tuple[Client, Any]:
+    exact = [pair for pair in actions if pair[1]["title"] == query]
+    near = exact or [pair for pair in actions if query.lower() in pair[1]["title"].lower()]
+    if not near:
+        titles = "; ".join(str(one["title"]) for _, one in actions[:_LISTED]) or "none"
+        raise ToolError(f"There is no code action {query!r} here. There are: {titles}.", "not_found")
+    if len(near) > 1 and not exact:
+        titles = "; ".join(str(one["title"]) for _, one in near[:_LISTED])
+        raise ToolError(f"{query!r} fits several code actions. Give one title in full: {titles}.", "ambiguous")
+    if _why_not(near[0][1]):
+        raise ToolError(f"{query!r} cannot be applied here{_why_not(near[0][1])}.")
+    return near[0]
+
+
+def _why_not(action: Any) -> str:
+    disabled = action.get("disabled")
+    return f" (not now: {disabled.get('reason')})" if isinstance(disabled, dict) else ""
+
+
+async def _edits(client: Client, action: Any) -> list[Any]:
+    """What an action changes: said at once, worked out when asked, or told by the command it runs."""
+    if "edit" not in action and "command" not in action and action.get("data") is not None:
+        action = await client.request("codeAction/resolve", action)
+    edits = [action["edit"]] if action.get("edit") else []
+    command = action.get("command")
+    if isinstance(command, str):  # the whole action is a command
+        command = action
+    if isinstance(command, dict):
+        client.edits.clear()
+        params = {"command": command.get("command"), "arguments": command.get("arguments", [])}
+        await client.request("workspace/executeCommand", params)
+        edits += client.edits
+        client.edits.clear()
+    return edits
+
+
+async def _apply(ctx: ToolContext, client: Client, edits: Sequence[Any], done: str) -> Result:
+    files = ctx.use(Files)
+    changed = [one for edit in edits for one in await revised(files, edit)]
+    for one in changed:
+        known = client.documents.get(one.place.path)
+        if known is not None and known.text != one.before:
+            raise ToolError(f"{one.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
+    if not changed:
+        return Result("Nothing would change.", title="no change")
+    diffs = [compare(one.before, one.after) for one in changed]
+    patches = [diff.unified(str(one.place.path)) for one, diff in zip(changed, diffs, strict=True)]
+    external = {request.patterns: request for one in changed for request in one.place.external()}
+    await ctx.ask_all(*external.values(), *map(_request, changed, patches))
+    outcomes = await files.commit([one.change for one in changed], session_id=ctx.session_id, call_id=ctx.call_id)
+    lines = [
+        f"{one.place.relative} (+{diff.additions} -{diff.deletions})" for one, diff in zip(changed, diffs, strict=True)
+    ]
+    count = f"{len(changed)} file{'' if len(changed) == 1 else 's'}"
+    metadata = {"diff": "\n".join(patches), "files": [str(one.place.path) for one in changed]}
+    return Result(
+        with_remarks("\n".join((f"{done} in {count}:", *lines)), outcomes),
+        title=f"{done} in {count}",
+        metadata={**metadata, "diagnostics": diagnostics(outcomes)},
+    )
+
+
+def _request(one: Revised, patch: str) -> Request:
+    metadata = {"filepath": str(one.place.path), "diff": patch}
+    return Request(permission="edit", patterns=(one.place.pattern,), metadata=metadata)

@@ -1,0 +1,137 @@
+"""The answers of language servers as lines that a model reads: places with their source, symbols with their range."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from toolwright.files.paths import Place
+from toolwright.files.store import Files
+from toolwright.lsp.client import Client
+from toolwright.lsp.positions import Positions, path_of
+from toolwright.lsp.snapshot import snapshot
+from toolwright.tool import ToolContext
+
+_WIDTH = 200
+_KINDS = (
+    *("symbol", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor"),
+    *("enum", "interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object"),
+    *("key", "null", "enum-member", "struct", "event", "operator", "type-parameter"),
+)
+"""What the protocol numbers the kinds of symbols by."""
+
+
+class Shower:
+    """Shows answers; the text of a file only to who may read it."""
+
+    def __init__(self, ctx: ToolContext, files: Files, most: int) -> None:
+        self._ctx = ctx
+        self._files = files
+        self._most = most
+        self._texts = dict[Path, Positions | None]()
+
+    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]], query: str = "") -> str:
+        """All answers, each place once; of the symbols of a file those whose name fits. Empty if there are none."""
+        found = [one for _, one in answers if isinstance(one, dict)]
+        match operation:
+            case "hover":
+                return "\n\n".join(text for one in found if (text := _hover(one.get("contents"))))
+            case "documentSymbol":
+                lines = [line for one in found for line in self._symbol(place.path, one, 0, query.lower())]
+            case "incomingCalls" | "outgoingCalls":
+                key = "from" if operation == "incomingCalls" else "to"
+                lines = [line for one in found for line in self._call(one.get(key), one, key, place.path)]
+            case "workspaceSymbol" | "prepareCallHierarchy":
+                lines = [line for one in found for line in self._named(one)]
+            case _:
+                lines = [line for one in found for line in self._location(one)]
+        return _limited(list(dict.fromkeys(lines)), self._most)
+
+    def _location(self, one: Any) -> Iterator[str]:
+        uri, where = one.get("uri", one.get("targetUri")), one.get("range", one.get("targetSelectionRange"))
+        if isinstance(uri, str) and isinstance(where, dict):
+            yield self._line(uri, where)
+
+    def _named(self, one: Any) -> Iterator[str]:
+        location = one.get("location", one)
+        where = location.get("selectionRange", location.get("range")) if isinstance(location, dict) else None
+        if isinstance(where, dict) and isinstance(location.get("uri"), str):
+            yield f"{self._line(location['uri'], where)}  ({_kind(one)} {one.get('name')})"
+
+    def _call(self, item: Any, call: Any, key: str, asked: Path) -> Iterator[str]:
+        """A caller with the places where it calls, or what is called and where from."""
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
+            return
+        yield from self._named(item)
+        holder = path_of(item["uri"]) if key == "from" else asked
+        text = self._text(holder) if holder else None
+        for where in call.get("fromRanges", ())[: self._most] if holder and text else ():
+            assert text is not None
+            line, character = text.shown(where["start"])
+            yield f"  called at {self._name(holder)}:{line}:{character}"
+
+    def _symbol(self, path: Path, one: Any, depth: int, query: str) -> Iterator[str]:
+        """A symbol with the lines it takes, and those within it."""
+        if not isinstance(one, dict) or depth > 50:
+            return
+        location = one.get("location")
+        whole = one.get("range") or (location.get("range") if isinstance(location, dict) else None)
+        if not isinstance(whole, dict):
+            return
+        text = self._text(path) or Positions("")
+        line, character = text.shown(one.get("selectionRange", whole)["start"])
+        first, last = whole["start"]["line"] + 1, whole["end"]["line"] + 1
+        shown = f"lines {first}-{last}" if last > first else f"line {first}"
+        if query in str(one.get("name")).lower():
+            yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
+        for child in one.get("children") or ():
+            yield from self._symbol(path, child, depth + 1, query)
+
+    def _line(self, uri: str, where: Any) -> str:
+        path = path_of(uri)
+        if path is None:
+            return uri
+        text = self._text(path)
+        if text is None:
+            return f"{self._name(path)}:{where['start']['line'] + 1}:{where['start']['character'] + 1}"
+        line, character = text.shown(where["start"])
+        source = text.line(line - 1).strip()
+        return f"{self._name(path)}:{line}:{character}  {source[:_WIDTH]}".rstrip()
+
+    def _text(self, path: Path | None) -> Positions | None:
+        if path is None:
+            return None
+        if path not in self._texts:
+            found = snapshot(path, self._files.encoding) if self._may_read(path) else None
+            self._texts[path] = Positions(found.text) if found else None
+        return self._texts[path]
+
+    def _may_read(self, path: Path) -> bool:
+        place = self._files.tree.place(str(path))
+        asked: list[tuple[str, str]] = [("read", place.absolute_pattern)]
+        asked += [(request.permission, pattern) for request in place.external() for pattern in request.patterns]
+        return all(self._ctx.decide(permission, pattern) == "allow" for permission, pattern in asked)
+
+    def _name(self, path: Path | None) -> str:
+        if path is None:
+            return ""
+        place = self._files.tree.place(str(path))
+        return place.relative if place.inside else str(place.path)
+
+
+def _hover(contents: Any) -> str:
+    if isinstance(contents, list):
+        return "\n\n".join(text for one in contents if (text := _hover(one)))
+    if isinstance(contents, dict):
+        return str(contents.get("value", "")).strip()
+    return str(contents or "").strip()
+
+
+def _kind(one: Any) -> str:
+    kind = one.get("kind")
+    return _KINDS[kind] if isinstance(kind, int) and 0 < kind < len(_KINDS) else "symbol"
+
+
+def _limited(lines: list[str], most: int) -> str:
+    if len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join((*lines[:most], f"... and {len(lines) - most} more. Ask for something narrower, or use grep."))

@@ -1,0 +1,169 @@
+"""How the lsp tool puts a question to language servers, and what their answers come to."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.files.paths import Place
+from toolwright.files.store import Files
+from toolwright.lsp.client import Client
+from toolwright.lsp.languages import ASKED, Languages
+from toolwright.lsp.pool import PATIENCE
+from toolwright.lsp.positions import Positions, uri_of
+from toolwright.record import record
+from toolwright.request import Request
+from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
+from toolwright.tool import Result, ToolContext
+from toolwright.tools._lsp_places import Shower
+
+AGAIN, TRIES = 0.5, 2
+"""Seconds before a server that has just started is asked again for what it did not find, and how often it is."""
+
+METHODS: Mapping[str, tuple[str, str]] = {
+    "goToDefinition": ("definitionProvider", "textDocument/definition"),
+    "findReferences": ("referencesProvider", "textDocument/references"),
+    "hover": ("hoverProvider", "textDocument/hover"),
+    "documentSymbol": ("documentSymbolProvider", "textDocument/documentSymbol"),
+    "workspaceSymbol": ("workspaceSymbolProvider", "workspace/symbol"),
+    "goToImplementation": ("implementationProvider", "textDocument/implementation"),
+    "prepareCallHierarchy": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+    "incomingCalls": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+    "outgoingCalls": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+    "rename": ("renameProvider", "textDocument/rename"),
+    "codeAction": ("codeActionProvider", "textDocument/codeAction"),
+}
+"""The capability that an operation needs, and the method it begins with."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The arguments of a call."""
+
+    operation: str
+    file_path: str
+    line: int
+    character: int
+    query: str
+    new_name: str
+
+
+async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
+    """Ask the servers and show at most so many places, or make the changes they work out."""
+    operation, files = asked.operation, ctx.use(Files)
+    place = files.tree.place(asked.file_path)
+    leave = Request(permission="lsp", patterns=("*",), metadata={"operation": operation, "filepath": str(place.path)})
+    look = Request(permission="read", patterns=(place.absolute_pattern,))
+    await ctx.ask_all(*place.external(), look, leave)
+    if operation == "rename" and not asked.new_name:
+        raise ToolError("rename needs newName, the name to give.", "schema")
+    text = (await files.load(place)).text.content
+    clients = await _clients(ctx, operation, place)
+    question = Question(asked, place, Positions(text))
+    answers, problems = await question.ask(clients)
+    if operation in ("rename", "codeAction"):
+        from toolwright.tools._lsp_changes import change
+
+        return await change(ctx, question, answers, problems)
+    shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers, asked.query)
+    if not shown and problems:
+        raise ToolError(" ".join(problems))
+    where = f"{operation} at {place.relative}:{asked.line}:{asked.character}"
+    return Result(
+        "\n".join((shown or f"No results for {where}.", *problems)),
+        title=where,
+        metadata={"result": len(answers), "operation": operation},
+    )
+
+
+async def _clients(ctx: ToolContext, operation: str, place: Place) -> list[Client]:
+    """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
+    clients = await ctx.use(Languages).clients(place.path)
+    return [client for client in clients if client.can(*METHODS[operation])] or clients
+
+
+class Question:
+    """One operation at one place."""
+
+    def __init__(self, asked: Asked, place: Place, text: Positions) -> None:
+        self.operation = asked.operation
+        self.place = place
+        self.query = asked.query
+        self._method = METHODS[asked.operation][1]
+        self._position = text.given(asked.line, asked.character)
+        self._new_name = asked.new_name
+
+    async def ask(self, clients: list[Client]) -> tuple[list[tuple[Client, Any]], list[str]]:
+        """What each server answers, and what went wrong with those that did not."""
+        answers, problems = list[tuple[Client, Any]](), list[str]()
+        for client in clients:
+            try:
+                async with asyncio.timeout(ASKED):
+                    answers += [(client, one) for one in await self._patient_answer(client)]
+            except TimeoutError:
+                problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
+            except (RpcError, RpcClosed) as error:
+                problems.append(self._problem(client, error))
+            if client.loading:
+                busy = next(iter(client.loading.values()))
+                problems.append(f"({client.name} is still loading: {busy}. Results may be missing.)")
+        return answers, problems
+
+    def _problem(self, client: Client, error: RpcError | RpcClosed) -> str:
+        if isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND:
+            return f"{client.name} cannot answer {self.operation}. Use grep and read instead."
+        return f"{client.name} failed: {error}"
+
+    async def _patient_answer(self, client: Client) -> list[Any]:
+        """What a server finds; one that has just started may not know the project yet."""
+        found = _listed(await self._answer(client))
+        for _ in range(TRIES):
+            if found or not client.is_young:
+                break
+            await asyncio.sleep(AGAIN)
+            found = _listed(await self._answer(client))
+        return found
+
+    async def _answer(self, client: Client) -> Any:
+        if self.operation == "codeAction":
+            await self._look_for_errors(client)
+        answer = await client.request(self._method, self._params(client))
+        if self.operation not in ("incomingCalls", "outgoingCalls"):
+            return answer
+        calls = list[Any]()
+        for item in _listed(answer):
+            calls += _listed(await client.request(f"callHierarchy/{self.operation}", {"item": item}))
+        return calls
+
+    async def _look_for_errors(self, client: Client) -> None:
+        """Most fixes are offered for errors that the server is told of."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await client.diagnose(self.place.path)
+        except TimeoutError:
+            return
+
+    def _params(self, client: Client) -> dict[str, Any]:
+        if self.operation == "workspaceSymbol":
+            return {"query": self.query}
+        params: dict[str, Any] = {"textDocument": {"uri": uri_of(self.place.path)}}
+        match self.operation:
+            case "documentSymbol":
+                return params
+            case "codeAction":
+                wrong = client.board.raw(self.place.path, self._position["line"])
+                where = {"start": self._position, "end": self._position}
+                if wrong:
+                    where = wrong[0]["range"]
+                return params | {"range": where, "context": {"diagnostics": wrong, "triggerKind": 1}}
+            case "findReferences":
+                params["context"] = {"includeDeclaration": True}
+            case "rename":
+                params["newName"] = self._new_name
+        return params | {"position": self._position}
+
+
+def _listed(answer: Any) -> list[Any]:
+    if answer is None:
+        return []
+    return answer if isinstance(answer, list) else [answer]

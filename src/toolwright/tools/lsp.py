@@ -1,0 +1,42 @@
+"""The lsp tool: questions to language servers about a place in a file, and changes that they work out."""
+
+from typing import Annotated, Literal
+
+from toolwright.signature import Field
+from toolwright.tool import ANY, Result, ToolContext, tool
+
+MOST = 100
+"""Places shown of one answer."""
+
+Operation = Literal[
+    "goToDefinition",
+    "findReferences",
+    "hover",
+    "documentSymbol",
+    "workspaceSymbol",
+    "goToImplementation",
+    "prepareCallHierarchy",
+    "incomingCalls",
+    "outgoingCalls",
+    "rename",
+    "codeAction",
+]
+
+
+@tool(text="lsp.md", asks=True, writes=ANY, offered=lambda offer: offer.lsp)
+async def lsp(
+    ctx: ToolContext,
+    operation: Operation,
+    file_path: Annotated[str, Field(schema={"minLength": 1})],
+    line: Annotated[int, Field("From 1", schema={"minimum": 1})] = 1,
+    character: Annotated[int, Field("From 1", schema={"minimum": 1})] = 1,
+    query: str = "",
+    new_name: str = "",
+) -> Result:
+    """Ask the language servers."""
+    from toolwright.tools._lsp_question import Asked, answered
+
+    asked = Asked(
+        operation=operation, file_path=file_path, line=line, character=character, query=query, new_name=new_name
+    )
+    return await answered(ctx, asked, MOST)

@@ -1,0 +1,58 @@
+"""Protection that asks all day is switched off: what is harmless and common must pass."""
+
+import pytest
+
+from tests.attacks.shell.everyday import EVERYDAY
+from tests.attacks.shell.ground import BOX, Ground, default_policy, make_ground
+from toolwright.permission.rules import Policy
+
+LINES = 262
+MOST_QUESTIONS = 15
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    found = make_ground(tmp_path_factory.mktemp("day"))
+    # what must not be read, and shows up by its name or under git, is the matter of other tests
+    (found.tree.directory / ".git" / "index").unlink(missing_ok=True)
+    (found.tree.directory / "prod.env").unlink()
+    return found
+
+
+@pytest.fixture(scope="module")
+def rules(ground: Ground) -> Policy:
+    return default_policy(ground.home)
+
+
+def test_hardly_anything_asks_in_a_box_and_nothing_is_denied(ground: Ground, rules: Policy) -> None:
+    found = {command: ground.verdict(command, rules, confinement=BOX) for command in EVERYDAY}
+    assert len(found) >= LINES
+    assert [command for command, action in found.items() if action == "deny"] == []
+    asked = [command for command, action in found.items() if action == "ask"]
+    assert len(asked) <= MOST_QUESTIONS * len(found) // LINES, "\n".join(asked)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c 'print(1)'",
+        "node -e 1",
+        "perl -pe 's/a/b/' README.md",
+        "echo 'print(1)' | python3",
+        "MY_NAME=./x prog",
+        "ls --new-option",
+        "PATH=$PWD/node_modules/.bin:$PATH eslint .",
+    ],
+)
+def test_what_a_box_contains_asks_without_one_and_where_commands_are_restricted(
+    command: str, ground: Ground, rules: Policy
+) -> None:
+    restricted = default_policy(ground.home, "bash rm *: ask")
+    assert ground.verdict(command, rules, confinement=BOX) == "allow"
+    assert ground.verdict(command, rules) == "ask"
+    assert ground.verdict(command, restricted, confinement=BOX) == "ask"
+
+
+@pytest.mark.parametrize("command", ["cat .env", "cat < .env", "cp .env x", "mv .env x", "grep A .env", "source .env"])
+def test_a_secret_is_not_shown_in_a_box_either(command: str, ground: Ground, rules: Policy) -> None:
+    assert ground.verdict(command, rules, confinement=BOX) == "deny"

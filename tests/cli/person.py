@@ -1,0 +1,98 @@
+"""A person at a terminal: a command in a pseudo-terminal, what it shows, and keys that are pressed."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE = 120
+"""Seconds after which a program that says nothing is taken to hang; nothing is ever waited for so long."""
+
+
+class Terminal:
+    """A process with a person at it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", screen: int) -> None:
+        self.process = process
+        self.screen = screen
+        self.seen = ""
+
+    def wait_for(self, text: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.seen:
+            ready = select.select([self.screen], [], [], max(0.0, deadline - time.monotonic()))[0]
+            assert ready, f"{text!r} never came:\n{self.seen}"
+            self.seen += self._read()
+
+    def _read(self) -> str:
+        try:
+            piece = os.read(self.screen, 4096)
+        except OSError:
+            piece = b""
+        assert piece, f"it has ended:\n{self.seen}"
+        return piece.decode().replace("\r\n", "\n")
+
+    def type(self, text: str) -> None:
+        os.write(self.screen, f"{text}\n".encode())
+
+    def press_interrupt(self) -> None:
+        os.write(self.screen, b"\x03")
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def exit_code(self) -> int:
+        """The code it ends with; what it still shows is read, so that it is not held up by a full terminal."""
+        deadline = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"it does not end:\n{self.seen}"
+            if select.select([self.screen], [], [], 0.05)[0]:
+                try:
+                    self.seen += os.read(self.screen, 4096).decode().replace("\r\n", "\n")
+                except OSError:
+                    return self.process.wait(PATIENCE)
+        return self.process.returncode
+
+    @property
+    def words(self) -> str:
+        """What was shown, without colours and with every run of white space as one blank."""
+        return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", self.seen).split())
+
+
+@contextmanager
+def at_terminal(project: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[Terminal]:
+    """`tw` with the arguments, in a session of its own whose controlling terminal is ours."""
+    screen, other = pty.openpty()
+    environment = {"HOME": str(project.parent / "home"), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START, *arguments],
+        cwd=project,
+        env={**environment, **(variables or {})},
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        start_new_session=True,
+    )
+    os.close(other)
+    try:
+        yield Terminal(process, screen)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(screen)
+
+
+_START = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from toolwright.cli import main
+sys.argv[0] = "tw"
+sys.exit(main())
+"""

@@ -1,0 +1,184 @@
+"""What a newcomer types in the first minutes, and what they see."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toolwright
+from tests.cli.conftest import Tw
+from tests.cli.person import at_terminal
+from tests.session.stage import call, calls, says
+
+
+def program(*arguments: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    """`tw` as its own process, with nothing of this machine's user."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder.parent / "home"), **more}
+    return subprocess.run(
+        [sys.executable, "-m", "toolwright", *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def script(project: Path) -> str:
+    """A model that writes a file, answers, and then answers once more."""
+    file = project.parent / "script.json"
+    turns = [calls(call("write", filePath="new.txt", content="one\n")), says("Written."), says("Again.")]
+    file.write_text(json.dumps(turns))
+    return f"scripted/{file}"
+
+
+def test_help_and_version_in_the_words_people_try(tw: Tw) -> None:
+    for words in (("--version",), ("-v",), ("-V",), ("version",)):
+        assert tw(*words).out == f"{toolwright.__version__}\n"
+    with pytest.raises(SystemExit) as ended:
+        tw("help", "run")
+    assert ended.value.code == 0
+    assert tw("help", "nope").code == 2
+
+
+@pytest.mark.parametrize("variables", [{}, {"PYTHONDONTWRITEBYTECODE": "1"}])
+def test_the_demo_runs_through_and_says_how_to_go_on(project: Path, variables: dict[str, str]) -> None:
+    shop = project / "an odd ü shop"
+    done = program("demo", "--directory", str(shop), folder=project, **variables)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "+        self.prices.extend([price] * count)" in done.stdout
+    assert "AssertionError: 2.5 != 7.5" in done.stderr
+    assert "│ OK" in done.stderr
+    assert ("deleted (not text" in done.stdout) == (not variables)
+    [command] = re.findall(r"^  tw (session revert .*?)  ", done.stdout, re.MULTILINE)
+    assert command == f"session revert last --directory '{shop}'"
+    assert program("undo", "--directory", str(shop), folder=project).returncode == 0
+    assert "self.prices.append(price)" in (shop / "basket.py").read_text()
+
+
+def test_the_demo_leaves_a_folder_alone_that_has_something_in_it(tw: Tw, project: Path) -> None:
+    (project / "mine.txt").write_text("mine")
+    outcome = tw("demo", "--directory", str(project))
+    assert outcome.code == 2
+    assert [file.name for file in project.iterdir()] == ["mine.txt"]
+
+
+def test_a_change_is_previewed_as_a_diff_and_undone(tw: Tw, project: Path, script: str) -> None:
+    assert tw("run", "Go", "--model", script).code == 0
+    preview = tw("undo", "--preview").out
+    assert "delete" in preview
+    assert "-one" in preview
+    assert (project / "new.txt").exists()
+    assert tw("undo").code == 0
+    assert not (project / "new.txt").exists()
+    again = tw("undo")
+    assert again.code == 2
+    assert "undone already" in again.err
+
+
+def test_a_session_is_named_by_its_beginning_its_two_words_or_last(tw: Tw, script: str) -> None:
+    tw("run", "Go", "--model", script)
+    [info] = tw("session", "list", "--json").json
+    for name in (info["id"], info["id"][:20], info["slug"], "last"):
+        assert info["id"] in tw("session", "show", name).out
+    assert tw("session", "show", "ses_").code == 2
+    deleted = tw("session", "delete", "last")
+    assert (deleted.code, deleted.err) == (0, f"deleted {info['id']} and the sessions of its subagents\n")
+
+
+@pytest.mark.parametrize("command", [("session", "delete"), ("session", "revert"), ("session", "show")])
+def test_a_session_of_another_project_is_not_touched(
+    tw: Tw, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    tw("run", "Go", "--model", script)
+    [info] = tw("session", "list", "--json").json
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    outcome = tw(*command, info["id"])
+    assert outcome.code == 2
+    assert "belongs to another project; use --directory" in outcome.err
+
+
+@pytest.mark.parametrize("broken", ["database", "trust"])
+def test_a_broken_file_of_our_own_is_one_sentence(tw: Tw, home: Path, script: str, broken: str) -> None:
+    data = home / ".local/share/toolwright"
+    data.mkdir(parents=True)
+    (data / ("toolwright.db" if broken == "database" else "trust.json")).mkdir()
+    outcome = tw("run", "Go", "--model", script)
+    assert outcome.code != 0
+    assert "Traceback" not in outcome.err
+    assert len([line for line in outcome.err.splitlines() if line.startswith("tw: ")]) == 1
+
+
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"])
+def test_closed_and_full_streams_make_no_traceback(project: Path, closing: str) -> None:
+    command = f'"$0" -m toolwright tool list {closing}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        cwd=project,
+        env={"PATH": os.environ["PATH"], "HOME": str(project.parent / "home")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.returncode == (1 if "full" in closing else 0)
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colours_are_for_those_who_want_them(
+    project: Path, script: str, variables: dict[str, str], coloured: bool
+) -> None:
+    with at_terminal(project, "run", "Go", "--model", script, variables=variables) as terminal:
+        assert terminal.exit_code() == 0
+        assert ("\x1b[" in terminal.seen) is coloured
+        assert "• write new.txt" in terminal.words
+
+
+def test_the_log_tells_requests_decisions_and_processes_but_no_contents(project: Path) -> None:
+    file = project.parent / "script.json"
+    secret = "sk-live-0123456789"
+    turns = [calls(call("bash", command=f"echo {secret}", description="Say")), says("Done.")]
+    file.write_text(json.dumps(turns))
+    done = program("run", "Go", "--model", f"scripted/{file}", folder=project, TOOLWRIGHT_LOG="debug,json")
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    modules = {line["module"] for line in lines}
+    assert {"toolwright.models.retry", "toolwright.call", "toolwright.permission.gate"} <= modules
+    assert "toolwright.process.jobs" in modules
+    assert all(line["time"].endswith("Z") and line["level"] == "debug" for line in lines)
+    assert secret not in done.stderr
+
+
+def test_what_comes_from_another_program_and_is_not_used_is_told_on_the_first_run(
+    tw: Tw, project: Path, script: str
+) -> None:
+    (project / ".claude/commands").mkdir(parents=True)
+    (project / ".claude/commands/fix.md").write_text("Fix it.")
+    assert "not used here: commands of Claude Code; tw doctor tells why" in tw("run", "Go", "--model", script).err
+    assert "not used here" not in tw("run", "Go", "--model", script).err
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (("tw", "per"), "permission"),
+        (("tw", "session", "rev"), "revert"),
+        (("tw", "session", "revert", "--pre"), "--preview"),
+        (("tw", "run", "--max-c"), "--max-cost"),
+    ],
+)
+def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str, ...], expected: str) -> None:
+    script = tw("completion", "bash").out
+    words = " ".join(f"'{word}'" for word in typed)
+    asked = f'COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _tw; echo "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [expected]
+    assert "complete -c tw" in tw("completion", "fish").out

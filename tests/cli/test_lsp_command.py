@@ -1,0 +1,85 @@
+"""tw lsp: what is here, what is wrong, and how to get more."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Tw
+from tests.lsp.stage import server
+
+
+@pytest.fixture
+def scripted(project: Path, home: Path, configure: Callable[[Any], None]) -> None:
+    configure({"lsp": server(project)})
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_servers_are_listed_with_their_state(tw: Tw) -> None:
+    rows = {row["id"]: row for row in tw("lsp", "--json", "--trust").json}
+    assert rows["scripted"]["state"] == "here"
+    assert rows["scripted"]["command"][0] == sys.executable
+    assert len(rows) > 30
+    assert "scripted" in tw("lsp", "--trust").out
+
+
+@pytest.mark.usefixtures("scripted")
+def test_started_servers_tell_their_root_and_memory(tw: Tw, project: Path) -> None:
+    rows = {row["id"]: row for row in tw("lsp", "--json", "--start", "--trust").json}
+    assert rows["scripted"]["state"] == "running"
+    assert rows["scripted"]["root"] == str(project)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_check_prints_what_an_agent_would_see_and_fails_if_there_is_any(tw: Tw, project: Path) -> None:
+    (project / "a.scr").write_text("BAD\n")
+    (project / "b.scr").write_text("good\n")
+    every = tw("lsp", "check", "--trust")
+    assert every.code == 1
+    assert every.out == '<diagnostics file="a.scr">\nERROR [1:1] bad: BAD\n</diagnostics>\n'
+    assert tw("lsp", "check", "b.scr", "--trust").code == 0
+    assert tw("lsp", "check", "--json", "a.scr", "--trust").json["a.scr"]["errors"] == ["ERROR [1:1] bad: BAD"]
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_file_that_is_not_there_is_a_problem(tw: Tw) -> None:
+    outcome = tw("lsp", "check", "nothing.scr", "--trust")
+    assert outcome.code == 1
+    assert "cannot be read" in outcome.out
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_project_names_no_programs_before_it_is_trusted(tw: Tw) -> None:
+    assert "scripted" not in {row["id"] for row in tw("lsp", "--json").json}
+
+
+def test_what_cannot_be_installed_is_said(tw: Tw) -> None:
+    unknown = tw("lsp", "install", "nothing")
+    assert unknown.code == 2
+    assert "ty" in unknown.err
+    assert "instructions" in tw("lsp", "install", "rust").err
+
+
+def test_doctor_has_a_line_on_language_servers(tw: Tw) -> None:
+    assert "lsp" in {one["what"] for one in tw("doctor", "--json").json}
+
+
+def test_a_server_of_npm_is_installed_into_our_own_folder_without_running_scripts(
+    tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text('#!/bin/sh\nmkdir -p "$3/node_modules/.bin"\necho "$@" > "$3/asked"\n')
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    assert tw("lsp", "install", "bash").code == 0
+    folder = home / ".local/share/toolwright/servers"
+    asked = (folder / "asked").read_text()
+    assert asked.endswith("--ignore-scripts bash-language-server\n")
+    program = folder / "node_modules/.bin/bash-language-server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    rows = {row["id"]: row for row in tw("lsp", "--json").json}
+    assert rows["bash"]["command"][0] == str(program)

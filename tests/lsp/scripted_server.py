@@ -1,0 +1,160 @@
+"""A language server that behaves as its first argument says; every start is noted in the file of the second.
+
+A line with BAD has an error. `BREAK name` puts an error into the file of that name beside it. `def NAME` defines, every
+other word NAME refers to it.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+MODE, NOTES = sys.argv[1], Path(sys.argv[2])
+Json = dict[str, Any]
+documents: dict[str, tuple[int, str]] = {}
+
+
+def send(**message: object) -> None:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    sys.stdout.buffer.flush()
+
+
+def receive() -> Json | None:
+    length = 0
+    while line := sys.stdin.buffer.readline():
+        if not line.strip():
+            message: Json = json.loads(sys.stdin.buffer.read(length))
+            return message
+        name, _, value = line.partition(b":")
+        length = int(value) if name.lower() == b"content-length" else length
+    return None
+
+
+def note(text: str) -> None:
+    with NOTES.open("a") as file:
+        file.write(f"{text}\n")
+
+
+def error(line: int, text: str) -> Json:
+    place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
+    return {"range": place, "severity": 1, "message": text}
+
+
+def errors(text: str) -> list[Any]:
+    found = [error(number, f"bad: {line}") for number, line in enumerate(text.splitlines()) if "BAD" in line]
+    return [*found, {**error(0, "only a warning"), "severity": 2}]
+
+
+def publish(uri: str, version: object, found: list[Any]) -> None:
+    params = {"uri": uri, "diagnostics": found} | ({} if version is None else {"version": version})
+    send(method="textDocument/publishDiagnostics", params=params)
+
+
+def changed(uri: str, version: int, text: str) -> None:
+    before = documents.get(uri)
+    documents[uri] = (version, text)
+    note(f"text {version}")
+    if MODE == "dies":
+        sys.exit("error: it is broken")
+    if MODE in ("silent", "pulls"):
+        return
+    if MODE == "floods":
+        sys.stdout.write("noise\n" * 1000)
+        for number in range(5000):
+            publish(f"file:///nowhere/{number}", None, errors("BAD"))
+    if MODE == "late":
+        publish(uri, version - 1, errors(before[1] if before else "BAD of the version before"))
+    for name in re.findall(r"BREAK (\S+)", text):
+        publish(f"{uri.rpartition('/')[0]}/{name}", None, [error(0, "broken from elsewhere")])
+    told = {"unversioned": None, "lies": 999}.get(MODE, version)
+    publish(uri, told, errors(text))
+
+
+def occurrences(name: str) -> list[Any]:
+    found = []
+    for uri in documents:
+        folder = Path(uri.removeprefix("file://")).parent
+        for path in sorted(folder.glob("*.scr")):
+            for number, line in enumerate(path.read_text().splitlines()):
+                for match in re.finditer(rf"\b{name}\b", line):
+                    units = len(line[: match.start()].encode("utf-16-le")) // 2
+                    place = {"line": number, "character": units}
+                    end = {"line": number, "character": units + len(name)}
+                    found.append((f"file://{path}", {"start": place, "end": end}, line))
+    return list({json.dumps(one[:2]): one for one in found}.values())
+
+
+def word_at(params: Json) -> str:
+    line = documents[params["textDocument"]["uri"]][1].splitlines()[params["position"]["line"]]
+    units = params["position"]["character"]
+    index = len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le"))
+    return next((m[0] for m in re.finditer(r"\w+", line) if m.start() <= index <= m.end()), "")
+
+
+def answer(method: str, params: Json) -> object:
+    if method == "textDocument/diagnostic":
+        return {"kind": "full", "items": errors(documents[params["textDocument"]["uri"]][1])}
+    if method == "textDocument/definition":
+        return [{"uri": u, "range": r} for u, r, line in occurrences(word_at(params)) if line.startswith("def ")]
+    if method == "textDocument/references":
+        return [{"uri": u, "range": r} for u, r, _ in occurrences(word_at(params))]
+    if method == "textDocument/hover":
+        return {"contents": {"kind": "plaintext", "value": f"the word {word_at(params)}"}}
+    if method == "textDocument/documentSymbol":
+        text = documents[params["textDocument"]["uri"]][1]
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": text.count("\n"), "character": 0}}
+        return [
+            {"name": n, "kind": 12, "range": whole, "selectionRange": whole} for n in re.findall(r"def (\w+)", text)
+        ]
+    if method == "textDocument/rename":
+        changes: Json = {}
+        for uri, place, _ in occurrences(word_at(params)):
+            changes.setdefault(uri, []).append({"range": place, "newText": params["newName"]})
+        return {
+            "documentChanges": [{"textDocument": {"uri": u, "version": None}, "edits": e} for u, e in changes.items()]
+        }
+    if method == "textDocument/codeAction":
+        edit = {"changes": {params["textDocument"]["uri"]: [{"range": params["range"], "newText": "GOOD "}]}}
+        return [
+            {"title": f"Fix {len(params['context']['diagnostics'])} errors", "edit": edit},
+            {"title": "Something else"},
+        ]
+    return None
+
+
+def main() -> None:
+    note(f"pid {os.getpid()}")
+    provider = {"interFileDependencies": False, "workspaceDiagnostics": False} if MODE == "pulls" else None
+    offers = ["definition", "references", "hover", "documentSymbol", "rename", "codeAction"]
+    while message := receive():
+        method, params = message.get("method", ""), message.get("params") or {}
+        if method == "initialize":
+            if MODE == "mute":
+                continue
+            capabilities: Json = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
+            capabilities |= {"diagnosticProvider": provider} if provider else {}
+            send(id=message["id"], result={"capabilities": capabilities})
+        elif method == "textDocument/didOpen":
+            item = params["textDocument"]
+            changed(item["uri"], item["version"], item["text"])
+        elif method == "textDocument/didChange":
+            item = params["textDocument"]
+            changed(item["uri"], item["version"], params["contentChanges"][0]["text"])
+        elif method == "exit":
+            note("exit")
+            return
+        elif MODE == "fails" and method.startswith("textDocument/") and "id" in message:
+            send(id=message["id"], error={"code": -32603, "message": "I do not feel well"})
+        elif method.startswith("callHierarchy/") or method == "textDocument/prepareCallHierarchy":
+            send(id=message["id"], error={"code": -32601, "message": "no such method"})
+        elif "id" in message and "method" in message:
+            send(id=message["id"], result=answer(method, params))
+    if MODE == "lingers":
+        time.sleep(1000)
+
+
+main()

@@ -1,0 +1,47 @@
+"""A workspace whose only language server is the scripted one, for files that end in .scr."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
+
+SERVER = Path(__file__).parent / "scripted_server.py"
+
+
+def server(project: Path, mode: str = "") -> dict[str, Any]:
+    """The scripted server as a configuration writes it."""
+    command = [sys.executable, str(SERVER), mode, str(notes_of(project))]
+    return {"scripted": {"command": command, "extensions": [".scr"]}}
+
+
+def stage(project: Path, mode: str = "", **more: Any) -> Workspace:
+    config: Mapping[str, Any] = {"permission": "allow", "lsp": server(project, mode), **more.pop("config", {})}
+    return make_workspace(project, config=config, environment={"PATH": os.environ["PATH"]}, **more)
+
+
+def notes_of(project: Path) -> Path:
+    return project.parent / "notes"
+
+
+def started(project: Path) -> list[int]:
+    """The processes that were started as the server, in order."""
+    notes = notes_of(project).read_text().splitlines() if notes_of(project).exists() else []
+    return [int(line.split()[1]) for line in notes if line.startswith("pid ")]
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def warmed(workspace: Workspace) -> None:
+    """Return when everything that was to be opened ahead is open."""
+    await asyncio.gather(*workspace.languages.warming)

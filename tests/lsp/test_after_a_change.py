@@ -1,0 +1,158 @@
+"""What comes with the result of a change, from a server that behaves and from servers that do not."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.lsp.stage import is_gone, stage, started, warmed
+from toolwright.lsp.diagnostics import PER_FILE
+from toolwright.lsp.pool import PATIENCE, Slot
+from toolwright.workspace import Workspace
+
+
+def slot_of(workspace: Workspace) -> Slot:
+    return next(iter(workspace.languages.pool.slots.values()))
+
+
+async def test_errors_of_the_content_on_disk_come_with_the_result(project: Path) -> None:
+    async with stage(project) as workspace:
+        written = await workspace.call("write", filePath="a.scr", content="fine\nBAD one\n")
+        assert '<diagnostics file="a.scr">\nERROR [2:1] bad: BAD one\n</diagnostics>' in written.output
+        assert "warning" not in written.output
+        edited = await workspace.call("edit", filePath="a.scr", oldString="BAD one", newString="good")
+        assert "<diagnostics" not in edited.output
+
+
+async def test_a_patch_of_two_files_tells_of_both(project: Path) -> None:
+    patch = "*** Begin Patch\n*** Add File: a.scr\n+BAD a\n*** Add File: b.scr\n+BAD b\n*** End Patch"
+    async with stage(project) as workspace:
+        result = await workspace.call("apply_patch", patchText=patch)
+    assert "bad: BAD a" in result.output
+    assert "bad: BAD b" in result.output
+
+
+async def test_new_errors_elsewhere_are_told_once(project: Path) -> None:
+    (project / "b.scr").write_text("fine\n")
+    async with stage(project) as workspace:
+        first = await workspace.call("write", filePath="a.scr", content="BREAK b.scr\n")
+        assert "new errors in other files" in first.output
+        assert '<diagnostics file="b.scr">\nERROR [1:1] broken from elsewhere' in first.output
+        again = await workspace.call("write", filePath="a.scr", content="BREAK b.scr\n\n")
+        assert "b.scr" not in again.output
+
+
+async def test_no_more_errors_are_told_than_can_be_read(project: Path) -> None:
+    async with stage(project) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n" * (PER_FILE + 5))
+    assert result.output.count("ERROR [") == PER_FILE
+    assert "... and 5 more" in result.output
+
+
+@pytest.mark.parametrize("mode", ["pulls", "unversioned", "lies", "late", "floods"])
+async def test_the_errors_are_those_of_this_text_whatever_the_server_does(project: Path, mode: str) -> None:
+    async with stage(project, mode) as workspace:
+        first = await workspace.call("write", filePath="a.scr", content="BAD first\n")
+        assert "bad: BAD first" in first.output
+        second = await workspace.call("write", filePath="a.scr", content="BAD second\n")
+        assert "bad: BAD second" in second.output
+        assert "bad: BAD first" not in second.output
+        third = await workspace.call("write", filePath="a.scr", content="good\n")
+        assert "<diagnostics" not in third.output
+        assert slot_of(workspace).patience == PATIENCE
+
+
+async def test_a_server_that_does_not_answer_is_named_and_waited_for_less(project: Path) -> None:
+    async with stage(project, "silent") as workspace:
+        found = workspace.languages.finder.for_file(project / "a.scr")[0]
+        slot = workspace.languages.pool.slot(found)
+        slot.patience = 0.4
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "scripted did not answer within 0.4 s" in result.output
+        assert (project / "a.scr").read_text() == "BAD\n"
+        assert slot.patience < 0.4
+
+
+async def test_a_server_that_is_still_starting_is_not_ready(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.lsp.languages.START", 0.2)
+    async with stage(project, "mute") as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "scripted is not ready" in result.output
+        assert result.error is None
+
+
+async def test_a_server_that_dies_is_started_again_later_and_not_at_once(project: Path) -> None:
+    async with stage(project, "dies") as workspace:
+        first = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert first.error is None
+        assert "scripted" in first.output
+        await workspace.languages.pool.settled()
+        second = await workspace.call("write", filePath="a.scr", content="BAD 2\n")
+        assert "error: it is broken" in second.output
+        assert "tried again in" in second.output
+        assert len(started(project)) == 1
+        slot_of(workspace).retry_at = 0.0
+        await workspace.call("write", filePath="a.scr", content="BAD 3\n")
+        assert len(started(project)) == 2
+        assert slot_of(workspace).failures >= 2
+
+
+async def test_a_read_has_the_server_ready_for_the_first_change(project: Path) -> None:
+    (project / "a.scr").write_text("fine\n")
+    async with stage(project) as workspace:
+        await workspace.call("read", filePath="a.scr")
+        await warmed(workspace)
+        client = slot_of(workspace).client
+        assert client is not None
+        assert project / "a.scr" in client.documents
+
+
+async def test_files_changed_behind_our_back_are_told_before_the_next_question(project: Path) -> None:
+    async with stage(project) as workspace:
+        await workspace.call("write", filePath="a.scr", content="def one\n")
+        (project / "a.scr").write_text("def another and longer\n")
+        await workspace.call("write", filePath="b.scr", content="fine\n")
+        client = slot_of(workspace).client
+        assert client is not None
+        assert client.documents[project / "a.scr"].text == "def another and longer\n"
+
+
+async def test_what_a_formatter_made_of_a_file_is_what_is_checked(project: Path) -> None:
+    formatter = {"fix": {"command": ["sed", "-i", "s/WORSE/BAD/", "$FILE"], "extensions": [".scr"]}}
+    async with stage(project, config={"formatter": formatter}) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="WORSE\n")
+    assert "Formatted with fix" in result.output
+    assert "bad: BAD" in result.output
+
+
+async def test_files_of_other_kinds_have_no_part_in_it(project: Path) -> None:
+    async with stage(project) as workspace:
+        result = await workspace.call("write", filePath="a.unknown", content="BAD\n")
+    assert "<diagnostics" not in result.output
+    assert not started(project)
+
+
+async def test_with_the_gate_on_new_errors_are_told_first_thing(project: Path) -> None:
+    async with stage(project, config={"edit": {"gate": True}}) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert result.output.startswith("The change is made, but it brought 1 new error")
+        same = await workspace.call("write", filePath="a.scr", content="BAD\n\n")
+        assert not same.output.startswith("The change is made")
+
+
+async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
+    async with stage(project) as workspace:
+        sessions = [workspace.session() for _ in range(20)]
+        results = await asyncio.gather(
+            *(one.call("write", filePath=f"{n}.scr", content=f"BAD {n}\n") for n, one in enumerate(sessions))
+        )
+        assert all(f"bad: BAD {n}" in result.output for n, result in enumerate(results))
+        [pid] = started(project)
+    assert is_gone(pid)
+
+
+async def test_a_server_that_does_not_want_to_end_is_ended(project: Path) -> None:
+    async with stage(project, "lingers") as workspace:
+        await workspace.call("write", filePath="a.scr", content="fine\n")
+        [pid] = started(project)
+    assert is_gone(pid)

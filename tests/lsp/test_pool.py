@@ -1,0 +1,76 @@
+"""How long servers live."""
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.lsp.stage import SERVER, is_gone, notes_of, stage, started
+from toolwright.lsp.pool import IDLE
+
+
+async def test_a_server_that_nobody_asks_is_ended_and_started_again_when_wanted(project: Path) -> None:
+    async with stage(project) as workspace:
+        await workspace.call("write", filePath="a.scr", content="fine\n")
+        pool = workspace.languages.pool
+        await pool.tidy(asyncio.get_running_loop().time())
+        assert not is_gone(started(project)[0])
+        await pool.tidy(asyncio.get_running_loop().time() + IDLE + 1)
+        assert is_gone(started(project)[0])
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "bad: BAD" in result.output
+        assert len(started(project)) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to tell how much memory is taken")
+async def test_a_server_that_has_grown_too_large_is_ended_and_the_reason_is_told(project: Path) -> None:
+    async with stage(project) as workspace:
+        await workspace.call("write", filePath="a.scr", content="fine\n")
+        workspace.languages.pool.largest = 1
+        await workspace.languages.pool.tidy(asyncio.get_running_loop().time())
+        assert is_gone(started(project)[0])
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "MB of memory" in result.output
+
+
+async def test_a_workspace_that_uses_no_server_starts_none(project: Path) -> None:
+    async with stage(project) as workspace:
+        await workspace.call("glob", pattern="*")
+        assert "languages" not in workspace.__dict__ or not workspace.languages.pool.slots
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs a kernel that tells when a process has ended")
+def test_killing_our_process_leaves_no_server(project: Path) -> None:
+    script = f"""
+import asyncio, sys
+from pathlib import Path
+from tests.lsp.stage import stage
+async def main():
+    async with stage(Path({str(project)!r}), "lingers") as workspace:
+        await workspace.call("write", filePath="a.scr", content="fine\\n")
+        print("ready", flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+    ours, theirs = os.pipe()
+    root = str(SERVER.parent.parent.parent)
+    pid = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-c", script],
+        {**os.environ, "PYTHONPATH": root},
+        file_actions=[(os.POSIX_SPAWN_DUP2, theirs, 1)],
+    )
+    os.close(theirs)
+    assert os.read(ours, 100).startswith(b"ready")
+    os.close(ours)
+    [server] = started(project)
+    watched = os.pidfd_open(server)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    select.select([watched], [], [])
+    os.close(watched)
+    assert "exit" not in notes_of(project).read_text()

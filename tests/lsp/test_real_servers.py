@@ -1,0 +1,147 @@
+"""Real servers, where they are installed: on the PATH, beside the Python that runs the tests, or in node_modules."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lsp.stage import warmed
+from toolwright.testing import make_workspace
+from toolwright.workspace import Workspace
+
+PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+MODULES = next((one for one in Path(__file__).parents if (one / "node_modules").is_dir()), Path("/")) / "node_modules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A project of two files in one language, and an edit of the first that breaks both."""
+
+    server: str
+    files: Mapping[str, str]
+    old: str
+    new: str
+    at: tuple[int, int]
+    """Where the second file uses what the first defines."""
+    breaks: tuple[str, ...]
+    marks: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.files)
+
+
+PYTHON = {"a.py": "def double(x: int) -> int:\n    return x\n", "b.py": "from a import double\n\ndouble(1)\n"}
+TYPESCRIPT = {
+    "a.ts": "export function double(x: number): number {\n  return x;\n}\n",
+    "b.ts": 'import { double } from "./a";\n\ndouble(1);\n',
+}
+STRICT = {"tsconfig.json": '{"compilerOptions": {"strict": true}}', "package-lock.json": "{}"}
+CASES = [
+    Case(server="ty", files=PYTHON, old="x: int", new="x: str", at=(3, 1), breaks=("a.py", "b.py")),
+    Case(server="basedpyright", files=PYTHON, old="x: int", new="x: str", at=(3, 1), breaks=("a.py", "b.py")),
+    *(
+        Case(
+            server=server,
+            files=TYPESCRIPT,
+            old="x: number",
+            new="x: string",
+            at=(3, 1),
+            breaks=("a.ts", "b.ts"),
+            marks=STRICT,
+        )
+        for server in ("typescript", "typescript-native")
+    ),
+    Case(
+        server="clangd",
+        files={
+            "a.c": "int doubled(int x) {\n  return x;\n}\n",
+            "b.c": "int doubled(int x);\nint main(void) {\n  return doubled(1);\n}\n",
+        },
+        old="return x",
+        new="return y",
+        at=(3, 10),
+        breaks=("a.c",),
+    ),
+    Case(
+        server="bash",
+        files={"a.sh": "#!/bin/bash\ndouble() {\n  echo hi\n}\n", "b.sh": "#!/bin/bash\n. ./a.sh\ndouble\n"},
+        old="echo hi",
+        new="echo ho",
+        at=(3, 1),
+        breaks=(),
+    ),
+]
+
+
+def opened(project: Path, case: Case) -> Workspace:
+    for name, text in {**case.marks, **case.files}.items():
+        (project / name).write_text(text)
+    if MODULES.is_dir():
+        (project / "node_modules").symlink_to(MODULES)
+    others: dict[str, Any] = {"ty": {"disabled": True}} if case.server == "basedpyright" else {}
+    workspace = make_workspace(
+        project, config={"permission": "allow", "lsp": others or True}, environment={"PATH": PATH}
+    )
+    found = [one.server.id for one in workspace.languages.finder.for_file(project / case.names[0])]
+    if case.server not in found:
+        pytest.skip(f"the language server {case.server} is not installed")
+    return workspace
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.server)
+async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(project: Path, case: Case) -> None:
+    first, second = case.names
+    line, character = case.at
+    where = {"filePath": second, "line": line, "character": character}
+    async with opened(project, case) as workspace, workspace.session() as session:
+        await session.call("read", filePath=first)
+        await session.call("read", filePath=second)
+        await warmed(workspace)
+        definition = await session.call("lsp", operation="goToDefinition", **where)
+        assert definition.output.startswith(f"{first}:"), definition.output
+        references = await session.call("lsp", operation="findReferences", **where)
+        assert f"{second}:{line}:" in references.output
+        assert f"{first}:" in references.output
+        hover = await session.call("lsp", operation="hover", **where)
+        assert "double" in hover.output
+        symbols = await session.call("lsp", operation="documentSymbol", filePath=first)
+        assert "double" in symbols.output
+        broken = await session.call("edit", filePath=first, oldString=case.old, newString=case.new)
+        for name in case.breaks:
+            assert f'<diagnostics file="{name}">' in broken.output, broken.output
+        fixed = await session.call("edit", filePath=first, oldString=case.new, newString=case.old)
+        assert "<diagnostics" not in fixed.output
+        renamed = await session.call("lsp", operation="rename", newName="twice", **where)
+        assert "Renamed in 2 files" in renamed.output, renamed.output
+        assert "twice" in (project / first).read_text()
+        assert "twice" in (project / second).read_text()
+        assert "<diagnostics" not in renamed.output
+
+
+@pytest.mark.slow
+async def test_a_file_made_together_with_its_user_is_known_to_it(project: Path) -> None:
+    case = CASES[0]
+    patch = (
+        "*** Begin Patch\n*** Add File: use.py\n+from made import f\n+f()\n"
+        "*** Add File: made.py\n+def f() -> int:\n+    return 1\n*** End Patch"
+    )
+    async with opened(project, case) as workspace:
+        await workspace.call("write", filePath="first.py", content="x = 1\n")
+        result = await workspace.call("apply_patch", patchText=patch)
+    assert "<diagnostics" not in result.output, result.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ty", path=PATH) is None, reason="the language server ty is not installed")
+async def test_old_errors_of_the_project_are_not_told_as_new(project: Path) -> None:
+    (project / "old.py").write_text("x: int = 'no'\n")
+    async with opened(project, CASES[0]) as workspace:
+        first = await workspace.call("write", filePath="c.py", content="y = 1\n")
+        assert "<diagnostics" not in first.output, first.output

@@ -1,0 +1,343 @@
+"""MCP servers that are programs: their tools, their bad habits, and their end."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp.conftest import Served, scripted
+from toolwright.events import Event, PartUpdated
+from toolwright.inbox import Question, Reply
+from toolwright.parts import Running, ToolPart
+from toolwright.registry import Registry
+from toolwright.testing import ScriptedModel, make_workspace
+from toolwright.workspace import Workspace
+
+STRICT = {"timeout": 400}
+
+
+async def test_a_tool_is_called_by_the_names_of_server_and_tool(served: Served) -> None:
+    async with served() as workspace:
+        result = await workspace.call("s_echo", text="Hello.")
+    assert (result.output, result.error) == ("Hello.", None)
+
+
+async def test_nothing_is_started_before_a_tool_is_called(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.call("list")
+        assert [one.status for one in workspace.mcp.states()] == ["idle"]
+        await workspace.call("s_echo", text="x")
+        assert [one.status for one in workspace.mcp.states()] == ["connected"]
+
+
+async def test_what_a_server_had_is_known_the_next_time_without_starting_it(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+    async with served() as workspace:
+        assert "s_echo" in workspace.registry
+        assert workspace.mcp["s"].status == "idle"
+
+
+async def test_no_process_is_left_after_the_workspace_is_closed(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        pid = _pid(workspace)
+        assert _is_alive(pid)
+    assert not _is_alive(pid)
+
+
+async def test_arguments_are_checked_before_the_server_sees_them(served: Served) -> None:
+    async with served() as workspace:
+        result = await workspace.call("s_echo", text=[1])
+    assert result.error is not None
+    assert result.error.kind == "schema"
+
+
+async def test_a_rule_for_the_id_decides(served: Served) -> None:
+    async with served(config={"permission": {"s_echo": "deny"}}) as workspace:
+        result = await workspace.call("s_echo", text="x")
+    assert result.error is not None
+    assert result.error.kind == "denied"
+
+
+async def test_an_answer_that_says_it_is_an_error_is_one(served: Served) -> None:
+    async with served() as workspace:
+        result = await workspace.call("s_fail")
+    assert result.error is not None
+    assert result.output == "It did not work."
+
+
+async def test_images_are_attached_and_what_cannot_be_shown_is_noted(served: Served) -> None:
+    async with served() as workspace:
+        result = await workspace.call("s_rich")
+    assert [one.mime for one in result.attachments] == ["image/png"]
+    assert "An image:" in result.output
+    assert "Audio of type audio/wav" in result.output
+    assert "x://blob of type x/y" in result.output
+    assert result.output.count('{"answer": 42}') == 1
+    assert result.metadata["structured"] == {"answer": 42}
+
+
+async def test_secrets_of_our_environment_are_not_handed_on(served: Served) -> None:
+    ours = {"PATH": os.environ["PATH"], "SOME_API_KEY": "secret", "PLAIN": "seen"}
+    settings = {"environment": {"THEIR_TOKEN": "given"}}
+    async with served(environment=ours, settings=settings) as workspace:
+        seen = json.loads((await workspace.call("s_env")).output)
+    assert "SOME_API_KEY" not in seen
+    assert (seen["PLAIN"], seen["THEIR_TOKEN"]) == ("seen", "given")
+
+
+async def test_one_malformed_tool_is_left_out_and_the_others_stay(served: Served) -> None:
+    async with served("lies") as workspace:
+        await workspace.mcp.settled()
+        [state] = workspace.mcp.states()
+        assert "s_echo" in state.tools
+        assert not {"s_bad", "s_worse"} & set(state.tools)
+        assert state.left_out is not None
+        assert any(one.startswith("bad: ") for one in state.left_out)
+
+
+async def test_a_server_that_dies_at_once_is_failed_with_its_last_line(served: Served) -> None:
+    async with served("dead") as workspace:
+        await workspace.mcp.settled()
+        [state] = workspace.mcp.states()
+        assert state.status == "failed"
+        assert state.error == "it ended with code 7: the licence has run out"
+        result = await workspace.call("s_echo", text="x")
+        assert "the licence has run out" in result.output
+
+
+async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Served) -> None:
+    async with served("hangs", settings=STRICT) as workspace:
+        await workspace.mcp.settled()
+        [state] = workspace.mcp.states()
+        assert state.status == "failed"
+        assert "did not answer within 0.4 seconds" in (state.error or "")
+
+
+async def test_a_call_that_takes_too_long_is_a_timeout_and_the_next_one_works(served: Served) -> None:
+    async with served(settings={"timeout": 1500}) as workspace:
+        late = await workspace.call("s_wait")
+        assert late.error is not None
+        assert late.error.kind == "timeout"
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_server_that_dies_in_a_call_is_started_again_for_the_next(served: Served) -> None:
+    async with served() as workspace:
+        dead = await workspace.call("s_die")
+        assert dead.error is not None
+        assert "out of cheese" in dead.output
+        assert (await workspace.call("s_echo", text="back")).output == "back"
+
+
+async def test_a_server_that_floods_both_outputs_is_still_understood(served: Served) -> None:
+    async with served("floods") as workspace:
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_message_without_an_end_ends_the_server(served: Served) -> None:
+    async with served("endless") as workspace:
+        await workspace.mcp.settled()
+        assert workspace.mcp["s"].status == "failed"
+
+
+async def test_what_is_no_message_is_passed_over(served: Served) -> None:
+    async with served("chatty") as workspace:
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_new_tool_can_be_used_once_the_server_has_told(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.call("s_grow")
+        await _until_known(workspace.registry, "s_late")
+        assert (await workspace.call("s_late")).output == "grown"
+
+
+async def test_progress_is_shown_on_the_call(served: Served) -> None:
+    titles: list[str | None] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
+            state = event.part.state
+            if isinstance(state, Running):
+                titles.append(state.title)
+
+    async with served(settings={"timeout": 1000}) as workspace:
+        workspace.bus.subscribe(hear)
+        await workspace.call("s_wait")
+    assert "half way" in titles
+
+
+async def test_a_question_in_mid_call_goes_to_the_person(served: Served) -> None:
+    asked: list[Question] = []
+
+    def answer(question: Question) -> Reply:
+        asked.append(question)
+        return Reply(kind="once", answers=(("blue",),))
+
+    for habits in ((), ("stateless",)):
+        async with served(*habits, user=answer) as workspace:
+            result = await workspace.call("s_ask")
+        assert json.loads(result.output) == {"action": "accept", "content": {"colour": "blue"}}
+    assert "Which colour?" in asked[0].choices[0].question
+    assert [one.label for one in asked[0].choices[0].options] == ["red", "blue"]
+
+
+async def test_a_question_is_declined_where_nobody_is_there(project: Path) -> None:
+    environment = {"HOME": str(project.parent / "home")}
+    async with Workspace(project, config={"mcp": {"s": scripted()}}, trust=True, environment=environment) as workspace:
+        result = await workspace.call("s_ask")
+    assert json.loads(result.output) == {"action": "decline"}
+
+
+async def test_a_server_without_a_handshake_works_the_same(served: Served) -> None:
+    async with served("stateless") as workspace:
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_cancelled_call_leaves_the_server_usable(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        call = asyncio.create_task(workspace.call("s_wait"))
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+async def test_a_disabled_server_is_never_started(served: Served) -> None:
+    async with served(settings={"enabled": False}) as workspace:
+        await workspace.mcp.settled()
+        assert workspace.mcp["s"].status == "disabled"
+        result = await workspace.call("s_echo", text="x")
+        assert "switched off" in result.output
+
+
+async def test_the_servers_of_a_project_that_is_not_trusted_do_not_exist(project: Path) -> None:
+    (project / "toolwright.json").write_text(json.dumps({"mcp": {"s": scripted()}}))
+    async with make_workspace(project, trust=False) as workspace:
+        assert workspace.settings.mcp == {}
+        assert (await workspace.call("s_echo", text="x")).metadata.get("kind") != "completed"
+
+
+async def test_the_model_is_offered_the_tools_of_servers_that_start_with_its_first_prompt(served: Served) -> None:
+    model = ScriptedModel({"tools": [{"name": "s_echo", "args": {"text": "Hi."}}]}, {"text": "Done."})
+    async with served(model=model) as workspace:
+        result = await workspace.prompt("Go.")
+    assert result.calls[0].result.output == "Hi."
+
+
+async def test_tools_of_servers_are_not_for_batches(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        batch: list[Any] = [{"tool": "s_echo", "parameters": {"text": "x"}}]
+        result = await workspace.call("batch", tool_calls=batch)
+    assert "called directly" in result.output
+
+
+async def test_prompts_are_listed_and_filled_in(served: Served) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        [prompt] = workspace.mcp.prompts()
+        assert (prompt.name, prompt.arguments) == ("s:greet", ("who", "how"))
+        assert await prompt.fill(["Ada"]) == "Greet Ada."
+
+
+async def test_resources_are_listed_and_read_under_the_rules_for_reading(served: Served) -> None:
+    rules = {"permission": {"read": {"mcp:s:x://hidden": "deny"}}}
+    async with served(config=rules) as workspace:
+        await workspace.mcp.settled()
+        assert "x://notes" in (await workspace.call("list_mcp_resources")).output
+        read = await workspace.call("read_mcp_resource", server="s", uri="x://notes")
+        denied = await workspace.call("read_mcp_resource", server="s", uri="x://hidden")
+    assert read.output == "Remember the milk."
+    assert denied.error is not None
+    assert denied.error.kind == "denied"
+
+
+async def test_a_resource_that_a_prompt_mentions_goes_along(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Look at @s:x://notes please.")
+        sent = str(model.requests[0].messages)
+    assert "Remember the milk." in sent
+
+
+async def test_the_model_is_told_what_a_server_says_of_itself(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Go.")
+    assert "Of the MCP server s:\\nBe brief." in str(model.requests[0].messages[0])
+
+
+async def test_a_server_that_ends_by_itself_is_started_again(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.mcp.client.server.PAUSES", (0.0,))
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        first = _pid(workspace)
+        os.kill(first, signal.SIGKILL)
+        async with asyncio.timeout(20):
+            while not _others(workspace, first):  # noqa: ASYNC110 - a server tells nobody
+                await asyncio.sleep(0.01)
+            await workspace.mcp.settled()
+        assert [one.status for one in workspace.mcp.states()] == ["connected"]
+
+
+async def test_two_servers_of_one_name_for_a_tool_are_told_apart_by_the_first(project: Path) -> None:
+    servers = {"mcp": {"s": scripted(), "S": scripted()}}
+    async with make_workspace(project, config=servers) as workspace:
+        await workspace.mcp.settled()
+        assert {"s_echo", "S_echo"} <= set(workspace.registry.ids())
+
+
+async def test_too_many_tools_stand_behind_a_search_and_what_it_finds_is_offered_next(served: Served) -> None:
+    model = ScriptedModel(
+        {"tools": [{"name": "mcp_search", "args": {"query": "count 17"}}]},
+        {"tools": [{"name": "s_echo", "args": {"text": "x"}}]},
+        {"text": "Done."},
+    )
+    async with served("many", model=model) as workspace:
+        result = await workspace.prompt("Go.")
+        offered = [{tool.name for tool in request.tools} for request in model.requests]
+    assert "s_count_17" in result.calls[0].result.output
+    assert "mcp_search" in offered[0]
+    assert "s_count_17" not in offered[0]
+    assert {"mcp_search", "s_count_17"} <= offered[1]
+    assert "s_count_99" not in offered[1]
+
+
+async def test_few_tools_need_no_search(served: Served) -> None:
+    model = ScriptedModel({"text": "Done."})
+    async with served(model=model) as workspace:
+        await workspace.prompt("Go.")
+        offered = {tool.name for tool in model.requests[0].tools}
+    assert "s_echo" in offered
+    assert "mcp_search" not in offered
+
+
+def _pid(workspace: Workspace) -> int:
+    [scope] = workspace.scopes._open
+    return scope.pid
+
+
+def _others(workspace: Workspace, first: int) -> list[int]:
+    return [scope.pid for scope in workspace.scopes._open if scope.pid not in (0, first)]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def _until_known(registry: Registry, tool_id: str) -> None:
+    async with asyncio.timeout(20):
+        while tool_id not in registry:  # noqa: ASYNC110 - a registry tells nobody
+            await asyncio.sleep(0.01)

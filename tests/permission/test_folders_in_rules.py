@@ -1,0 +1,71 @@
+"""Rules about what is in a folder, held against what is done to the folder; and what is only suspected."""
+
+import pytest
+
+from toolwright.permission.approvals import Approval, covered
+from toolwright.permission.judge import judged
+from toolwright.permission.rules import Layer, Policy, Rule
+from toolwright.request import READ, Below, PathPattern, Request
+from toolwright.tool import Action
+
+
+def policy(*rules: tuple[str, Action]) -> Policy:
+    own = (Rule("edit", "*", "allow"), *(Rule("edit", pattern, action) for pattern, action in rules))
+    return Policy("build", (Layer("user", own),))
+
+
+@pytest.mark.parametrize(
+    ("rule", "below", "action"),
+    [
+        ("src/*", Below(folder=PathPattern("src")), "deny"),
+        ("src/gen/*", Below(folder=PathPattern("src")), "deny"),
+        ("src/*", Below(folder=PathPattern("."), names=("src/a",)), "deny"),
+        ("src/*", Below(folder=PathPattern("other"), names=("a",)), "allow"),
+        ("*.lock", Below(folder=PathPattern("src"), names=("a.lock", "b")), "deny"),
+        ("*.lock", Below(folder=PathPattern("src"), names=("A.LOCK",)), "deny"),
+        ("*.lock", Below(folder=PathPattern("src"), names=("b",)), "allow"),
+        ("*.lock", Below(folder=PathPattern("src"), names=("b",), complete=False), "ask"),
+        ("src/*", Below(folder=PathPattern("other"), names=("b",), complete=False), "allow"),
+        ("src/*", Below(folder=PathPattern("src"), certain=False), "ask"),
+        ("/p/src/*", Below(folder=PathPattern("src", ("/p/src",))), "deny"),
+        ("src", Below(folder=PathPattern("src")), "allow"),
+    ],
+)
+def test_a_rule_about_what_is_in_a_folder_fits_the_folder(rule: str, below: Below, action: Action) -> None:
+    assert policy((rule, "deny")).decide_below("edit", below).action == action
+
+
+def test_a_later_rule_that_allows_a_part_leaves_the_rest_forbidden() -> None:
+    rules = policy(("src/*", "deny"), ("src/tmp/*", "allow"))
+    assert rules.decide_below("edit", Below(folder=PathPattern("src"))).action == "deny"
+    assert rules.decide_below("edit", Below(folder=PathPattern("src/tmp"), names=("a",))).action == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rule", "action"), [("x", "ask"), ("x*", "ask"), ("*", "allow"), ("*x", "allow"), ("y", "allow")]
+)
+def test_what_is_suspected_counts_only_where_a_rule_names_it_and_then_asks(rule: str, action: Action) -> None:
+    assert policy((rule, "deny")).decide_suspected("edit", "x").action == action
+
+
+def test_what_a_box_contains_is_asked_about_only_where_rules_restrict() -> None:
+    request = Request(permission="edit", patterns=("a",), must_ask=True, contained=True)
+    assert judged(policy(), request, ()).action == "allow"
+    assert judged(policy(("b", "deny")), request, ()).action == "ask"
+    certain = Request(permission="edit", patterns=("a",), must_ask=True)
+    assert judged(policy(), certain, ()).action == "ask"
+
+
+def test_an_approval_covers_only_what_was_seen() -> None:
+    request = Request(
+        permission="bash",
+        patterns=("rm a", "ls a"),
+        exact={"rm a": "cd sub && rm a", "rm $x": ""},
+        only_read=("/out/x",),
+    )
+    assert not covered(request, "rm a", [Approval("bash", "rm *"), Approval("bash", "rm a")])
+    assert covered(request, "rm a", [Approval("bash", "cd sub && rm a")])
+    assert not covered(request, "rm $x", [Approval("bash", "rm $x"), Approval("bash", "")])
+    assert covered(request, "ls a", [Approval("bash", "ls *")])
+    assert covered(request, "/out/x", [Approval("bash", f"{READ}/out/*")])
+    assert not covered(request, "/out/y", [Approval("bash", f"{READ}/out/*")])

@@ -1,0 +1,136 @@
+"""The lsp tool, with a scripted server."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lsp.stage import stage
+from toolwright.permission.rules import Rule
+from toolwright.testing import ScriptedUser
+
+
+@pytest.fixture
+def sources(project: Path) -> Path:
+    (project / "a.scr").write_text("def name\n😀 name\n")
+    (project / "b.scr").write_text("use name\n")
+    return project
+
+
+async def test_a_definition_is_a_place_with_its_line(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="goToDefinition", filePath="b.scr", line=1, character=6)
+    assert result.output == "a.scr:1:5  def name"
+
+
+async def test_places_count_characters_and_not_units_of_a_server(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="findReferences", filePath="a.scr", line=2, character=3)
+    assert result.output.splitlines() == ["a.scr:1:5  def name", "a.scr:2:3  😀 name", "b.scr:1:5  use name"]
+
+
+async def test_hover_tells_what_the_server_says(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="hover", filePath="b.scr", line=1, character=6)
+    assert result.output == "the word name"
+
+
+async def test_symbols_come_with_the_lines_they_take(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="documentSymbol", filePath="a.scr")
+    assert result.output == "a.scr:1:1 function name (lines 1-3)"
+
+
+async def test_the_symbols_of_a_file_are_narrowed_by_name(sources: Path) -> None:
+    (sources / "c.scr").write_text("def one\ndef two\n")
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="documentSymbol", filePath="c.scr", query="TW")
+    assert result.output == "c.scr:1:1 function two (lines 1-3)"
+
+
+async def test_nothing_found_is_said(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="goToDefinition", filePath="b.scr", line=1, character=1)
+    assert result.output == "No results for goToDefinition at b.scr:1:1."
+
+
+async def test_an_error_of_the_server_is_told(sources: Path) -> None:
+    async with stage(sources, "fails") as workspace:
+        result = await workspace.call("lsp", operation="hover", filePath="b.scr", line=1, character=1)
+    assert result.error is not None
+    assert "I do not feel well" in result.output
+
+
+async def test_what_the_server_cannot_do_is_said(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="incomingCalls", filePath="b.scr", line=1, character=1)
+    assert "scripted cannot answer incomingCalls" in result.output
+
+
+async def test_a_file_without_a_server_is_said_with_what_to_do(sources: Path) -> None:
+    (sources / "a.zzz").write_text("x")
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="hover", filePath="a.zzz", line=1, character=1)
+    assert result.error is not None
+    assert result.error.kind == "missing"
+    assert "no language server here for .zzz" in result.output
+
+
+async def test_a_name_is_changed_everywhere_in_one_call_that_can_be_undone(sources: Path) -> None:
+    async with stage(sources) as workspace, workspace.session() as session:
+        result = await session.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName="other")
+        assert "Renamed in 2 files" in result.output
+        assert (sources / "a.scr").read_text() == "def other\n😀 other\n"
+        assert (sources / "b.scr").read_text() == "use other\n"
+        entries = workspace.files.journal.entries(session.id)
+        assert len({entry.call_id for entry in entries}) == 1
+
+
+async def test_a_rename_that_may_not_change_one_of_the_files_changes_none(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        session = workspace.session(rules=[Rule("edit", "a.scr", "deny")])
+        result = await session.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName="other")
+    assert result.error is not None
+    assert result.error.kind == "denied"
+    assert (sources / "b.scr").read_text() == "use name\n"
+
+
+async def test_every_file_of_a_rename_is_asked_for(sources: Path) -> None:
+    user = ScriptedUser.saying("once", "reject")
+    async with stage(sources, config={"permission": {"edit": "ask"}}, user=user) as workspace:
+        result = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName="x")
+    assert result.error is not None
+    assert len(user.questions) == 2
+    assert (sources / "a.scr").read_text() == "def name\n😀 name\n"
+
+
+async def test_a_rename_without_a_name_is_refused(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6)
+    assert result.error is not None
+    assert result.error.kind == "schema"
+
+
+async def test_code_actions_are_listed_and_applied_by_their_title(sources: Path) -> None:
+    (sources / "c.scr").write_text("BAD\n")
+    async with stage(sources) as workspace:
+        where = {"filePath": "c.scr", "line": 1, "character": 1}
+        listed = await workspace.call("lsp", operation="codeAction", **where)
+        assert "- Fix 2 errors" in listed.output
+        missing = await workspace.call("lsp", operation="codeAction", query="nothing like it", **where)
+        assert missing.error is not None
+        applied = await workspace.call("lsp", operation="codeAction", query="Fix 2 errors", **where)
+    assert "Applied 'Fix 2 errors' in 1 file" in applied.output
+    assert (sources / "c.scr").read_text() == "GOOD AD\n"
+
+
+async def test_lines_of_files_that_may_not_be_read_are_not_shown(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        session = workspace.session(rules=[Rule("read", "a.scr", "deny")])
+        result = await session.call("lsp", operation="goToDefinition", filePath="b.scr", line=1, character=6)
+    assert result.output == "a.scr:1:5"
+
+
+async def test_the_tool_is_offered_where_there_are_servers(sources: Path) -> None:
+    async with stage(sources) as workspace, stage(sources, config={"lsp": False}) as without:
+        assert "lsp" in [tool.id for tool in await workspace.registry.tools("p", "m", workspace.session().standing)]
+        assert "lsp" not in [tool.id for tool in await without.registry.tools("p", "m", without.session().standing)]
