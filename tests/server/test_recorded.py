@@ -1,4 +1,4 @@
-"""What clients of OpenCode sent to its server, sent to ours: the same statuses, and answers with at least the same keys."""
+"""What clients of OpenCode sent to its server, sent to ours: the same statuses, at least the same keys."""
 
 import json
 import re
@@ -27,13 +27,14 @@ CONFIG = {
     "command": {"hello": {"template": "say hello to $ARGUMENTS", "description": "Says hello"}},
 }
 ELSEWHERE = re.compile(
-    r"^/(api/(agent|model|provider|command|skill|integration|reference)|find/symbol|provider/auth|formatter)"
+    r"^/(api/(agent|model|provider|command|skill|integration|reference)|find/symbol|provider/auth|formatter|session/status)"
 )
 """Answered with less than the reference has, on purpose."""
 OPTIONAL = {
-    "autoupdate", "small_model", "username", "description", "prompt", "path", "cost", "tokens", "model", "summary",
-    "patch", "diff", "key", "url", "subtask", "body", "revert", "vcs", "branch", "metadata", "permission", "agent",
-    "apiKey", "$schema", "fake0", "default_branch", "hidden", "temperature", "topP", "color", "total", "snapshot", "text", "time", "reason",
+    "$schema", "agent", "apiKey", "autoupdate", "body", "branch", "color", "cost", "default_branch",
+    "description", "diff", "fake0", "hidden", "key", "metadata", "model", "patch", "path", "permission",
+    "prompt", "reason", "revert", "small_model", "snapshot", "subtask", "summary", "temperature", "text",
+    "time", "tokens", "topP", "total", "url", "username", "vcs",
 }  # fmt: skip
 """Keys that an answer may do without in the contract."""
 

@@ -6,22 +6,26 @@ import sys
 from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
-from toolwright.cli.options import parser
+from toolwright.cli.options import Parser, parser
 
 
 def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.print_config:
+        print(_fragment(options.print_config))
+        return DONE
+    asyncio.run(_serve(Path(getattr(options, "directory", ".")).resolve(), trust=getattr(options, "trust", False)))
+    return DONE
+
+
+def _parser() -> Parser:
     made = parser(
         "acp",
         "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",
         examples="  tw acp --print-config zed",
     )
     made.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
-    options = made.parse_args(arguments)
-    if options.print_config:
-        print(_fragment(options.print_config))
-        return DONE
-    asyncio.run(_serve(Path(getattr(options, "directory", ".")).resolve(), trust=getattr(options, "trust", False)))
-    return DONE
+    return made
 
 
 def _fragment(editor: str) -> str:

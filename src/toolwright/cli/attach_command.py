@@ -5,11 +5,15 @@ import sys
 from typing import Any
 
 from toolwright.cli.dispatch import DONE, FAILED, REFUSED
-from toolwright.cli.options import note, parser
+from toolwright.cli.options import Parser, note, parser
 from toolwright.cli.terminal import read_line
 
 
 def main(arguments: list[str]) -> int:
+    return asyncio.run(_attach(_parser().parse_args(arguments)))
+
+
+def _parser() -> Parser:
     made = parser(
         "attach",
         "Give a prompt to a server that runs elsewhere (tw serve). The secret of your own server on this machine is "
@@ -21,8 +25,7 @@ def main(arguments: list[str]) -> int:
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
-    options = made.parse_args(arguments)
-    return asyncio.run(_attach(options))
+    return made
 
 
 async def _attach(options: Any) -> int:

@@ -56,7 +56,7 @@ class Application:
                 raise
             reference = secrets.token_hex(4)
             log.exception("request %s broke", reference)
-            print(f"request {reference} broke: {scope['method']} {scope['path']}", file=sys.stderr)
+            sys.stderr.write(f"request {reference} broke: {scope['method']} {scope['path']!r}\n")
             message = f"The server broke over this request. Its log has more under {reference}."
             response = _json({"name": "UnknownError", "data": {"message": message, "ref": reference}}, 500, {})
         try:
@@ -94,7 +94,8 @@ class Application:
     def _log(self, request: Request, path: str, ids: Any) -> None:
         if request.method not in ("GET", "HEAD") and not self.quiet:
             peer = request.client.host if request.client else "-"
-            print(f"{peer} {request.method} {path} {' '.join(ids.values())}".rstrip(), file=sys.stderr)
+            named = " ".join(value for value in ids.values() if value.isidentifier())
+            sys.stderr.write(f"{peer} {request.method} {path} {named}".rstrip() + "\n")
 
 
 def _accepts_html(scope: Scope) -> bool:

@@ -81,8 +81,9 @@ def _announce(options: Options, url: str) -> None:
     if options.secret and not options.socket:
         lines.append(f"open {url}/k-{options.secret.value}")
     elif not options.socket:
-        print("warning: --no-auth lets every program of this machine's users in", file=sys.stderr)
-    print("\n".join(lines), flush=True)
+        sys.stderr.write("warning: --no-auth lets every program on this machine in\n")
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def _bound(options: Options) -> socket.socket:
