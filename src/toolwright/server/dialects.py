@@ -20,7 +20,7 @@ Later = Callable[[float, Callable[[], None]], None]
 WHOLE_SECONDS = 0.05
 DELTA_SECONDS = 0.02
 OUTPUT_SECONDS = 0.1
-SMALL = 4096
+SMALL = 512
 """Characters up to which a text is told whenever it has grown; beyond, when it has grown by a tenth."""
 
 
