@@ -16,6 +16,8 @@ from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
 from toolwright.tool import Action, Use, nothing_to_use
 
+CLIENT = "client"
+"""The source of rules that a program over the network has given a session: they may forbid, not allow."""
 T = TypeVar("T")
 Json = dict[str, Any]
 Mode = Literal["primary", "subagent", "all"]
@@ -127,7 +129,8 @@ class Agents:
             Layer("agent (user)", agent.user_rules),
             Layer("agent (project)", agent.project_rules, tightens_only=not self.trusted),
             self._output_for(agent),
-            Layer("session", tuple(session)),
+            Layer("session", tuple(rule for rule in session if rule.source != CLIENT)),
+            Layer("session", tuple(rule for rule in session if rule.source == CLIENT), tightens_only=True),
             self.protected,
             *self.managed,
             Layer("managed", agent.managed_rules, tightens_only=True),

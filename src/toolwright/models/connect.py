@@ -73,6 +73,11 @@ class Connections:
         """Offer a model that was made elsewhere under a name of its own."""
         self._models[name] = model
 
+    def auth_of(self, provider_id: str) -> Json | None:
+        """The provider's record of the auth file."""
+        record: Json | None = self._auth.get(provider_id)
+        return record
+
     async def close(self) -> None:
         for model in {id(model): model for model in self._models.values()}.values():
             await model.close()

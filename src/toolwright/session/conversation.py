@@ -5,6 +5,7 @@ from dataclasses import field, replace
 
 from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
+from toolwright.ids import follow_id
 from toolwright.messages import Assistant, Info, Message, SessionInfo, User
 from toolwright.parts import Part, ToolPart
 from toolwright.record import record
@@ -72,6 +73,7 @@ class Conversation:
         self._by_id[info.id] = message
         if isinstance(info, User):
             self._last_user = info
+            follow_id(info.id)
         self.update(info)
         for part in parts:
             self.put(part)
@@ -148,6 +150,8 @@ class Conversation:
         }
         self._summary = next((one.info.id for one in reversed(messages) if is_summary(one.info)), "")
         self._last_user = next((one.info for one in reversed(messages) if isinstance(one.info, User)), None)
+        # Clients keep messages sorted by id, so those to come must be greater than those they made.
+        follow_id(max((one.info.id for one in messages), default=""))
 
 
 def is_summary(info: Info) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from toolwright.agents import CLIENT
 from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Bus
@@ -310,4 +311,7 @@ def session_rules(permission: Sequence[Json]) -> list[Rule]:
     for rule in permission:
         if not {"permission", "pattern", "action"} <= rule.keys() or rule["action"] not in ("allow", "ask", "deny"):
             raise UsageError(f"{rule} is no rule: it needs permission, pattern and an action of allow, ask or deny.")
-    return [Rule(rule["permission"], rule["pattern"], rule["action"], "session") for rule in permission]
+    return [
+        Rule(rule["permission"], rule["pattern"], rule["action"], CLIENT if rule.get("source") == CLIENT else "session")
+        for rule in permission
+    ]

@@ -136,6 +136,11 @@ class Turns:
         prompt.check()
         return await self._queue.run(lambda work: self._answered(work, prompt), CALLER_GONE)
 
+    async def carry_out(self, prompt: Prompt, steps: Callable[[], Awaitable[Message]]) -> TurnEnd:
+        """A turn whose steps are not the model's: a prompt without an answer, or a command of the user's."""
+        prompt.check()
+        return await self._queue.run(lambda work: self._answered(work, prompt, steps), CALLER_GONE)
+
     async def compact(self, model: str = "") -> Message:
         """Put a summary in the place of the conversation so far, and return it."""
         if self.conversation.last_user() is None:
@@ -149,7 +154,7 @@ class Turns:
     def store_rules(self) -> None:
         """The session's own rules have changed: keep them with it."""
         rules = tuple(
-            {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
+            {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action, "source": rule.source}
             for rule in self.session.rules
         )
         self.conversation.change(replace(self.conversation.info, permission=rules or None))

@@ -1,0 +1,61 @@
+"""tw acp: the agent for editors that speak the Agent Client Protocol, on standard input and output."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from toolwright.cli.dispatch import DONE
+from toolwright.cli.options import Parser, parser
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.print_config:
+        print(_fragment(options.print_config))
+        return DONE
+    asyncio.run(_serve(Path(getattr(options, "directory", ".")).resolve(), trust=getattr(options, "trust", False)))
+    return DONE
+
+
+def _parser() -> Parser:
+    made = parser(
+        "acp",
+        "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",
+        examples="  tw acp --print-config zed",
+    )
+    made.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
+    return made
+
+
+def _fragment(editor: str) -> str:
+    command = {"command": "tw", "args": ["acp"], "env": {}}
+    if editor == "zed":
+        return json.dumps({"agent_servers": {"toolwright": {"type": "custom", **command}}}, indent=2)
+    if editor == "jetbrains":
+        return json.dumps({"agent_servers": {"toolwright": command}}, indent=2)
+    return 'adapters = { acp = { toolwright = { command = { "tw", "acp" } } } }'
+
+
+async def _serve(folder: Path, *, trust: bool) -> None:
+    from toolwright.acp.agent import Agent
+    from toolwright.inbox import Answerer
+    from toolwright.rpc import ACP, Peer
+    from toolwright.workspace import Workspace
+
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout.buffer
+    )
+    # Whatever else would print goes where it does no harm.
+    sys.stdout = sys.stderr
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+
+    def make(path: Path, answer: Answerer) -> Workspace:
+        return Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
+
+    agent = Agent(folder, make)
+    async with Peer(reader, writer, ACP, answer=agent.answer, notified=agent.notified) as peer:
+        await agent.serve(peer)

@@ -1,0 +1,117 @@
+"""What both clients share: the requests as records, and their answers read into ours."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from toolwright.errors import ToolwrightError
+from toolwright.messages import AnyPart, Info, Message, SessionInfo
+from toolwright.record import record
+from toolwright.wire import from_json
+
+Json = dict[str, Any]
+
+
+class ServerError(ToolwrightError):
+    """The server has refused a request: its status, a name for programs, and the sentence."""
+
+    def __init__(self, status: int, name: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.name = status, name
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] | None = None
+    body: Json | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a server is, and what it wants to see."""
+
+    url: str
+    headers: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, url: str, *, token: str = "", directory: str = "", environment: Mapping[str, str] = os.environ
+    ) -> "Address":
+        """The address of a server; the secret of one of the same person's on this machine is found by itself."""
+        url = url.rstrip("/")
+        headers: dict[str, str] = {}
+        if directory:
+            from urllib.parse import quote
+
+            headers["x-opencode-directory"] = quote(directory, safe="")
+        if not token and "/k-" not in url:
+            token = _known_token(url, environment)
+        if token:
+            import base64
+
+            user = environment.get("OPENCODE_SERVER_USERNAME") or "opencode"
+            headers["authorization"] = "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()
+        return cls(url=url, headers=headers)
+
+
+def _known_token(url: str, environment: Mapping[str, str]) -> str:
+    given = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
+    parts = urlsplit(url)
+    if given or parts.hostname not in ("127.0.0.1", "localhost", "::1") or not parts.port:
+        return given or ""
+    from toolwright.server.secret import find_token
+
+    return find_token(environment, parts.port)[1]
+
+
+def answer_of(status: int, content: bytes) -> Any:
+    """The JSON of an answer; ServerError where it is a refusal."""
+    text = content.decode("utf-8", "replace").strip()
+    try:
+        value: Any = json.loads(text) if text else None
+    except ValueError as error:
+        raise ServerError(status, "NoJson", f"The server answered {status} with what is no JSON.") from error
+    if status >= 400:
+        data = value.get("data") if isinstance(value, dict) else None
+        message = data.get("message") if isinstance(data, dict) else None
+        name = str(value.get("name", "")) if isinstance(value, dict) else ""
+        raise ServerError(status, name, str(message or f"The server answered {status}."))
+    return value
+
+
+def session_of(value: Any) -> SessionInfo:
+    found: SessionInfo = from_json(SessionInfo, value)
+    return found
+
+
+def message_of(value: Any) -> Message:
+    info: Info = from_json(Info, value["info"])
+    parts: list[AnyPart] = []
+    for part in value["parts"]:
+        try:
+            parts.append(from_json(AnyPart, part))
+        except (TypeError, ValueError):
+            continue  # of a kind that this version does not know
+    return Message(info, {part.id: part for part in parts})
+
+
+def prompt_body(
+    text: str, *, files: Sequence[str] = (), agent: str = "", model: str = "", system: str = "", variant: str = ""
+) -> Json:
+    """The body of a prompt; files are `file:` or `data:` addresses."""
+    parts: list[Json] = [{"type": "text", "text": text}] if text else []
+    parts += [{"type": "file", "mime": "text/plain", "url": url} for url in files]
+    provider, slash, name = model.partition("/")
+    optional = {
+        "agent": agent,
+        "system": system,
+        "variant": variant,
+        "model": {"providerID": provider, "modelID": name} if slash else None,
+    }
+    return {"parts": parts} | {key: value for key, value in optional.items() if value}

@@ -1,0 +1,1 @@
+"""The HTTP server: workspaces of one person, for clients that speak the reference's contract."""

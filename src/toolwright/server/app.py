@@ -1,0 +1,125 @@
+"""The application: every request through the guard, to its route, and out as JSON."""
+
+import json
+import logging
+import secrets
+import sys
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from toolwright.errors import ToolwrightError
+from toolwright.server.asking import Ask
+from toolwright.server.guard import Guard, Receive, Scope, Send
+from toolwright.server.refusal import Refusal, busy, refusal_of
+from toolwright.server.routes.all import TABLE
+from toolwright.server.routes.page import login
+from toolwright.server.serving import Serving
+from toolwright.session.turns import SessionBusy
+from toolwright.wire import json_text, to_json
+
+log = logging.getLogger(__name__)
+
+GZIP_FROM = 1024
+"""Bytes from which an answer is compressed for who asks for it."""
+
+
+class Application:
+    """Answers requests of the ASGI form."""
+
+    def __init__(self, serving: Serving, guard: Guard, *, quiet: bool = False) -> None:
+        self.serving, self.guard, self.quiet = serving, guard, quiet
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        ended = False
+
+        async def sending(message: Any) -> None:
+            nonlocal ended
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *self.guard.headers_for(scope)]
+                ended = True
+                release()
+            await send(message)
+
+        release = _nothing
+        try:
+            release = self.guard.begin(scope)
+            response = await self._answer(scope, receive)
+        except Refusal as refusal:
+            wants_page = refusal.status == 401 and scope["path"] == "/" and _accepts_html(scope)
+            response = login() if wants_page else _json(refusal.to_json(), refusal.status, refusal.headers)
+        except Exception:
+            if ended:
+                raise
+            reference = secrets.token_hex(4)
+            log.exception("request %s broke", reference)
+            sys.stderr.write(f"request {reference} broke: {scope['method']} {scope['path']!r}\n")
+            message = f"The server broke over this request. Its log has more under {reference}."
+            response = _json({"name": "UnknownError", "data": {"message": message, "ref": reference}}, 500, {})
+        try:
+            await response(scope, receive, sending)
+        finally:
+            release()
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Response:
+        by_path = self.guard.admit(scope)
+        if scope["method"] == "OPTIONS":
+            return Response(status_code=204, headers=self.guard.preflight(scope))
+        if by_path and scope["path"] == "/" and self.guard.secret is not None:
+            return self._welcome()
+        if self.serving.ending:
+            raise Refusal(503, "Ending", "The server is being stopped.")
+        request = Request(scope, receive)
+        route, ids = TABLE.find(scope["method"], scope["path"])
+        try:
+            answer = await route.answer(Ask(request=request, ids=ids, serving=self.serving, route=route))
+        except SessionBusy as error:
+            raise busy(ids.get("sessionID", "The session")) from error
+        except ToolwrightError as error:
+            raise refusal_of(error) from error
+        self._log(request, route.path, ids)
+        if isinstance(answer, Response):
+            return answer
+        return _compressed(request, _json(answer, 200, {}))
+
+    def _welcome(self) -> Response:
+        """The page's login: the secret goes from the address into a cookie that scripts cannot read."""
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(self.guard.cookie_name, self.guard.cookie, httponly=True, samesite="strict", path="/")
+        return response
+
+    def _log(self, request: Request, path: str, ids: Any) -> None:
+        if request.method not in ("GET", "HEAD") and not self.quiet:
+            peer = request.client.host if request.client else "-"
+            named = " ".join(value for value in ids.values() if value.isidentifier())
+            sys.stderr.write(f"{peer} {request.method} {path} {named}".rstrip() + "\n")
+
+
+def _accepts_html(scope: Scope) -> bool:
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+
+
+def _json(value: Any, status: int, headers: dict[str, str]) -> Response:
+    text = json_text(value)
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can say
+        content = json.dumps(to_json(value), separators=(",", ":")).encode()
+    return Response(content, status, {**headers, "cache-control": "no-store"}, "application/json")
+
+
+def _compressed(request: Request, response: Response) -> Response:
+    body = bytes(response.body)
+    if len(body) < GZIP_FROM or "gzip" not in request.headers.get("accept-encoding", ""):
+        return response
+    import gzip
+
+    headers = {"content-encoding": "gzip", "cache-control": "no-store", "vary": "accept-encoding"}
+    return Response(gzip.compress(body, 3), response.status_code, headers, "application/json")
+
+
+def _nothing() -> None:
+    """Where nothing was begun."""

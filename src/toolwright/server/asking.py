@@ -1,0 +1,127 @@
+"""One request: its path, query and body, read with limits and checked against a schema."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from starlette.requests import ClientDisconnect, Request
+
+from toolwright.jsontext import read_json
+from toolwright.record import record
+from toolwright.schema import problems_with
+from toolwright.server.refusal import Refusal, bad_request
+from toolwright.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolwright.server.serving import Serving
+
+Json = dict[str, Any]
+
+BODY = 32 * 1024 * 1024
+"""Bytes of a request's body."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What a client asks for."""
+
+    request: Request
+    ids: Mapping[str, str]
+    """What stands in the places of the route's path."""
+    serving: "Serving"
+    route: "Route"
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.request.query_params.get(name, default)
+
+    def flag(self, name: str) -> bool:
+        return self.text(name) in ("true", "1")
+
+    def count(self, name: str, default: int, most: int) -> int:
+        """A number of the query, at least 0."""
+        given = self.text(name)
+        if not given:
+            return default
+        try:
+            return max(0, min(int(float(given)), most))
+        except (ValueError, OverflowError):
+            raise bad_request(f"{name} is a whole number, not {given[:40]!r}.") from None
+
+    @property
+    def named_folder(self) -> str:
+        """The folder that the request names itself; empty if it names none."""
+        header = self.request.headers.get("x-opencode-directory", "")
+        given = self.text("directory") or self.text("location[directory]")
+        return given or (unquote(header) if "%" in header else header)
+
+    async def workspace(self) -> Workspace:
+        """The workspace of the folder that is asked about."""
+        return await self.serving.projects.of(self.named_folder)
+
+    async def body(self) -> Json:
+        """The body as an object that fits the route's schema; nothing at all is an empty object."""
+        text = await self._content()
+        if not text.strip():
+            value: Any = {}
+        else:
+            try:
+                value = read_json(text.decode("utf-8"))
+            except ValueError as error:
+                raise bad_request(f"The body is not JSON: {error}.") from error
+        if self.route.body is not None and (issues := problems_with(value, self.route.body)):
+            raise bad_request("The body is not as it should be:", issues)
+        if not isinstance(value, dict):
+            raise bad_request("The body is a JSON object.")
+        return value
+
+    async def _content(self) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async for piece in self.request.stream():
+                size += len(piece)
+                if size > BODY:
+                    raise Refusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
+                pieces.append(piece)
+        except ClientDisconnect:
+            raise bad_request("The body came to no end.") from None
+        return b"".join(pieces)
+
+
+Answer = Callable[[Ask], Awaitable[Any]]
+"""Answers a request: a JSON value, or a starlette response."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A method and a path, and who answers there."""
+
+    method: str
+    path: str
+    name: str
+    """As clients know it, such as `session.list`."""
+    answer: Answer
+    body: Json | None = None
+    """The schema of the body, for those that take one."""
+    summary: str = ""
+
+
+class Routes:
+    """Collects the routes of a module: `@routes.get("/path", "path.get")`."""
+
+    def __init__(self) -> None:
+        self.all: list[Route] = []
+
+    def add(self, method: str, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
+        def added(answer: Answer) -> Answer:
+            summary = (answer.__doc__ or "").strip().partition("\n")[0]
+            self.all.append(Route(method=method, path=path, name=name, answer=answer, body=body, summary=summary))
+            return answer
+
+        return added
+
+    def get(self, path: str, name: str) -> Callable[[Answer], Answer]:
+        return self.add("GET", path, name)
+
+    def post(self, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
+        return self.add("POST", path, name, body)

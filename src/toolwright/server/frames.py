@@ -1,0 +1,69 @@
+"""What happened as clients hear it: events as text, made once for all who listen the same way."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from toolwright.events import Event, PermissionAsked
+from toolwright.session.events import SessionDiff
+from toolwright.wire import json_text, to_json
+
+Json = dict[str, Any]
+
+
+class Frame:
+    """One event, numbered. Written out when the first listener wants it."""
+
+    def __init__(self, number: str, directory: str, payload: Json, key: str = "") -> None:
+        self.number, self.directory, self.payload, self.key = number, directory, payload, key
+
+    @cached_property
+    def text(self) -> str:
+        text = json_text(self.payload)
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # half a character, which only an escape can say
+            text = json.dumps(to_json(self.payload), separators=(",", ":"))
+        return text
+
+    @cached_property
+    def plain(self) -> bytes:
+        """For those who listen to one folder."""
+        return f"{self._head}data: {self.text}\n\n".encode()
+
+    @cached_property
+    def wrapped(self) -> bytes:
+        """For those who listen to all folders."""
+        where = f'"directory":{json.dumps(self.directory)},' if self.directory else ""
+        return f'{self._head}data: {{{where}"payload":{self.text}}}\n\n'.encode()
+
+    @property
+    def _head(self) -> str:
+        return f"id: {self.number}\n" if self.number else ""
+
+
+def payload_of(event: Event, directory: str) -> Json:
+    """An event as `{type, properties}`, in the shape that clients expect."""
+    match event:
+        case SessionDiff():
+            diff = [relative_change(change, directory) for change in event.diff]
+            return {"type": event.type, "properties": {"sessionID": event.session_id, "diff": diff}}
+        case PermissionAsked():
+            asked = to_json(event)
+            asked["metadata"] = shown_metadata(event.permission, event.patterns, asked["metadata"])
+            return {"type": event.type, "properties": asked}
+        case _:
+            return {"type": event.type, "properties": event}
+
+
+def relative_change(change: Mapping[str, Any], directory: str) -> Json:
+    """The change of a file, named from the folder as clients show it."""
+    return {**change, "file": str(change["file"]).removeprefix(f"{directory}/")}
+
+
+def shown_metadata(permission: str, patterns: Sequence[str], metadata: Json) -> Json:
+    """What a dialog shows: clients take the file of an edit from here, also where a command would write it."""
+    if permission == "edit" and "filepath" not in metadata and patterns:
+        return {**metadata, "filepath": str(patterns[0]), "diff": metadata.get("diff", "")}
+    return metadata

@@ -1,0 +1,102 @@
+"""The folders a server works in: each opened when it is first asked for, none beyond those that were named."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from pathlib import Path
+
+from toolwright.errors import ToolwrightError
+from toolwright.ids import is_id
+from toolwright.messages import SessionInfo
+from toolwright.record import record
+from toolwright.server.refusal import Refusal, forbidden, not_found, refusal_of
+from toolwright.session.session import Session
+from toolwright.workspace import Workspace
+
+OPEN_SESSIONS = 100
+"""Sessions of a workspace held in memory; of more, those at rest are let go."""
+
+
+@record(slots=True, kw_only=True)
+class Projects:
+    """Workspaces by their canonical folder."""
+
+    folders: Sequence[Path]
+    """The folders that may be opened, with what lies inside them; the first is the one meant if none is named."""
+    make: Callable[[Path], Workspace]
+    opened: Callable[[Workspace], None]
+    """Told of every workspace that is opened."""
+    workspaces: dict[Path, Workspace] = field(default_factory=dict[Path, Workspace])
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def of(self, folder: str) -> Workspace:
+        """The workspace of a folder; a Refusal if it is not one of ours."""
+        path = self.resolve(folder)
+        if path in self.workspaces:
+            return self.workspaces[path]
+        async with self._opening:
+            if path not in self.workspaces:
+                try:
+                    workspace = self.make(path)
+                    await workspace.__aenter__()
+                except ToolwrightError as error:
+                    raise refusal_of(error) from error
+                self.workspaces[path] = workspace
+                self.opened(workspace)
+            return self.workspaces[path]
+
+    def resolve(self, folder: str) -> Path:
+        if not folder:
+            return self.folders[0]
+        if "\0" in folder or len(folder) > 4096:
+            raise forbidden("That is no folder.")
+        try:
+            path = (self.folders[0] / folder).resolve()
+            inside = any(path == one or path.is_relative_to(one) for one in self.folders) and path.is_dir()
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside:
+            raise forbidden(f"{folder[:200]} is not open here. Start the server with --directory for it.")
+        return path
+
+    async def of_session(self, session_id: str, named: str = "") -> tuple[Workspace, SessionInfo]:
+        """The workspace a session belongs to, and what is known of the session."""
+        unknown = not_found(f"There is no session {session_id[:80]!r} here. GET /session lists those there are.")
+        workspace = await self.of(named)
+        if not is_id(session_id, "ses"):
+            raise unknown
+        try:
+            info = await workspace.sessions.info(session_id)
+        except ToolwrightError:
+            raise unknown from None
+        if info.project_id == workspace.sessions.project_id:
+            return workspace, info
+        if named:
+            raise unknown
+        try:
+            return await self.of(info.directory), info
+        except Refusal:
+            raise unknown from None
+
+    async def session(self, session_id: str, named: str = "") -> tuple[Workspace, Session]:
+        """A session to work on."""
+        workspace, _ = await self.of_session(session_id, named)
+        session = await workspace.sessions.open(session_id)
+        # The one used last stands last.
+        workspace.sessions_open[session_id] = workspace.sessions_open.pop(session_id)
+        await self._let_go(workspace)
+        return workspace, session
+
+    async def _let_go(self, workspace: Workspace) -> None:
+        spare = len(workspace.sessions_open) - OPEN_SESSIONS
+        for session in list(workspace.sessions_open.values())[:-1]:
+            if spare <= 0:
+                return
+            if not session.turns.busy:
+                await session.close()
+                spare -= 1
+
+    async def close(self) -> None:
+        for workspace in list(self.workspaces.values()):
+            await workspace.close()
+        self.workspaces.clear()

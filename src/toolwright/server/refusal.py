@@ -1,0 +1,55 @@
+"""Why a request is not carried out: a status, a name programs know, and one sentence."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolwright.errors import PermissionDenied, ToolwrightError, UsageError
+from toolwright.schema import Problem, shown_path
+
+Json = dict[str, Any]
+
+
+class Refusal(Exception):
+    """The answer to a request that is not carried out."""
+
+    def __init__(self, status: int, name: str, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.status, self.name, self.data = status, name, data
+        self.headers: dict[str, str] = {}
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "data": {"message": str(self), **self.data}}
+
+
+def bad_request(message: str, issues: Sequence[Problem] = ()) -> Refusal:
+    listed = [{"path": list(one.path), "message": one.message} for one in issues]
+    words = "; ".join(f"{shown_path(one.path) or 'the body'}: {one.message}" for one in issues[:3])
+    return Refusal(400, "BadRequest", f"{message} {words}".strip(), issues=listed)
+
+
+def not_found(message: str) -> Refusal:
+    return Refusal(404, "NotFoundError", message)
+
+
+def forbidden(message: str) -> Refusal:
+    return Refusal(403, "Forbidden", message)
+
+
+def busy(session_id: str) -> Refusal:
+    return Refusal(
+        409, "Busy", f"{session_id} is at work. Wait for session.idle, or POST /session/{session_id}/abort first."
+    )
+
+
+def unusable(message: str) -> Refusal:
+    """An agent or a model that is not there; the message has the nearest names."""
+    return Refusal(422, "Unprocessable", message)
+
+
+def refusal_of(error: ToolwrightError) -> Refusal:
+    """What one of the program's own errors means to a client."""
+    if isinstance(error, PermissionDenied):
+        return forbidden(str(error))
+    if isinstance(error, UsageError):
+        return Refusal(400, "BadRequest", str(error))
+    return unusable(str(error))

@@ -1,0 +1,242 @@
+"""Files of the folder: listed, read, found by name and by what is in them, all under the rules for reading."""
+
+import asyncio
+import base64
+import mimetypes
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from toolwright.files.dialect import PatternError
+from toolwright.files.paths import Place
+from toolwright.files.query import Query
+from toolwright.files.search import find_files, find_lines
+from toolwright.server.asking import Ask, Routes
+from toolwright.server.refusal import Refusal, bad_request, forbidden, not_found
+from toolwright.server.routes.unoffered import location
+from toolwright.session.changes import Changes
+from toolwright.workspace import Workspace
+
+routes = Routes()
+
+Json = dict[str, Any]
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a file that is sent."""
+LISTED = 5000
+"""Entries of one folder."""
+FOUND = 200
+"""Matches of a search."""
+
+
+@routes.get("/file", "file.list")
+async def listing(ask: Ask) -> Any:
+    """What is in a folder."""
+    workspace = await ask.workspace()
+    place = _place(workspace, ask.text("path") or ".")
+    if not place.path.is_dir():
+        raise not_found(f"{ask.text('path')[:200]} is not a folder.")
+    return await asyncio.to_thread(_listed, workspace, place.path)
+
+
+def _listed(workspace: Workspace, folder: Path) -> list[Json]:
+    from toolwright.files.ignore import Ignore
+
+    ignore = Ignore.inside(folder)
+    found = []
+    for entry in sorted(os.scandir(folder), key=lambda one: (not one.is_dir(), one.name))[:LISTED]:
+        if entry.name == ".git":
+            continue
+        place = workspace.files.tree.place(entry.path)
+        if not place.inside or _decided(workspace, place) == "deny":
+            continue
+        relative = os.path.relpath(entry.path, workspace.directory)
+        found.append(
+            {
+                "name": entry.name,
+                "path": relative,
+                "absolute": entry.path,
+                "type": "directory" if entry.is_dir() else "file",
+                "ignored": ignore.hides(entry.path, folder=entry.is_dir()),
+            }
+        )
+    return found
+
+
+@routes.get("/file/content", "file.read")
+async def content(ask: Ask) -> Any:
+    """What is in a file: text, or base64 of what is none."""
+    workspace = await ask.workspace()
+    place = _place(workspace, ask.text("path"))
+    if not place.path.is_file():
+        raise not_found(f"There is no file {ask.text('path')[:200]!r}.")
+    data = await asyncio.to_thread(_read, place.path)
+    kind = mimetypes.guess_type(place.path.name)[0]
+    if b"\0" not in data[:8192]:
+        try:
+            return {"type": "text", "content": data.decode("utf-8")}
+        except UnicodeDecodeError:
+            pass
+    encoded = base64.b64encode(data).decode()
+    return {
+        "type": "binary",
+        "content": encoded,
+        "encoding": "base64",
+        "mimeType": kind or "application/octet-stream",
+    }
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise Refusal(413, "TooLarge", f"{path.name} has more than {LARGEST} bytes.")
+    return data
+
+
+@routes.get("/file/status", "file.status")
+async def status(ask: Ask) -> Any:
+    """The files that sessions have changed since the server opened the folder."""
+    workspace = await ask.workspace()
+    changes = Changes(workspace.files.journal)
+    for session_id in workspace.sessions_open:
+        changes.follow(session_id)
+    found = await asyncio.to_thread(changes.sum_up)
+    return [
+        {
+            "path": os.path.relpath(one.file, workspace.directory),
+            "added": one.additions,
+            "removed": one.deletions,
+            "status": "deleted" if not Path(one.file).exists() else "modified" if one.before else "added",
+        }
+        for one in found
+        if one.before != one.after
+    ]
+
+
+@routes.get("/find/file", "find.files")
+async def named(ask: Ask) -> Any:
+    """Files by name, best first; the newest for an empty query."""
+    kinds = ask.text("type")
+    folders = ask.text("dirs") != "false" and kinds != "file"
+    found = await _named(await ask.workspace(), ask.text("query"), folders=folders)
+    if kinds == "directory":
+        found = [path for path in found if path.endswith("/")]
+    return found[: ask.count("limit", 100, FOUND) or 100]
+
+
+@routes.get("/api/fs/find", "api.fs.find")
+async def completed(ask: Ask) -> Any:
+    """The same, as newer clients want it for completion."""
+    workspace = await ask.workspace()
+    found = await _named(workspace, ask.text("query"), folders=True)
+    data = [
+        {"path": path.rstrip("/"), "type": "directory" if path.endswith("/") else "file"}
+        for path in found[: ask.count("limit", 20, FOUND) or 20]
+    ]
+    return {"location": location(workspace), "data": data}
+
+
+async def _named(workspace: Workspace, query: str, *, folders: bool) -> list[str]:
+    if len(query) > 1000 or "\0" in query:
+        raise bad_request("The query is too long, or holds what no name has.")
+    letters = "*".join(_in_glob(letter) for letter in query.replace(" ", "").replace("/", ""))
+    pattern = f"**/*{letters}*" if letters and "/" not in query else ""
+    found = await find_files(workspace.directory, pattern)
+    paths = list(found.paths)
+    if query:
+        wider = await find_files(workspace.directory, "")
+        paths += [path for path in wider.paths if path not in paths and _fits(query, path)]
+        if folders:
+            paths += [path for path in _folders_of(wider.paths) if _fits(query, path)]
+        paths.sort(key=lambda path: _badness(query.lower(), path.lower()))
+    return [path for path in paths if _decided(workspace, workspace.files.tree.place(path.rstrip("/"))) != "deny"]
+
+
+def _in_glob(letter: str) -> str:
+    lower, upper = letter.lower(), letter.upper()
+    if lower != upper and len(upper) == 1:
+        return f"[{lower}{upper}]"
+    return f"[{letter}]" if letter in "*?{}[" else letter
+
+
+def _folders_of(paths: tuple[str, ...]) -> list[str]:
+    found: dict[str, None] = {}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder:
+            found[f"{folder}/"] = None
+            folder = folder.rpartition("/")[0]
+    return list(found)
+
+
+def _fits(query: str, path: str) -> bool:
+    """Whether the letters of the query come in the path, in order."""
+    rest = iter(path.lower())
+    return all(letter in rest for letter in query.lower().replace(" ", ""))
+
+
+def _badness(query: str, path: str) -> tuple[int, int, str]:
+    name = path.rstrip("/").rpartition("/")[2]
+    if name.startswith(query):
+        kind = 0
+    elif query in name:
+        kind = 1
+    elif query in path:
+        kind = 2
+    else:
+        kind = 3
+    return kind, len(path), path
+
+
+@routes.get("/find", "find.text")
+async def matching(ask: Ask) -> Any:
+    """Lines that match a pattern, as ripgrep tells of them."""
+    workspace = await ask.workspace()
+    pattern = ask.text("pattern")
+    if not pattern or len(pattern) > 10_000 or "\0" in pattern:
+        raise bad_request("Give a pattern of 1 to 10000 characters.")
+    tree = workspace.files.tree
+
+    def readable(file: str) -> bool:
+        return _decided(workspace, tree.exactly(workspace.directory / file)) == "allow"
+
+    try:
+        found = await find_lines(Query(pattern=pattern, base=workspace.directory), readable=readable)
+    except PatternError as error:
+        raise bad_request(f"{pattern[:80]!r} is no pattern: {error}.") from error
+    rows = [_match(file.path, number, line, pattern) for file in found.files for number, line in file.lines]
+    return rows[: ask.count("limit", FOUND, FOUND) or FOUND]
+
+
+def _match(path: str, number: int, line: str, pattern: str) -> Json:
+    try:
+        spots = list(re.finditer(pattern, line))[:20]
+    except re.error:
+        spots = []
+    return {
+        "path": {"text": path},
+        "lines": {"text": f"{line}\n"},
+        "line_number": number,
+        "absolute_offset": 0,
+        "submatches": [{"match": {"text": one[0]}, "start": one.start(), "end": one.end()} for one in spots],
+    }
+
+
+def _place(workspace: Workspace, given: str) -> Place:
+    """A place inside the folder that may be read, or a Refusal."""
+    if not given or "\0" in given or len(given) > 4096:
+        raise bad_request("Name a path.")
+    place = workspace.files.tree.place(given)
+    if not (place.path == workspace.directory or place.path.is_relative_to(workspace.directory)):
+        raise forbidden(f"{given[:200]} is not inside the folder.")
+    if _decided(workspace, place) == "deny":
+        raise forbidden(f"{given[:200]} may not be read: a rule denies it.")
+    return place
+
+
+def _decided(workspace: Workspace, place: Place) -> str:
+    """What the rules say; a person's client may see what they would only be asked about, but no secrets."""
+    policy = workspace.agents.standing(workspace.agents.default()).policy
+    action = policy.decide("read", place.absolute_pattern).action
+    return "deny" if action != "allow" else "allow"

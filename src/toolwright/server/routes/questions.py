@@ -1,0 +1,97 @@
+"""What waits for a person: permissions and questions, listed and answered."""
+
+from typing import Any
+
+from toolwright.inbox import Reply
+from toolwright.server.asking import Ask, Routes
+from toolwright.server.refusal import bad_request
+from toolwright.server.shapes import question_json
+
+routes = Routes()
+
+_KINDS = {"enum": ["once", "always", "reject"]}
+_TEXT = {"type": "string"}
+_REPLY = {
+    "type": "object",
+    "required": ["reply"],
+    "properties": {
+        "reply": _KINDS,
+        "message": _TEXT,
+        "scope": {"enum": ["session", "project", "user"]},
+        "patterns": {"type": "array", "items": _TEXT},
+    },
+}
+_ANSWERS = {
+    "type": "object",
+    "required": ["answers"],
+    "properties": {"answers": {"type": "array", "items": {"type": "array", "items": _TEXT}}},
+}
+
+
+@routes.get("/permission", "permission.list")
+async def permissions(ask: Ask) -> Any:
+    """The permissions that wait for an answer."""
+    return await _listed(ask, "permission")
+
+
+@routes.get("/question", "question.list")
+async def questions(ask: Ask) -> Any:
+    """The questions that wait for an answer."""
+    return await _listed(ask, "choice")
+
+
+async def _listed(ask: Ask, kind: str) -> Any:
+    workspace = await ask.workspace()
+    return [question_json(question) for question in workspace.inbox.pending if question.kind == kind]
+
+
+@routes.post("/permission/{requestID}/reply", "permission.reply", _REPLY)
+async def reply(ask: Ask) -> Any:
+    """Answer a permission."""
+    body = await ask.body()
+    return _answered(ask, ask.ids["requestID"], body["reply"], body)
+
+
+@routes.post(
+    "/session/{sessionID}/permissions/{permissionID}",
+    "permission.respond",
+    {"type": "object", "required": ["response"], "properties": {"response": _KINDS}},
+)
+async def respond(ask: Ask) -> Any:
+    """Answer a permission, in the older form."""
+    body = await ask.body()
+    return _answered(ask, ask.ids["permissionID"], body["response"], body)
+
+
+def _answered(ask: Ask, question_id: str, kind: Any, body: dict[str, Any]) -> bool:
+    inbox, _ = ask.serving.question(question_id, "permission")
+    patterns = body.get("patterns")
+    inbox.reply(
+        question_id,
+        Reply(
+            kind=kind,
+            message=body.get("message", ""),
+            scope=body.get("scope", "project"),
+            patterns=None if patterns is None else tuple(patterns),
+        ),
+    )
+    return True
+
+
+@routes.post("/question/{requestID}/reply", "question.reply", _ANSWERS)
+async def answer(ask: Ask) -> Any:
+    """Answer a question: one list of labels or words for each."""
+    body = await ask.body()
+    inbox, question = ask.serving.question(ask.ids["requestID"], "choice")
+    if len(body["answers"]) != len(question.choices):
+        raise bad_request(f"There are {len(question.choices)} questions; answers has {len(body['answers'])} lists.")
+    inbox.reply(question.id, Reply(kind="once", answers=tuple(tuple(one) for one in body["answers"])))
+    return True
+
+
+@routes.post("/question/{requestID}/reject", "question.reject")
+async def reject(ask: Ask) -> Any:
+    """Decline a question."""
+    inbox, question = ask.serving.question(ask.ids["requestID"], "choice")
+    inbox.reply(question.id, Reply(kind="reject"))
+    return True

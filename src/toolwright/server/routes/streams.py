@@ -1,0 +1,93 @@
+"""Streams of what happens: of one folder, or of all that are open."""
+
+import asyncio
+from typing import Any
+
+from starlette.responses import Response
+
+from toolwright.server.asking import Ask, Routes
+from toolwright.server.dialects import Dialect
+from toolwright.server.guard import Receive, Scope, Send
+from toolwright.server.listeners import Channel, Listener
+from toolwright.server.refusal import Refusal
+
+routes = Routes()
+
+HEARTBEAT = 10.0
+STREAMS = 256
+"""Listeners at once."""
+_BEAT = '{"type":"server.heartbeat","properties":{}}'
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+@routes.get("/event", "event.subscribe")
+async def events(ask: Ask) -> Any:
+    """What happens in a folder, as server-sent events."""
+    workspace = await ask.workspace()
+    return _stream(ask, "whole", str(workspace.directory))
+
+
+@routes.get("/tw/event", "tw.event")
+async def numbered_events(ask: Ask) -> Any:
+    """The same, from an event of which the number is known: `?after=`."""
+    workspace = await ask.workspace()
+    return _stream(ask, "whole", str(workspace.directory))
+
+
+@routes.get("/global/event", "global.event")
+async def all_events(ask: Ask) -> Any:
+    """What happens in all open folders, each event with its folder."""
+    await ask.workspace()
+    return _stream(ask, "deltas", "")
+
+
+def _stream(ask: Ask, usual: Dialect, directory: str) -> Response:
+    wanted = ask.text("deltas")
+    dialect: Dialect = "deltas" if wanted in ("1", "true") else "whole" if wanted in ("0", "false") else usual
+    if sum(len(channel.listeners) for channel in ask.serving.channels.values()) >= STREAMS:
+        raise Refusal(429, "TooManyRequests", f"At most {STREAMS} streams are open at once. Close some.")
+    last = ask.request.headers.get("last-event-id", "") or ask.text("after")
+    return EventStream(ask.serving.channels[dialect], directory, last)
+
+
+class EventStream(Response):
+    """An answer that goes on until either side ends it."""
+
+    def __init__(self, channel: Channel, directory: str, last: str) -> None:
+        super().__init__(None, 200, _HEADERS, "text/event-stream")
+        self._channel, self._directory, self._last = channel, directory, last
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        listener = self._channel.join(self._directory, self._last)
+        gone = asyncio.create_task(_gone(receive))
+        gone.add_done_callback(lambda _: listener.end())
+        try:
+            await _carry(listener, send)
+        finally:
+            gone.cancel()
+            self._channel.leave(listener)
+
+
+async def _carry(listener: Listener, send: Send) -> None:
+    beat = f"data: {_BEAT}\n\n" if listener.directory else f'data: {{"payload":{_BEAT}}}\n\n'
+    while True:
+        pieces = listener.take()
+        if pieces:
+            await send({"type": "http.response.body", "body": b"".join(pieces), "more_body": True})
+        if listener.waiting:
+            continue
+        if listener.ended:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+        try:
+            async with asyncio.timeout(HEARTBEAT):
+                await listener.news.wait()
+        except TimeoutError:
+            await send({"type": "http.response.body", "body": beat.encode(), "more_body": True})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,296 @@
+"""What a client wants to know before it begins: settings, providers, agents, commands, paths."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from toolwright.auth import AuthFile
+from toolwright.server.asking import Ask, Routes
+from toolwright.server.refusal import bad_request, forbidden, not_found
+from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
+from toolwright.version import VERSION
+from toolwright.workspace import Workspace
+
+routes = Routes()
+
+Json = dict[str, Any]
+CONTRACT = "1.1.31"
+"""The version of the reference whose contract this is."""
+_KEYBINDS = Path(__file__).parent.parent / "keybinds.json"
+_TEXT = {"type": "string"}
+
+
+@routes.get("/global/health", "global.health")
+async def health(_: Ask) -> Any:
+    """Whether the server is there, and its version."""
+    return {"healthy": True, "version": f"{CONTRACT}-toolwright.{VERSION}"}
+
+
+@routes.get("/config", "config.get")
+async def config(ask: Ask) -> Any:
+    """The settings that hold in the folder, without secrets, with the key bindings terminal clients need."""
+    return config_json(await ask.workspace())
+
+
+def config_json(workspace: Workspace) -> Json:
+    data = without_secrets(workspace.config.data, workspace.config.secrets)
+    shown: Json = {
+        "agent": {},
+        "mode": {},
+        "command": {},
+        "plugin": [],
+        "mcp": {},
+        "experimental": {},
+        "username": workspace.environment.get("USER", "user"),
+        **data,
+        "share": "disabled",
+        "autoupdate": False,
+    }
+    if workspace.default_model:
+        shown["model"] = workspace.default_model.partition(",")[0].strip()
+    own = data.get("keybinds")
+    shown["keybinds"] = {**json.loads(_KEYBINDS.read_text()), **(own if isinstance(own, dict) else {})}
+    return shown
+
+
+@routes.add("PATCH", "/config", "config.update", {"type": "object"})
+async def change_config(ask: Ask) -> Any:
+    """Write settings into the project's own file, and answer what holds then."""
+    workspace = await ask.workspace()
+    body = await ask.body()
+    _require_secret(ask, "Settings are written")
+    if not workspace.trusted:
+        raise forbidden("This project is not trusted, so its settings would not hold. Run `tw trust` in it first.")
+    file = workspace.config.directory / "toolwright.json"
+    await asyncio.to_thread(_merge_into, file, body)
+    directory = str(workspace.directory)
+    await ask.serving.dispose(workspace)
+    return config_json(await ask.serving.projects.of(directory))
+
+
+def _merge_into(file: Path, change: Json) -> None:
+    from toolwright.config.jsonc import parse
+
+    try:
+        present: Any = parse(file.read_text(), str(file)) if file.exists() else {}
+    except OSError as error:
+        raise bad_request(f"{file.name} cannot be read: {error.strerror}.") from error
+    merged = _merged(present if isinstance(present, dict) else {}, change)
+    fresh = file.with_name(f".{file.name}.new")
+    fresh.write_text(json.dumps(merged, indent=2) + "\n")
+    fresh.replace(file)
+
+
+def _merged(under: Json, over: Json) -> Json:
+    both = dict(under)
+    for name, value in over.items():
+        present = both.get(name)
+        both[name] = _merged(present, value) if isinstance(present, dict) and isinstance(value, dict) else value
+    return both
+
+
+@routes.get("/config/providers", "config.providers")
+async def usable_providers(ask: Ask) -> Any:
+    """The providers that can be used, and the model each would use."""
+    found = await _providers(ask)
+    ready = [one for one in found["all"] if one["id"] in found["connected"]]
+    names = {one["id"] for one in ready}
+    return {"providers": ready, "default": {name: model for name, model in found["default"].items() if name in names}}
+
+
+@routes.get("/provider", "provider.list")
+async def all_providers(ask: Ask) -> Any:
+    """All providers that are known, and which of them have a key."""
+    return await _providers(ask)
+
+
+async def _providers(ask: Ask) -> Json:
+    workspace = await ask.workspace()
+    return await asyncio.to_thread(providers_json, workspace)
+
+
+@routes.get("/provider/auth", "provider.auth")
+async def ways_to_log_in(ask: Ask) -> Any:
+    """How each provider takes a key."""
+    workspace = await ask.workspace()
+    by_key = [{"type": "api", "label": "API key"}]
+    return {provider.id: by_key for provider in workspace.connections.catalog.providers() if provider.env}
+
+
+@routes.add(
+    "PUT",
+    "/auth/{providerID}",
+    "auth.set",
+    {"type": "object", "required": ["type"], "properties": {"type": _TEXT, "key": _TEXT}},
+)
+async def store_key(ask: Ask) -> Any:
+    """Store the key of a provider."""
+    workspace = await ask.workspace()
+    body = await ask.body()
+    _require_secret(ask, "Keys are stored")
+    if body["type"] != "api" or not body.get("key"):
+        raise bad_request("A key is stored as {type: api, key}. Other ways to log in are not offered.")
+    provider = ask.ids["providerID"]
+    if provider not in {one.id for one in workspace.connections.catalog.providers()}:
+        raise not_found(f"There is no provider {provider[:80]!r}.")
+    await asyncio.to_thread(AuthFile(workspace.folders.auth).put, provider, body["key"])
+    return True
+
+
+def _require_secret(ask: Ask, what: str) -> None:
+    if not ask.serving.protected:
+        raise forbidden(f"{what} only where clients bring a secret. Start the server without --no-auth.")
+
+
+@routes.get("/agent", "app.agents")
+async def agents(ask: Ask) -> Any:
+    """All agents, with the rules they stand under."""
+    workspace = await ask.workspace()
+    return [agent_json(workspace, agent) for agent in workspace.agents.by_name.values()]
+
+
+@routes.get("/command", "command.list")
+async def commands(ask: Ask) -> Any:
+    """The prompts that have a name."""
+    return [command_json(command) for command in (await ask.workspace()).commands.all()]
+
+
+@routes.get("/skill", "app.skills")
+async def skills(ask: Ask) -> Any:
+    """The skills that agents can use."""
+    workspace = await ask.workspace()
+    found = await asyncio.to_thread(workspace.skills.all)
+    return [
+        {"name": skill.name, "description": skill.description, "location": str(skill.file)} for skill in found.values()
+    ]
+
+
+@routes.get("/path", "path.get")
+async def paths(ask: Ask) -> Any:
+    """Where things are."""
+    workspace = await ask.workspace()
+    return {
+        "home": str(workspace.folders.home),
+        "state": str(workspace.folders.data),
+        "config": str(workspace.folders.config),
+        "worktree": str(workspace.config.root),
+        "directory": str(workspace.directory),
+    }
+
+
+@routes.get("/vcs", "vcs.get")
+async def branch(ask: Ask) -> Any:
+    """The branch that is checked out; nothing without git."""
+    workspace = await ask.workspace()
+    try:
+        head = await asyncio.to_thread((workspace.config.root / ".git" / "HEAD").read_text)
+    except (OSError, ValueError):
+        return {}
+    name = head.strip().removeprefix("ref: refs/heads/")
+    return {"branch": name} if name != head.strip() else {}
+
+
+@routes.get("/project", "project.list")
+async def projects(ask: Ask) -> Any:
+    """The projects that are open."""
+    await ask.workspace()
+    found = {one["id"]: one for one in map(project_json, ask.serving.projects.workspaces.values())}
+    return list(found.values())
+
+
+@routes.get("/project/current", "project.current")
+async def project(ask: Ask) -> Any:
+    """The project of the folder."""
+    return project_json(await ask.workspace())
+
+
+@routes.add("PATCH", "/project/{projectID}", "project.update", {"type": "object"})
+async def change_project(ask: Ask) -> Any:
+    """Accepted, since clients name and colour projects; nothing of it is kept."""
+    workspace = await ask.workspace()
+    await ask.body()
+    return project_json(workspace)
+
+
+@routes.get("/project/{projectID}/directories", "project.directories")
+async def project_folders(ask: Ask) -> Any:
+    """The folders of a project."""
+    workspace = await ask.workspace()
+    return [{"directory": str(workspace.config.root)}]
+
+
+def project_id(workspace: Workspace) -> str:
+    """Short and fit for an address."""
+    import hashlib
+
+    return hashlib.sha256(os.fsencode(workspace.config.root)).hexdigest()[:40]
+
+
+def project_json(workspace: Workspace) -> Json:
+    root = workspace.config.root
+    try:
+        made = int(root.stat().st_ctime * 1000)
+    except OSError:
+        made = 0
+    vcs = {"vcs": "git"} if (root / ".git").exists() else {}
+    return {
+        "id": project_id(workspace),
+        "worktree": str(root),
+        **vcs,
+        "sandboxes": [],
+        "time": {"created": made, "updated": made},
+    }
+
+
+@routes.get("/experimental/tool/ids", "tool.ids")
+async def tool_ids(ask: Ask) -> Any:
+    """The names of all tools."""
+    return (await ask.workspace()).registry.ids()
+
+
+@routes.get("/experimental/tool", "tool.list")
+async def tools(ask: Ask) -> Any:
+    """The tools a model is offered, with their parameters."""
+    workspace = await ask.workspace()
+    agent = workspace.agents.standing(workspace.agents.default())
+    found = await workspace.registry.tools(ask.text("provider"), ask.text("model"), agent)
+    return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
+
+
+@routes.get("/mcp", "mcp.status")
+async def servers(ask: Ask) -> Any:
+    """How the MCP servers are."""
+    workspace = await ask.workspace()
+    if not workspace.settings.mcp:
+        return {}
+    return {
+        one.name: {"status": one.status} | ({"error": one.error} if one.error else {}) for one in workspace.mcp.states()
+    }
+
+
+@routes.post("/log", "app.log", {"type": "object", "required": ["service", "level", "message"]})
+async def write_log(ask: Ask) -> Any:
+    """A line for the log, from a client."""
+    import logging
+
+    body = await ask.body()
+    logging.getLogger("toolwright.client").info("%s: %s", str(body["service"])[:80], str(body["message"])[:2000])
+    return True
+
+
+@routes.post("/instance/dispose", "instance.dispose")
+async def dispose(ask: Ask) -> Any:
+    """Close the folder; the next request opens it again."""
+    await ask.serving.dispose(await ask.workspace())
+    return True
+
+
+@routes.post("/global/dispose", "global.dispose")
+async def dispose_all(ask: Ask) -> Any:
+    """Close all folders."""
+    for workspace in list(ask.serving.projects.workspaces.values()):
+        await ask.serving.dispose(workspace)
+    ask.serving.tell("", "global.disposed", {})
+    return True

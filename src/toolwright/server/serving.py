@@ -1,0 +1,111 @@
+"""A server at work: its folders, who listens, and what is under way."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolwright.events import Event
+from toolwright.inbox import Inbox, Question
+from toolwright.server.dialects import Dialect
+from toolwright.server.listeners import Channel
+from toolwright.server.projects import Projects
+from toolwright.server.refusal import not_found
+from toolwright.session.events import SessionStatus
+from toolwright.workspace import Workspace
+
+Json = dict[str, Any]
+
+
+class Serving:
+    """Everything the routes share."""
+
+    def __init__(self, folders: Sequence[Path], make: Callable[[Path], Workspace], *, protected: bool = True) -> None:
+        loop = asyncio.get_running_loop()
+        self.protected = protected
+        """Whether clients have to bring the secret."""
+        self.channels: dict[Dialect, Channel] = {
+            "whole": Channel("whole", loop.call_later),
+            "deltas": Channel("deltas", loop.call_later),
+        }
+        self.projects = Projects(folders=folders, make=make, opened=self._follow)
+        self.statuses: dict[str, dict[str, Json]] = {}
+        """What the sessions of each folder are doing; those at rest are not in it."""
+        self.controls: asyncio.Queue[Json] = asyncio.Queue(100)
+        """What a terminal client is asked to do, for one that fetches it."""
+        self.ending = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def _follow(self, workspace: Workspace) -> None:
+        directory = str(workspace.directory)
+        statuses = self.statuses.setdefault(directory, {})
+
+        def hear(event: Event) -> None:
+            if isinstance(event, SessionStatus):
+                if event.status.get("type") == "idle":
+                    statuses.pop(event.session_id, None)
+                else:
+                    statuses[event.session_id] = event.status
+            for channel in self.channels.values():
+                channel.hear(directory, event)
+
+        workspace.bus.subscribe(hear)
+
+    def tell(self, directory: str, kind: str, properties: Json) -> None:
+        """An event of the server's own."""
+        for channel in self.channels.values():
+            channel.tell(directory, {"type": kind, "properties": properties})
+
+    def begin(self, work: Awaitable[Any]) -> "asyncio.Task[Any]":
+        """Work that goes on whether or not the client waits for it."""
+
+        async def carry_out() -> Any:
+            return await work
+
+        task = asyncio.create_task(carry_out())
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at; whoever waits for it hears of it
+
+    @property
+    def questions(self) -> list[tuple[Inbox, Question]]:
+        """Everything that waits for an answer, in all folders."""
+        inboxes = [workspace.inbox for workspace in self.projects.workspaces.values()]
+        return [(inbox, question) for inbox in inboxes for question in inbox.pending]
+
+    def question(self, question_id: str, kind: str) -> tuple[Inbox, Question]:
+        for inbox, question in self.questions:
+            if question.id == question_id and question.kind == kind:
+                return inbox, question
+        raise not_found(
+            f"{question_id[:80]!r} does not wait for an answer: it was already answered, or its turn ended."
+        )
+
+    async def dispose(self, workspace: Workspace) -> None:
+        """Close a folder; its clients load everything anew, and the next request opens it again."""
+        directory = str(workspace.directory)
+        self.projects.workspaces.pop(workspace.directory, None)
+        await workspace.close()
+        self.statuses.pop(directory, None)
+        self.tell(directory, "server.instance.disposed", {"directory": directory})
+
+    async def end(self) -> None:
+        """Stop what is under way, tell everybody, close everything."""
+        self.ending = True
+        for workspace in self.projects.workspaces.values():
+            for session in list(workspace.sessions_open.values()):
+                await session.abort("the server was stopped")
+            self.tell(str(workspace.directory), "server.instance.disposed", {"directory": str(workspace.directory)})
+        for channel in self.channels.values():
+            for listener in channel.listeners:
+                listener.end()
+        await self.projects.close()
+
+
+def answered_later(_: Question) -> None:
+    """Every answer comes by a request, in its own time."""

@@ -1,0 +1,92 @@
+"""Undo as clients know it: a mark on the session, with the difference it makes, and one step back from it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.diff import counts, unified
+from toolwright.files.body import Body, body_at
+from toolwright.files.journal import Entry
+from toolwright.messages import Message
+from toolwright.parts import ToolPart
+from toolwright.session.changes import FileChange
+from toolwright.session.session import Session
+from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.workspace import Workspace
+
+Json = dict[str, Any]
+
+
+async def revert(workspace: Workspace, session: Session, message_id: str, part_id: str = "") -> None:
+    """Undo from a message on, or one call of it. What was undone before is made again first, as redo would."""
+    await unrevert(workspace, session)
+    undo = await Undo.of(workspace.files, session.conversation)
+    selection = Selection(turn=message_id, call=_call_of(session, message_id, part_id))
+    try:
+        plans = await undo.revert(selection)
+    except NothingToUndo:
+        plans = []
+    mark: Json = dict(session.info.revert or {}) if plans else {}
+    mark |= {"messageID": message_id, "diff": await asyncio.to_thread(diff_of, plans)}
+    if part_id:
+        mark["partID"] = part_id
+    if "callID" in mark:
+        mark["snapshot"] = mark["callID"]
+    session.conversation.change(replace(session.info, revert=mark))
+
+
+async def unrevert(workspace: Workspace, session: Session) -> None:
+    """Make again what the last revert undid; nothing if there was none."""
+    mark = session.info.revert
+    if mark and "callID" in mark:
+        await (await Undo.of(workspace.files, session.conversation)).unrevert()
+    elif mark:
+        session.conversation.change(replace(session.info, revert=None))
+
+
+def diff_of(plans: Sequence[FileUndo]) -> str:
+    return "\n".join(unified(plan.path, *plan.texts()) for plan in plans)
+
+
+def _call_of(session: Session, message_id: str, part_id: str) -> str:
+    message = session.conversation.message(message_id)
+    part = message.parts.get(part_id) if message and part_id else None
+    return part.call_id if isinstance(part, ToolPart) else ""
+
+
+async def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[FileChange]:
+    """The files that one turn has changed, as they were before it and after it."""
+    messages = await session.conversation.all_messages()
+    calls = {part.call_id for message in _turn(messages, message_id) for part in message.calls}
+    by_path: dict[str, list[Entry]] = {}
+    undo = await Undo.of(workspace.files, session.conversation)
+    for entry in undo.changes():
+        if entry.call_id in calls:
+            by_path.setdefault(entry.path, []).append(entry)
+    images = workspace.files.journal.images
+
+    def text(name: str | None, path: str) -> str:
+        # The newest content is on disk alone.
+        body = None if name is None else images.body(name, _present(path))
+        return body.decode("utf-8", "replace") if isinstance(body, bytes) else ""
+
+    changes = []
+    for path, entries in by_path.items():
+        before, after = text(entries[0].before, path), text(entries[-1].after, path)
+        additions, deletions = counts(before, after)
+        changes.append(FileChange(file=path, before=before, after=after, additions=additions, deletions=deletions))
+    return changes
+
+
+def _present(path: str) -> Body:
+    try:
+        return body_at(Path(path))
+    except OSError:
+        return None
+
+
+def _turn(messages: Sequence[Message], message_id: str) -> list[Message]:
+    """A prompt and the replies to it."""
+    return [one for one in messages if one.info.id == message_id or getattr(one.info, "parent_id", "") == message_id]

@@ -1,0 +1,138 @@
+"""The program itself: started, found, killed, stopped."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.server.harness import PATIENCE
+from toolwright.client import Client, ServerError
+
+pytestmark = pytest.mark.slow
+
+SLEEP = {"tools": [{"name": "bash", "args": {"command": "sleep 100", "description": "wait"}}]}
+
+
+class Running:
+    def __init__(self, process: asyncio.subprocess.Process, url: str, environment: dict[str, str]) -> None:
+        self.process, self.url, self.environment = process, url, environment
+
+    @property
+    def note(self) -> Path:
+        port = self.url.rpartition(":")[2]
+        return Path(self.environment["HOME"], ".local/state/toolwright/server", f"{port}.json")
+
+    def client(self) -> Client:
+        return Client(self.url, environment=self.environment)
+
+
+@asynccontextmanager
+async def running(tmp_path: Path, *options: str) -> AsyncIterator[Running]:
+    home, folder = tmp_path / "home", tmp_path / "proj ü"
+    settings = home / ".config" / "toolwright"
+    settings.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    script = tmp_path / "turns.json"
+    script.write_text(json.dumps({"turns": [SLEEP, {"text": "done"}]}))
+    (settings / "toolwright.json").write_text(json.dumps({"model": f"scripted/{script}", "sandbox": "off"}))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "toolwright", "serve", "--port", "0", *options),
+        cwd=folder,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(PATIENCE):
+            line = (await process.stdout.readline()).decode().strip()
+        assert line.startswith("toolwright server listening on http://127.0.0.1:")
+        yield Running(process, line.rpartition(" ")[2], environment)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def test_a_server_is_found_by_its_owner_and_leaves_nothing_when_it_ends(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        assert server.note.exists()
+        async with server.client() as client:
+            assert (await client.send("GET", "/global/health"))["healthy"]
+            assert (await client.send("GET", "/path"))["directory"] == str(tmp_path / "proj ü")
+        async with Client(server.url, token="x") as stranger:
+            with pytest.raises(ServerError):
+                await stranger.sessions()
+        server.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE):
+            assert await server.process.wait() == 0
+        assert not server.note.exists()
+
+
+async def test_a_signal_in_a_turn_closes_it_and_tells_who_listens(tmp_path: Path) -> None:
+    async with running(tmp_path) as server, server.client() as client:
+        session = await client.create_session()
+        events = client.events()
+        assert (await anext(events))["type"] == "server.connected"
+        prompting = asyncio.create_task(client.prompt(session.id, "wait"))
+        kinds = []
+        async for event in events:
+            kinds.append(event["type"])
+            part = event["properties"].get("part", {})
+            if part.get("state", {}).get("status") == "running":
+                server.process.send_signal(signal.SIGTERM)
+        assert kinds[-1] == "server.instance.disposed"
+        message = await prompting
+        assert getattr(message.info, "error").name == "MessageAbortedError"  # noqa: B009
+        async with asyncio.timeout(PATIENCE):
+            assert await server.process.wait() == 0
+
+
+async def test_after_a_kill_the_turn_is_closed_and_nothing_shown_is_lost(tmp_path: Path) -> None:
+    async with running(tmp_path) as server, server.client() as client:
+        session = await client.create_session(title="kept")
+        events = client.events()
+        await anext(events)
+        prompting = asyncio.create_task(client.prompt(session.id, "wait"))
+        async for event in events:
+            if event["properties"].get("part", {}).get("state", {}).get("status") == "running":
+                break
+        server.process.kill()
+        await server.process.wait()
+        await asyncio.gather(prompting, return_exceptions=True)
+    async with running(tmp_path) as server, server.client() as client:
+        assert [one.id for one in await client.sessions(search="kept")] == [session.id]
+        messages = await client.messages(session.id)
+        assert messages[0].text == "wait"
+        assert [part.state.status for one in messages for part in one.calls] == ["error"]
+
+
+async def test_no_auth_is_for_this_machine_alone(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "toolwright", "serve", "--no-auth", "--hostname", "0.0.0.0"),
+        cwd=tmp_path,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, told = await process.communicate()
+    assert process.returncode == 2
+    assert b"--no-auth" in told
+
+
+async def test_no_other_command_pays_for_the_server(tmp_path: Path) -> None:
+    code = (
+        "import sys; from toolwright.cli import main; main(['--version']); main(['tool', 'list']);"
+        " print(sorted(sys.modules))"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code), cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+    for name in (b"starlette", b"uvicorn", b"toolwright.server", b"toolwright.acp", b"toolwright.client"):
+        assert name not in told

@@ -1,0 +1,271 @@
+"""The server as a stranger on the same machine, or a page in a browser, would try it."""
+
+import base64
+import json
+import random
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.server.harness import TOKEN, Served, served
+from toolwright.server.secret import Secret, find_token, leave_note
+
+
+async def plain(server: Served, method: str = "GET", path: str = "/path", **more: Any) -> httpx2.Response:
+    """A request that brings nothing of itself."""
+    async with httpx2.AsyncClient(base_url=server.url, trust_env=False) as client:
+        return await client.request(method, path, **more)
+
+
+async def test_without_the_secret_nothing_is_told(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        for path in ("/", "/path", "/doc", "/event", "/nowhere", "/global/health", "/page/app.js"):
+            answer = await plain(server, path=path)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Basic")
+            assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": f"Bearer {TOKEN}"},
+        {"authorization": "Basic " + base64.b64encode(f"opencode:{TOKEN}".encode()).decode()},
+    ],
+)
+async def test_the_secret_is_taken_as_token_and_as_password(tmp_path: Path, headers: dict[str, str]) -> None:
+    async with served(tmp_path / "p") as server:
+        assert (await plain(server, headers=headers)).status_code == 200
+
+
+async def test_the_secret_is_taken_in_the_path(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        assert (await plain(server, path=f"/k-{TOKEN}/path")).status_code == 200
+        assert (await plain(server, path="/k-wrong/path")).status_code == 401
+
+
+async def test_the_page_trades_the_secret_in_the_path_for_a_cookie(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        answer = await plain(server, path=f"/k-{TOKEN}/")
+        assert answer.status_code == 303
+        assert answer.headers["location"] == "/"
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "samesite=strict" in cookie.lower()
+        assert TOKEN not in cookie
+        given = {"cookie": cookie.partition(";")[0]}
+        page = await plain(server, path="/", headers=given)
+        assert page.headers["content-type"].startswith("text/html")
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert page.headers["referrer-policy"] == "no-referrer"
+        assert (await plain(server, headers={"cookie": cookie.partition("=")[0] + "=x"})).status_code == 401
+
+
+async def test_twenty_wrong_secrets_are_enough_but_the_right_one_is_still_taken(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        wrong = {"authorization": "Bearer wrong"}
+        statuses = [(await plain(server, headers=wrong)).status_code for _ in range(22)]
+        assert statuses == [401] * 20 + [429] * 2
+        await server.get("/path")
+
+
+async def test_a_password_that_could_be_guessed_is_not_looked_at_after_that(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", secret=Secret(value=TOKEN, made=False)) as server:
+        for _ in range(20):
+            await plain(server, headers={"authorization": "Bearer wrong"})
+        await server.get("/path", status=429)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:4096", "127.0.0.1", "127.0.0.1:1", ""])
+async def test_another_host_name_is_refused_before_the_secret_is_looked_at(tmp_path: Path, host: str) -> None:
+    async with served(tmp_path / "p") as server:
+        assert (await plain(server, headers={"host": host})).status_code == 421
+
+
+async def test_another_page_can_have_nothing_done(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", secret=None) as server:
+        for headers in (
+            {"origin": "http://evil.example"},
+            {"origin": "null"},
+            {"origin": "http://localhost:1"},
+            {"sec-fetch-site": "cross-site"},
+        ):
+            answer = await plain(server, "POST", "/session", json={}, headers=headers)
+            assert answer.status_code == 403
+            assert "access-control-allow-origin" not in answer.headers
+        preflight = {"origin": "http://evil.example", "access-control-request-method": "POST"}
+        answer = await plain(server, "OPTIONS", "/session", headers=preflight)
+        assert answer.status_code == 403
+        assert "access-control-allow-origin" not in answer.headers
+        assert (await plain(server, "POST", "/session", json={}, headers={"origin": server.url})).status_code == 200
+
+
+async def test_a_page_that_was_named_gets_in_with_the_secret(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", origins=frozenset({"http://app.example"})) as server:
+        origin = {"origin": "http://app.example"}
+        assert (await plain(server, "POST", "/session", json={}, headers=origin)).status_code == 401
+        answer = await server.client.post("/session", json={}, headers=origin)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == "http://app.example"
+        assert "access-control-allow-credentials" not in answer.headers
+        preflight = {**origin, "access-control-request-method": "POST"}
+        assert (await plain(server, "OPTIONS", "/session", headers=preflight)).status_code == 204
+
+
+async def test_a_body_that_a_form_could_send_is_refused(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", secret=None) as server:
+        for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+            headers = {"content-type": kind} if kind else {}
+            answer = await plain(server, "POST", "/session", content=b"{}", headers=headers)
+            assert answer.status_code == 415
+
+
+async def test_a_huge_body_is_refused_by_its_header_and_by_its_length(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        headers = {"content-type": "application/json"}
+        answer = await server.client.post("/session", content=b"x" * (33 * 1024 * 1024), headers=headers)
+        assert answer.status_code == 413
+
+        async def pieces() -> Any:
+            for _ in range(33):
+                yield b" " * 1024 * 1024
+
+        answer = await server.client.post("/session", content=pieces(), headers=headers)
+        assert answer.status_code == 413
+
+
+async def test_only_the_folders_that_were_named_exist(tmp_path: Path) -> None:
+    folder, other = tmp_path / "p", tmp_path / "other"
+    other.mkdir()
+    folder.mkdir()
+    (folder / "sub").mkdir()
+    (folder / "out").symlink_to(other)
+    async with served(folder) as server:
+        for name in (str(other), "/etc", f"{folder}/../other", f"{folder}/out", f"{folder}/none", "a\0b"):
+            await server.get("/path", status=403, params={"directory": name})
+        for name in (str(folder / "sub"), f"{folder}/sub/.."):
+            await server.get("/path", params={"directory": name})
+        encoded = str(folder / "sub").replace("/", "%2F")
+        for header in (encoded, str(folder / "sub")):
+            answer = await server.get("/path", headers={"x-opencode-directory": header})
+            assert answer["directory"] == str(folder / "sub")
+
+
+async def test_two_folders_are_served_at_once_and_kept_apart(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    two.mkdir()
+    async with served(one, more_folders=[two]) as server:
+        there = (await server.post("/session", {}, params={"directory": str(two)}))["id"]
+        assert await server.get("/session") == []
+        await server.get(f"/session/{there}", status=404, params={"directory": str(one)})
+        assert (await server.get("/session", params={"directory": str(two)}))[0]["id"] == there
+
+
+async def test_files_that_may_not_be_read_are_not_told(tmp_path: Path) -> None:
+    folder, other = tmp_path / "p", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    (other / "secret.txt").write_text("hidden words")
+    (folder / ".env").write_text("KEY=hidden words")
+    (folder / "link").symlink_to(other / "secret.txt")
+    (folder / "ok.txt").write_text("open words")
+    async with served(folder) as server:
+        for path in (".env", "link", "../other/secret.txt", str(other / "secret.txt"), "/etc/passwd"):
+            await server.get("/file/content", status=403, params={"path": path})
+        assert (await server.get("/file/content?path=ok.txt"))["content"] == "open words"
+        names = [one["name"] for one in await server.get("/file?path=.")]
+        assert names == ["ok.txt"]
+        found = await server.get("/find?pattern=words")
+        assert [one["path"]["text"] for one in found] == ["ok.txt"]
+        assert await server.get("/find/file?query=env") == []
+
+
+async def test_keys_are_not_told(tmp_path: Path) -> None:
+    options = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "sk-hidden", "headers": {"x-api": "sk-hidden-too"}}
+    config = {"provider": {"fake": {"name": "Fake", "options": options, "models": {"m": {"name": "M"}}}}}
+    async with served(tmp_path / "p", config=config) as server:
+        for path in ("/config", "/config/providers", "/provider", "/tw/doctor", "/agent"):
+            assert "sk-hidden" not in json.dumps(await server.get(path))
+        assert "fake" in json.dumps(await server.get("/config/providers"))
+
+
+async def test_without_a_secret_neither_keys_nor_settings_are_written(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", secret=None) as server:
+        await server.send("PUT", "/auth/openai", 403, json={"type": "api", "key": "x"})
+        await server.send("PATCH", "/config", 403, json={"permission": {"*": "allow"}})
+
+
+async def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path)}
+    note = leave_note(environment, 4096, "http://127.0.0.1:4096", Secret(value="t"))
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    assert find_token(environment, 4096) == ("opencode", "t")
+    assert find_token(environment, 4097) == ("", "")
+
+
+BAD_BODIES = [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 5000, b'{"parts": 1}', b'{"parts": [{"type": 5}]}']
+
+
+async def test_bad_input_gets_one_clear_error_and_never_breaks_the_server(tmp_path: Path) -> None:
+    from toolwright.server.routes.all import TABLE
+
+    async with served(tmp_path / "p", {"text": "x"}) as server:
+        session = await server.session()
+        words = random.Random(1)
+        skipped = ("/event", "/global/event", "/tw/event", "/tui/control/next")
+        for route in TABLE.routes:
+            if route.path in skipped:
+                continue
+            for place in (session, "ses_none", "..%2f..", "%00", "é" * 300):
+                path = route.path
+                while "{" in path:
+                    path = path.replace(path[path.index("{") : path.index("}") + 1], place, 1)
+                query = {
+                    "path": words.choice(["", "\0", "../..", "x" * 5000]),
+                    "limit": words.choice(["-1", "x", "1e400"]),
+                }
+                query |= {
+                    "query": "[*",
+                    "pattern": "(",
+                    "args": "[",
+                    "messageID": "\ud800".encode("utf-8", "replace").decode(),
+                }
+                body = words.choice(BAD_BODIES)
+                headers = {"content-type": "application/json"}
+                content = None if route.method == "GET" else body
+                answer = await server.client.request(route.method, path, params=query, content=content, headers=headers)
+                assert answer.status_code < 500, f"{route.method} {path} {query} {body!r}: {answer.text}"
+                if answer.status_code >= 400:
+                    assert answer.json()["data"]["message"]
+        await server.get("/global/health")
+
+
+async def test_unknown_agent_model_and_message_are_refused_with_the_nearest_names(tmp_path: Path) -> None:
+    async with served(tmp_path / "p", {"text": "x"}) as server:
+        session = await server.session()
+        path, parts = f"/session/{session}/message", [{"type": "text", "text": "x"}]
+        answer = await server.post(path, {"parts": parts, "agent": "biuld"}, status=422)
+        assert "build" in answer["data"]["message"]
+        wrong = {"providerID": "anthropik", "modelID": "x"}
+        answer = await server.post(path, {"parts": parts, "model": wrong}, status=422)
+        assert "anthropic" in answer["data"]["message"]
+        await server.post(path, {"parts": []}, status=400)
+        await server.post(path, {"parts": parts, "messageID": "nope"}, status=400)
+        remote = [{"type": "file", "mime": "text/plain", "url": "http://127.0.0.1:9/x"}]
+        await server.post(path, {"parts": remote}, status=400)
+        await server.post(f"/session/{session}/revert", {"messageID": "msg_none"}, status=404)
+        answer = await server.post(path, {"parts": [{"type": "text", "text": 5}], "system": 1}, status=400)
+        assert len(answer["data"]["issues"]) == 2
+        assert await server.get(f"/session/{session}/message") == []
+
+
+async def test_sharing_is_refused_with_a_reason_and_an_unknown_path_is_not_found(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        session = await server.session()
+        assert "not offered" in (await server.post(f"/session/{session}/share", status=403))["data"]["message"]
+        answer = await server.get("/nowhere", status=404)
+        assert answer["name"] == "NotFoundError"
+        assert (await server.client.delete("/path")).status_code == 405
