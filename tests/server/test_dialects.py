@@ -16,7 +16,7 @@ from toolwright.server.frames import Frame
 from toolwright.server.listeners import QUEUE_FRAMES, Listener
 from toolwright.session.events import PartDelta
 
-KEYS = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
+KEYS: Any = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
 
 
 class Stage:
