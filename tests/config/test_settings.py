@@ -113,6 +113,7 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
         {"bash": {"max_lines": 50}},
         {"bash": {"max_lines": 10}},
     ),
+    "telemetry": (False, True, False, True, True, True),
     "batch.max_calls": (5, 50, 5, 50, 4, 4),
     "budget.steps": (5, 50, 5, 50, 100, 5),
     "budget.tokens": (500, 50, 50, 50, 100, 100),

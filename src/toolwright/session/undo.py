@@ -27,6 +27,10 @@ _UNDO = "undo"
 """What the ids of our own changes begin with."""
 
 
+class NothingToUndo(UsageError):
+    """What was selected has changed no file, or no longer stands."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which changes to undo; whatever is given must fit."""
@@ -120,7 +124,7 @@ class Undo:
             and any(wanted)
         ]
         if not plans:
-            raise UsageError("Nothing of that was changed in this session, or it was undone already.")
+            raise NothingToUndo("Nothing of that was changed in this session, or it was undone already.")
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:

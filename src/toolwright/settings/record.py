@@ -318,6 +318,7 @@ class Settings(Section):
             default="none: such bytes are kept as they are",
         ),
     ] = ""
+    telemetry: Annotated[bool, user_only("send traces of commands, see [telemetry.md](telemetry.md)")] = False
     search: SearchSection = SearchSection()
     foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
