@@ -58,8 +58,6 @@ def test_what_another_program_has_and_is_not_used_is_told_with_the_reason(tw: Tw
     (home / ".local/share/opencode/auth.json").write_text("{}")
     told = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "not used"]
     assert [text.partition(" (")[0] for text in told] == [
-        "commands of OpenCode",
-        "tools of OpenCode",
         "commands of Claude Code",
         "MCP servers of Claude Code",
         "keys of OpenCode",

@@ -378,8 +378,7 @@ def _wheel(folder: Path, name: str, text: str) -> Path:
         archive.writestr(f"{name}.py", text)
         archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         archive.writestr(
-            f"{name}-1.0.dist-info/WHEEL",
-            "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
     return path
