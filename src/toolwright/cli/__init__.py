@@ -14,6 +14,7 @@ COMMANDS = {
     "command": "list the commands: prompts with a name",
     "plugin": "list the plugins, or try whether they work",
     "permission": "explain a decision, test your rules, list and revoke approvals",
+    "eval": "give an agent a file of tasks, each in a copy of its own, and compare",
     "config": "show the settings that hold here and where each comes from",
     "lsp": "the language servers here, the errors they find, and how to get one",
     "models": "the models that are known",

@@ -77,6 +77,8 @@ async def _run(options: argparse.Namespace) -> int:
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
         if options.command:
+            if ":" in options.command and workspace.settings.mcp:
+                await workspace.mcp.known()
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
         session = await _session(workspace, options)
         view = _view(session, options)
