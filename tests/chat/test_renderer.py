@@ -82,6 +82,14 @@ def test_of_a_long_output_the_beginning_and_the_end_are_shown() -> None:
     assert len(lines) == 17
 
 
+def test_of_an_output_too_long_for_a_display_the_true_end_is_shown() -> None:
+    shown = Shown()
+    metadata = {"output": "line\n" * 100 + "\n\n..."}
+    state = Completed(input=COMMAND, output="…\nthe end\n", title="Make", metadata=metadata, time=Span(start=0, end=1))
+    shown.part(state)
+    assert shown.text.endswith("│ … many more lines\n    │ …\n    │ the end\n")
+
+
 def test_a_call_that_others_have_interrupted_is_named_again_at_its_end() -> None:
     shown = Shown()
     shown.running("one\n", part_id="prt_1")

@@ -15,6 +15,8 @@ LAST = 5
 CHANGED = 40
 """Lines that are shown of a difference."""
 REASON = 4
+_CUT = "\n\n..."
+"""How an output ends of which a display got only the beginning."""
 _TODO = {"completed": "[x]", "in_progress": "[>]", "cancelled": "[-]"}
 
 
@@ -57,8 +59,8 @@ def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
                 yield left_out(len(reason) - REASON), DIM
         case Completed(metadata={"diff": str(diff)}):
             yield from diff_lines(diff, CHANGED)
-        case Completed(metadata={"output": str(output)}) if part.tool == "bash":
-            yield from ((line, DIM) for line in output_lines(output, shown))
+        case Completed(metadata={"output": str(output)}, output=told) if part.tool == "bash":
+            yield from ((line, DIM) for line in output_lines(output, shown, told))
         case Completed(input={"todos": list(todos)}):
             yield from ((_todo(one), DIM) for one in todos if isinstance(one, dict))
         case _:
@@ -76,12 +78,19 @@ def diff_lines(diff: str, most: int) -> Iterator[tuple[str, str]]:
         yield left_out(len(lines) - most), DIM
 
 
-def output_lines(output: str, shown: int) -> Iterator[str]:
-    """What is left to show of an output whose first lines may have been shown."""
-    lines = output.rstrip().splitlines()
+def output_lines(output: str, shown: int, told: str = "") -> Iterator[str]:
+    """What is left to show of an output whose first lines may have been shown.
+
+    Of a very long one `output` is only the beginning; its end is that of what the model was told.
+    """
+    truncated = output.endswith(_CUT)
+    lines = output.removesuffix(_CUT).rstrip().splitlines()
     yield from (f"│ {line}" for line in lines[shown:FIRST])
     rest = lines[max(shown, FIRST) :]
-    if len(rest) > LAST + 1:
+    if truncated:
+        yield "│ … many more lines"
+        rest = told.rstrip().splitlines()[-LAST:]
+    elif len(rest) > LAST + 1:
         yield f"│ {left_out(len(rest) - LAST)}"
         rest = rest[-LAST:]
     yield from (f"│ {line}" for line in rest)
