@@ -120,7 +120,7 @@ async def measure(folder: Path) -> tuple[list[float], list[float], list[float], 
         for number in range(ROUNDS):
             session = sessions[number % AGENTS]
             await session.call("read", filePath="base.py")
-            await asyncio.gather(*workspace.languages.warming)
+            await asyncio.gather(*workspace.languages.warming.values())
             begun = time.perf_counter()
             server.change(number)
             bare.append(time.perf_counter() - begun)

@@ -3,7 +3,8 @@
 A listing whose first line ends in `file=NAME` is put into the project. In a `console` listing a line after `$ ` is a
 command and the lines below it are what it prints; a command with nothing below it only has to succeed. In what is
 shown, `…` stands for any text of a line, and for any lines where it stands alone; in a command, `ses_…` is the last id
-of that kind that was printed. A listing that `needs=PROGRAM` is passed over where that does not run. The project is the
+of that kind that was printed. A listing that `needs=PROGRAM` is passed over where that does not run or, if it
+is the name of a Python package, is not installed. The project is the
 one of `tw demo`, at /home/ada/shop.
 """
 
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
@@ -63,6 +65,8 @@ _TRIALS = {"bwrap": ("bwrap", "--dev-bind", "/", "/", "--unshare-pid", "true")}
 
 
 def _works(program: str) -> bool:
+    if program not in _TRIALS:
+        return find_spec(program) is not None
     try:
         return subprocess.run(_TRIALS[program], capture_output=True, check=False).returncode == 0
     except FileNotFoundError:

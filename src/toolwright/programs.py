@@ -1,5 +1,6 @@
 """The programs that attend to every change, formatters and language servers, as extensions of a workspace."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from toolwright.truncate import Truncator
 
 
+LATER = 0.2
+"""Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
+
+
 class Attended(Protocol):
     """What of a workspace these need."""
 
@@ -26,6 +31,7 @@ class Attended(Protocol):
     folders: "Folders"
     truncator: "Truncator"
     trusted: bool
+    closed: bool
 
     @property
     def settings(self) -> Settings: ...
@@ -66,12 +72,17 @@ def _attentive(workspace: Attended) -> CallHook:
         if call.tool == "read" and isinstance(call.arguments, dict):
             given = call.arguments.get("filePath")
             if isinstance(given, str):
-                workspace.languages.warm(workspace.files.tree.place(given).path)
+                asyncio.get_running_loop().call_later(LATER, _warm, workspace, given)
             return result
-        warning = workspace.languages.warnings.pop(call.id, "")
+        warning = "" if "languages" not in vars(workspace) else workspace.languages.warnings.pop(call.id, "")
         return replace(result, output=f"{warning}\n\n{result.output}") if warning else result
 
     return attend
+
+
+def _warm(workspace: Attended, given: str) -> None:
+    if not workspace.closed:
+        workspace.languages.warm(workspace.files.tree.place(given).path)
 
 
 def make_languages(workspace: Attended) -> "Languages":

@@ -1,12 +1,16 @@
 """Doubles for tests: a model and a user who answer by script, and sessions in a folder with tools of your choice.
 
-Our own tests use them, and so can those of plugins and of agents built on toolwright.
+Our own tests use them, and so can those of plugins and of agents built on toolwright. Under pytest there is also the
+fixture `replay`, which plays an exported session against the tools of today.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.model import Model
@@ -17,7 +21,10 @@ from toolwright.session.session import Session
 from toolwright.tool import Client
 from toolwright.workspace import Workspace
 
-__all__ = ["ScriptedModel", "ScriptedUser", "make_session", "make_workspace"]
+if TYPE_CHECKING:
+    from toolwright.replay import Replay
+
+__all__ = ["ScriptedModel", "ScriptedUser", "make_session", "make_workspace", "replay_file"]
 
 
 @record(slots=True)
@@ -91,3 +98,30 @@ def _reply(kind: str) -> Reply:
             return Reply(kind="reject")
         case advice:
             return Reply(kind="reject", message=advice)
+
+
+def replay_file(file: str | Path, folder: str | Path, **opening: Any) -> "Replay":
+    """Play an exported session (`tw session export ID > FILE`) in a copy of a folder; `same` if nothing differs.
+
+    The folder must be as it was before the session. The rest is for `open_workspace`, such as `tools` of your own.
+    """
+    from toolwright.replay import replay_export
+
+    export = json.loads(Path(file).read_text("utf-8"))
+    opening.setdefault("environment", {"HOME": str(Path(folder).resolve().parent / "replay.home")})
+    return asyncio.run(replay_export(export, Path(folder), **{"trust": True, "client": "cli", **opening}))
+
+
+# Whoever runs under pytest has imported it; nobody else should pay for it.
+if "pytest" in sys.modules:
+    import pytest
+
+    @pytest.fixture
+    def replay(tmp_path: Path) -> "Callable[..., Replay]":
+        """`replay("session.json", "folder").same`: a run that was good once, as a test."""
+
+        def play(file: str | Path, folder: str | Path, **opening: Any) -> "Replay":
+            environment = {"HOME": str(tmp_path / "replay.home")}
+            return replay_file(file, folder, **{"environment": environment, **opening})
+
+        return play

@@ -314,7 +314,9 @@ def _plain(tool: Tool) -> dict[str, type]:
     return {
         name: _PLAIN[schema["type"]]
         for name, schema in tool.parameters.get("properties", {}).items()
-        if schema.keys() <= {"type", "description", "default"} and schema.get("type") in _PLAIN and name not in read
+        if schema.keys() <= {"type", "description", "default"}
+        and str(schema.get("type")) in _PLAIN
+        and name not in read
     }
 
 

@@ -65,6 +65,7 @@ class Services:
     truncator: Truncator
     inbox: Inbox
     trusted: bool
+    closed: bool
     keep: bool
     given_store: Store | None
     model: "str | Model"
@@ -221,7 +222,10 @@ class Services:
         """The prompts with a name."""
         from toolwright.commands import Commands
 
-        return Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
+        commands = Commands(config=self.config, foreign=foreign_folders(self.config, self.folders, "commands"))
+        if self.settings.mcp:
+            self.mcp.join_commands(commands)
+        return commands
 
     @cached_property
     def fetcher(self) -> "Fetcher":

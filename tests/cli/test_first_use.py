@@ -51,7 +51,7 @@ def test_help_and_version_in_the_words_people_try(tw: Tw) -> None:
 def test_the_demo_runs_through_and_says_how_to_go_on(project: Path, variables: dict[str, str]) -> None:
     shop = project / "an odd ü shop"
     done = program("demo", "--directory", str(shop), folder=project, **variables)
-    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert (done.returncode, "\nTraceback" in done.stderr) == (0, False), done.stderr
     assert "+        self.prices.extend([price] * count)" in done.stdout
     assert "AssertionError: 2.5 != 7.5" in done.stderr
     assert "│ OK" in done.stderr

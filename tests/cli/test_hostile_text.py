@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.test_display import HOSTILE, unseen
+from toolwright.chat.renderer import Renderer
+from toolwright.chat.screen import Screen
 from toolwright.cli.call_text import shown_call
 from toolwright.cli.json_lines import JsonLines
 from toolwright.cli.log import start_log
 from toolwright.cli.options import note, print_json, print_table
-from toolwright.cli.progress import Live, Quiet
+from toolwright.cli.progress import Quiet
 from toolwright.cli.questions import _choices
 from toolwright.cli.session_command import _message_lines
 from toolwright.events import PartUpdated
@@ -64,7 +66,7 @@ def test_nothing_in_a_question_can_leave_its_place(tmp_path: Path) -> None:
 def test_words_and_calls_cannot_leave_their_line() -> None:
     for text in HOSTILE:
         out, notes = io.StringIO(), io.StringIO()
-        live = Live("ses_1", colour=False, out=out, notes=notes)
+        live = Renderer(session_id="ses_1", screen=Screen(out=out), notes=Screen(out=notes))
 
         live(PartUpdated(part=TextPart(session_id="ses_1", message_id="msg_1", id="prt_1", text="")))
         live(PartDelta(session_id="ses_1", message_id="msg_1", part_id="prt_1", field="text", delta=text))

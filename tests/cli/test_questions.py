@@ -158,7 +158,7 @@ def test_a_second_interrupt_ends_at_once(project: Path) -> None:
     # The command does not end when it is asked to, so the first interrupt has to wait for it.
     stubborn = call("bash", command="trap '' INT TERM HUP; echo up; while :; do sleep 0.1; done", description="Stay")
     with running(project, calls(stubborn), says("Never.")) as terminal:
-        terminal.wait_for("… bash")
+        terminal.wait_for("│ up")
         terminal.press_interrupt()
         terminal.wait_for("once more to end at once")
         terminal.press_interrupt()

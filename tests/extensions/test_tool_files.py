@@ -248,8 +248,7 @@ async def test_a_second_list_starts_no_process(project: Path) -> None:
     async with _opened(project) as workspace:
         tools = await workspace.registry.tools("", "", workspace.session().standing)
         assert "word" in {tool.id for tool in tools}
-        assert not workspace.scopes._open
-        assert all(keeper._socket is None for keeper in workspace.scopes._keepers.values())
+        assert not any(host.is_running for host in workspace.hosts._hosts.values())
 
 
 async def test_a_tool_that_ends_its_process_fails_alone(project: Path) -> None:
@@ -350,6 +349,39 @@ async def test_the_users_own_tools_need_no_trust(project: Path) -> None:
     (folder / "mine.py").write_text(_saying("mine"))
     async with make_workspace(project, trust=False) as workspace:
         assert (await workspace.call("mine")).output == "mine"
+
+
+async def test_a_file_gets_the_packages_it_asks_for_in_an_environment_of_its_own(project: Path, tmp_path: Path) -> None:
+    wheel = _wheel(tmp_path, "yaml", "VERSION = 'not ours'\n")
+    header = f"# /// script\n# dependencies = [\"yaml @ {wheel.as_uri()}\"]\n# ///\n"
+    asking = "async def _ask(args, ctx):\n    await ctx.ask('launch', 'x')\n    return yaml.VERSION\n"
+    _write(
+        project,
+        "own.py",
+        f"{header}import yaml\nfrom toolwright import tool\n{asking}"
+        "default = {'description': 'd', 'args': {}, 'execute': _ask}\n"
+        "@tool\ndef typed() -> str:\n    'D.'\n    return yaml.VERSION\n",
+    )
+    user = ScriptedUser.saying("once")
+    async with _opened(project, {"permission": {"launch": "ask"}}, user) as workspace:
+        session = workspace.session()
+        assert await _outputs(session, "own", "own_typed") == ["not ours", "not ours"], workspace.left_out()
+        assert [one.permission for one in user.questions] == ["launch"]
+
+
+def _wheel(folder: Path, name: str, text: str) -> Path:
+    """The smallest package that pip installs without a network."""
+    import zipfile
+
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{name}.py", text)
+        archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(
+            f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
+    return path
 
 
 def test_names() -> None:

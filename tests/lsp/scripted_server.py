@@ -102,6 +102,13 @@ def answer(method: str, params: Json) -> object:
         return [{"uri": u, "range": r} for u, r, line in occurrences(word_at(params)) if line.startswith("def ")]
     if method == "textDocument/references":
         return [{"uri": u, "range": r} for u, r, _ in occurrences(word_at(params))]
+    if method == "workspace/executeCommand":
+        edit = {"changes": {params["arguments"][0]: [{"range": error(0, "")["range"], "newText": "RAN "}]}}
+        send(id="edit-1", method="workspace/applyEdit", params={"edit": edit})
+        receive()
+        return None
+    if method == "textDocument/documentSymbol" and "NONSENSE" in documents[params["textDocument"]["uri"]][1]:
+        return [{"name": 5, "range": {"start": "here"}}]
     if method == "textDocument/hover":
         return {"contents": {"kind": "plaintext", "value": f"the word {word_at(params)}"}}
     if method == "textDocument/documentSymbol":
@@ -121,7 +128,7 @@ def answer(method: str, params: Json) -> object:
         edit = {"changes": {params["textDocument"]["uri"]: [{"range": params["range"], "newText": "GOOD "}]}}
         return [
             {"title": f"Fix {len(params['context']['diagnostics'])} errors", "edit": edit},
-            {"title": "Something else"},
+            {"title": "By command", "command": {"command": "run", "arguments": [params["textDocument"]["uri"]]}},
         ]
     return None
 

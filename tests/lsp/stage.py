@@ -42,6 +42,9 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-async def warmed(workspace: Workspace) -> None:
-    """Return when everything that was to be opened ahead is open."""
-    await asyncio.gather(*workspace.languages.warming)
+async def warmed(workspace: Workspace, *names: str) -> None:
+    """Return when these files are open in their server."""
+    wanted = {workspace.directory / name for name in names}
+    slots = workspace.languages.pool.slots
+    while not wanted <= {path for slot in slots.values() if slot.client for path in slot.client.documents}:  # noqa: ASYNC110 - a timer of the program opens them
+        await asyncio.sleep(0.01)

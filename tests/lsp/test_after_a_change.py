@@ -101,7 +101,7 @@ async def test_a_read_has_the_server_ready_for_the_first_change(project: Path) -
     (project / "a.scr").write_text("fine\n")
     async with stage(project) as workspace:
         await workspace.call("read", filePath="a.scr")
-        await warmed(workspace)
+        await warmed(workspace, "a.scr")
         client = slot_of(workspace).client
         assert client is not None
         assert project / "a.scr" in client.documents

@@ -103,7 +103,7 @@ async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(proj
     async with opened(project, case) as workspace, workspace.session() as session:
         await session.call("read", filePath=first)
         await session.call("read", filePath=second)
-        await warmed(workspace)
+        await warmed(workspace, first, second)
         definition = await session.call("lsp", operation="goToDefinition", **where)
         assert definition.output.startswith(f"{first}:"), definition.output
         references = await session.call("lsp", operation="findReferences", **where)

@@ -37,6 +37,11 @@ def tools() -> list[Any]:
             {"inputSchema": PLAIN},
             7,
         ]
+    either = {
+        "type": "object",
+        "properties": {"text": {"type": ["string", "null"], "description": "Either."}, "any": True},
+    }
+    listed.append({"name": "either", "inputSchema": either})
     if grown:
         listed.append({"name": "late", "inputSchema": PLAIN})
     if "many" in HABITS:
@@ -57,6 +62,8 @@ def call(request: dict[str, Any]) -> None:
     match name:
         case "echo":
             result = text(params["arguments"]["text"])
+        case "either":
+            result = text(json.dumps(params["arguments"]))
         case "fail":
             result = text("It did not work.", isError=True)
         case "rich":

@@ -55,6 +55,25 @@ def test_listing_the_tools_waits_for_no_server(tw: Tw, configure: Any) -> None:
     assert tw("tool", "list", "--trust").code == 0
 
 
+def test_a_prompt_of_a_server_is_a_command(tw: Tw, configure: Any, tmp_path: Path) -> None:
+    configure(good=scripted())
+    listed = tw("command", "list", "--json", "--trust").json
+    assert "good:greet" in [one["name"] for one in listed]
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "Hello."}]))
+    model = f"scripted/{script}"
+    outcome = tw("run", "--trust", "--format", "json", "--model", model, "--command", "good:greet", "Ada")
+    assert outcome.code == 0
+    assert tw("run", "--trust", "--model", model, "--command", "good:nothing").code == 2
+
+
+def test_the_doctor_names_servers_and_tools_that_are_left_out(tw: Tw, configure: Any) -> None:
+    configure(liar=scripted("lies"))
+    tw("mcp", "list", "--trust")
+    outcome = tw("doctor", "--trust")
+    assert "liar has a tool that is left out, bad: its schema has 'required' that is not a list of names" in outcome.out
+
+
 def test_a_server_is_added_for_the_project_or_for_the_user(tw: Tw, project: Path, home: Path) -> None:
     assert tw("mcp", "add", "time", "--env", "ZONE=UTC", "--", "time-server", "--verbose").code == 0
     assert tw("mcp", "add", "docs", "--user", "--url", "https://example.com/mcp", "--header", "X-Team: blue").code == 0

@@ -279,6 +279,40 @@ async def test_only_who_is_on_this_machine_and_knows_the_token_is_answered(
         assert (await http.post(url, json={"id": 1, "method": "ping"}, headers=headers)).status_code == status
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"nonsense",
+        b'{"id": {}, "method": "tools/list"}',
+        b'{"id": 1, "method": []}',
+        b'{"method": "notifications/cancelled", "params": {"requestId": []}}',
+        b'{"id": 1, "method": "tools/call", "params": 7}',
+        b'{"id": "ask-1", "result": {}}',
+    ],
+)
+async def test_what_makes_no_sense_is_answered_and_the_next_request_works(project: Path, body: bytes) -> None:
+    headers = {"authorization": "Bearer secret"}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+    async with listening(project) as url, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
+        session = {"mcp-session-id": (await http.post(url, json=begin)).headers["mcp-session-id"]}
+        first = await http.post(url, content=body, headers=session)
+        second = await http.post(url, json={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=session)
+    assert first.status_code in (200, 202, 400)
+    assert second.json()["result"] == {}
+
+
+async def test_a_session_ends_when_the_client_says_so(project: Path) -> None:
+    headers = {"authorization": "Bearer secret"}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+    async with listening(project) as url, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
+        session = {"mcp-session-id": (await http.post(url, json=begin)).headers["mcp-session-id"]}
+        assert (await http.delete(url, headers=session)).status_code == 204
+        gone = await http.post(url, json={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=session)
+    assert gone.status_code == 404
+
+
 async def test_headers_must_say_what_the_request_says(project: Path) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": stateless({})}
     headers = {"authorization": "Bearer secret", "mcp-protocol-version": STATELESS, "mcp-method": "tools/call"}

@@ -123,6 +123,22 @@ async def test_code_actions_are_listed_and_applied_by_their_title(sources: Path)
     assert (sources / "c.scr").read_text() == "GOOD AD\n"
 
 
+async def test_a_code_action_may_be_a_command_of_the_server(sources: Path) -> None:
+    async with stage(sources) as workspace:
+        where = {"filePath": "b.scr", "line": 1, "character": 1}
+        applied = await workspace.call("lsp", operation="codeAction", query="by command", **where)
+    assert applied.error is None, applied.output
+    assert (sources / "b.scr").read_text() == "RAN se name\n"
+
+
+async def test_an_answer_that_makes_no_sense_is_said_to(sources: Path) -> None:
+    (sources / "c.scr").write_text("NONSENSE\n")
+    async with stage(sources) as workspace:
+        result = await workspace.call("lsp", operation="documentSymbol", filePath="c.scr")
+    assert result.error is not None
+    assert "makes no sense" in result.output
+
+
 async def test_lines_of_files_that_may_not_be_read_are_not_shown(sources: Path) -> None:
     async with stage(sources) as workspace:
         session = workspace.session(rules=[Rule("read", "a.scr", "deny")])

@@ -4,9 +4,11 @@ import sys
 
 COMMANDS = {
     "demo": "watch a whole session on a small project; needs no key and no network",
+    "chat": "talk with an agent here; tw alone on a terminal does the same",
     "run": "give an agent a prompt and watch it work",
     "session": "list, show, copy and delete sessions; undo their changes",
     "undo": "undo the changes of the last turn",
+    "redo": "undo the last undo",
     "serve": "serve sessions over HTTP, for a browser and for other clients",
     "attach": "give a prompt to a server that runs elsewhere",
     "acp": "work as the agent of an editor, over the Agent Client Protocol",
@@ -15,6 +17,7 @@ COMMANDS = {
     "command": "list the commands: prompts with a name",
     "plugin": "list the plugins, or try whether they work",
     "permission": "explain a decision, test your rules, list and revoke approvals",
+    "eval": "give an agent a file of tasks, each in a copy of its own, and compare",
     "config": "show the settings that hold here and where each comes from",
     "lsp": "the language servers here, the errors they find, and how to get one",
     "models": "the models that are known",
@@ -29,6 +32,7 @@ COMMANDS = {
 HELP = """\
 toolwright: the tools of a coding agent, with permissions you can read
 
+  tw ['PROMPT']                  talk with an agent about this folder
   tw COMMAND [OPTIONS]           tw COMMAND --help or tw help COMMAND tells more
 
 {commands}
@@ -57,6 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(__version__)
         return 0
+    if _is_chat(given):
+        given = ["chat", *given]
     if given in ([], ["--help"], ["-h"], ["help"]):
         print(_help(), end="")
         return 0 if given else 2
@@ -65,6 +71,19 @@ def main(arguments: list[str] | None = None) -> int:
     if given[0] == "help":
         given = [*given[1:], "--help"]
     return run_command(given)
+
+
+def _is_chat(given: list[str]) -> bool:
+    """Nothing on a terminal, words in quotes, or an option of the conversation: no command has these."""
+    words = list(given)
+    while words[:1] in (["--directory"], ["--trust"]):
+        words = words[2 if words[0] == "--directory" else 1 :]
+    if not words:
+        return sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()
+    return words[0].partition("=")[0] in _CHAT_OPTIONS or len(words[0].split()) > 1
+
+
+_CHAT_OPTIONS = ("--continue", "-c", "--session", "-s", "--agent", "--model", "-m", "--plain")
 
 
 def _help() -> str:

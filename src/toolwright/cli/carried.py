@@ -24,19 +24,15 @@ class Unused:
         return f"{self.kind} of {self.program} ({self.files[0]}{more}) have no effect: {self.why}"
 
 
-_COMMANDS = "commands are not read; put the words into the prompt"
-_CODE = "code for another program cannot run here; docs/own-tools.md shows tools in Python"
+_COMMANDS = 'they are read with "foreign": {"claude": ["commands"]} in your settings'
 _PROJECT = (
-    ("OpenCode", "commands", (".opencode/command/**/*.md", ".opencode/commands/**/*.md"), _COMMANDS),
-    ("OpenCode", "tools", (".opencode/tool/*.[tj]s", ".opencode/tools/*.[tj]s"), _CODE),
-    ("OpenCode", "plugins", (".opencode/plugin/*.[tj]s", ".opencode/plugins/*.[tj]s"), _CODE),
     ("Claude Code", "commands", (".claude/commands/**/*.md",), _COMMANDS),
     ("Claude Code", "agents", (".claude/agents/**/*.md",), "copy them to .toolwright/agent/"),
     (
         "Claude Code",
         "settings",
         (".claude/settings.json", ".claude/settings.local.json"),
-        "their permissions and hooks are not read; write the rules into toolwright.json",
+        'their permissions are not read, hooks with "foreign": {"claude": ["hooks"]}; write the rules into toolwright.json',
     ),
     ("Claude Code", "MCP servers", (".mcp.json",), "name them under `mcp` in your settings"),
     ("Cursor", "rules", (".cursor/rules/*.md*", ".cursorrules"), "name them under instructions in toolwright.json"),

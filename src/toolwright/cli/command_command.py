@@ -1,13 +1,21 @@
 """tw command: the commands there are."""
 
 import argparse
+import asyncio
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
-    commands = open_from(options).commands
+    return asyncio.run(_list(_parser().parse_args(arguments)))
+
+
+async def _list(options: argparse.Namespace) -> int:
+    workspace = open_from(options)
+    commands = workspace.commands
+    if workspace.settings.mcp:
+        async with workspace:
+            await workspace.mcp.known()
     found = commands.all()
     if options.json:
         print_json(

@@ -1,15 +1,27 @@
-"""tw completion: a script with which a shell completes our commands, what they do and their options."""
+"""tw completion: a script with which a shell completes our commands, options, sessions, agents and models."""
 
 import argparse
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import redirect_stderr
 from importlib import import_module
+from pathlib import Path
 
 from toolwright.cli import COMMANDS
-from toolwright.cli.options import parser
+from toolwright.cli.options import open_from, parser
+from toolwright.errors import ToolwrightError
+from toolwright.workspace import Workspace
 
 Words = dict[str, list[str]]
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] and arguments[0] in _NAMES:
+        # What the scripts below ask for while somebody types: names, and never a complaint.
+        with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
+            print("\n".join(asyncio.run(_names(_NAMES[arguments[0]]))))
+        return 0
     options = _parser().parse_args(arguments)
     print(_SCRIPTS[options.shell].replace("TABLE", _table(options.shell)), end="")
     return 0
@@ -27,6 +39,37 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("shell", choices=("bash", "zsh", "fish"))
     return made
+
+
+async def _names(of: Callable[[Workspace], Awaitable[list[str]]]) -> list[str]:
+    try:
+        async with open_from(argparse.Namespace(), keep=True) as workspace:
+            return await of(workspace)
+    except (ToolwrightError, OSError):
+        return []
+
+
+async def _sessions(workspace: Workspace) -> list[str]:
+    found = await workspace.sessions.listed(LISTED, roots=True)
+    return ["last", *(info.slug or info.id for info in found)]
+
+
+async def _agents(workspace: Workspace) -> list[str]:
+    return [agent.name for agent in workspace.agents.visible()]
+
+
+async def _models(workspace: Workspace) -> list[str]:
+    catalog = workspace.connections.catalog
+    return [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
+
+
+LISTED = 50
+"""Sessions that are offered, the last used first."""
+_NAMES: Mapping[str, Callable[[Workspace], Awaitable[list[str]]]] = {
+    "sessions": _sessions,
+    "agents": _agents,
+    "models": _models,
+}
 
 
 def completions() -> Words:
@@ -72,6 +115,12 @@ _tw() {
   [ "$COMP_CWORD" -ge 3 ] && words="$(_tw_words "${COMP_WORDS[1]} ${COMP_WORDS[2]}")"
   [ -z "$words" ] && [ "$COMP_CWORD" -ge 2 ] && words="$(_tw_words "${COMP_WORDS[1]}")"
   [ "$COMP_CWORD" -eq 1 ] && words="$(_tw_words "")"
+  [ "$COMP_CWORD" -ge 3 ] && [ "${COMP_WORDS[1]}" = session ] && words="$words $(tw completion sessions)"
+  case "${COMP_WORDS[COMP_CWORD-1]}" in
+    --session | -s) words="$(tw completion sessions)" ;;
+    --agent) words="$(tw completion agents)" ;;
+    --model | -m) words="$(tw completion models)" ;;
+  esac
   COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _tw tw toolwright
@@ -79,5 +128,11 @@ complete -o default -F _tw tw toolwright
 _SCRIPTS = {
     "bash": _BASH,
     "zsh": f"autoload -U +X bashcompinit && bashcompinit\n{_BASH}",
-    "fish": "TABLE\n",
+    "fish": """\
+TABLE
+complete -c tw -n "__fish_seen_subcommand_from session" -a "(tw completion sessions)"
+complete -c tw -l session -s s -x -a "(tw completion sessions)"
+complete -c tw -l agent -x -a "(tw completion agents)"
+complete -c tw -l model -s m -x -a "(tw completion models)"
+""",
 }

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from toolwright.chat.renderer import Renderer
 from toolwright.cli.call_text import shown_call
 from toolwright.cli.changes import shown_change
 from toolwright.cli.options import note, parser
-from toolwright.cli.progress import Live
 from toolwright.cli.questions import TerminalUser
-from toolwright.cli.terminal import has_colour, is_terminal
+from toolwright.cli.terminal import is_terminal
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
 from toolwright.errors import UsageError
@@ -74,8 +74,10 @@ def _say_yes(folder: Path, question: Question) -> Reply:
 async def _play(workspace: Workspace, folder: Path) -> int:
     session = workspace.session()
     note(f"A small project with a fault, in {folder}\n\n> {PROMPT}\n")
-    workspace.bus.subscribe(Live(session.id, colour=has_colour(sys.stderr)))
-    result = await session.prompt(PROMPT)
+    view = Renderer.of_terminal(session.id)
+    workspace.bus.subscribe(view)
+    async with view.ticking():
+        result = await session.prompt(PROMPT)
     undo = await Undo.of(workspace.files, session.conversation)
     _print_diff(undo, folder)
     _say_how_to_go_on(workspace, session.id, folder)

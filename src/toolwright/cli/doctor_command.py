@@ -50,6 +50,7 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
         return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("mcp", lambda: _mcp_servers(workspace))
     found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory))
     found += await _left_out(workspace)
@@ -65,7 +66,7 @@ async def _left_out(workspace: Workspace) -> list[Finding]:
             await workspace.registry.refresh()
         if workspace.plugins is not None:
             await workspace.plugins.start_all()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what was looked for
+    except (ToolwrightError, OSError) as error:
         return [_broken("extension", error)]
     told = [Finding("note", "extension", f"{one.name} is left out: {one.reason}") for one in workspace.left_out()]
     return [*told, *(Finding("note", "command", one) for one in workspace.commands.problems)]
@@ -177,6 +178,18 @@ def _configuration(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("note", "settings", warning)
     for clash in workspace.registry.clashes:
         yield Finding("note", "tools", str(clash))
+
+
+def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
+    """The servers that are configured; none is started to look at it."""
+    if not workspace.settings.mcp:
+        return
+    for server in workspace.mcp.by_name.values():
+        what = server.said.url or " ".join(server.said.command)
+        off = "" if server.enabled else ", switched off"
+        yield Finding("ok", "mcp", f"{server.name}: {what[:80]}{off}; tw mcp list connects to it")
+        for left in server.left_out:
+            yield Finding("note", "mcp", f"{server.name} has a tool that is left out, {left.name}: {left.reason}")
 
 
 def _others(directory: Path) -> Iterator[Finding]:

@@ -89,7 +89,7 @@ async def _check(options: argparse.Namespace) -> int:
             try:
                 found, problems = await workspace.languages.check(path)
             except ToolError as error:
-                found, problems = [], [str(error)]
+                found, problems = (), [str(error)]
             wrong = errors(found)
             failed = failed or bool(wrong) or bool(problems)
             name = workspace.languages.name(path)

@@ -88,7 +88,18 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
+    if workspace.settings.telemetry or workspace.environment.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        _trace(workspace)
     return workspace
+
+
+def _trace(workspace: Workspace) -> None:
+    try:
+        from toolwright.telemetry import join
+
+        join(workspace, workspace.environment)
+    except ImportError:
+        note("warning: traces are asked for, but OpenTelemetry is not installed: pip install 'toolwright[otel]'")
 
 
 async def named_session(workspace: Workspace, name: str) -> "SessionInfo":

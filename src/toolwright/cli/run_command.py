@@ -5,18 +5,20 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from toolwright.chat.renderer import Renderer
 from toolwright.cli.carried import not_carried_over
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
 from toolwright.cli.options import named_session, note, open_from, parser, plural, print_json
-from toolwright.cli.progress import Live, Quiet
+from toolwright.cli.progress import Quiet
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
-from toolwright.cli.terminal import has_colour, is_terminal, read_line
+from toolwright.cli.terminal import is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.session.budget import Budget
@@ -75,6 +77,8 @@ async def _run(options: argparse.Namespace) -> int:
     async with open_from(options, answer=user, keep=True) as workspace:
         options.model = options.model or await _offered_model(workspace, options)
         if options.command:
+            if ":" in options.command and workspace.settings.mcp:
+                await workspace.mcp.known()
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
         session = await _session(workspace, options)
         view = _view(session, options)
@@ -82,7 +86,8 @@ async def _run(options: argparse.Namespace) -> int:
         workspace.bus.subscribe(view)
         workspace.bus.subscribe(refusals)
         try:
-            result = await _answered(workspace, session, text, options)
+            async with view.ticking() if isinstance(view, Renderer) else nullcontext():
+                result = await _answered(workspace, session, text, options)
         except ToolwrightError as error:
             if isinstance(view, JsonLines):
                 usage = isinstance(error, UsageError)
@@ -108,13 +113,13 @@ async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> s
     return names[0] if (await read_line()).strip().lower() in ("y", "yes") else ""
 
 
-View = JsonLines | Live | Quiet
+View = JsonLines | Renderer | Quiet
 
 
 def _view(session: Session, options: argparse.Namespace) -> View:
     if options.format == "json":
         return JsonLines(session.id)
-    return Live(session.id, colour=has_colour(sys.stderr)) if is_terminal(sys.stdout) else Quiet(session.id)
+    return Renderer.of_terminal(session.id) if is_terminal(sys.stdout) else Quiet(session.id)
 
 
 async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:

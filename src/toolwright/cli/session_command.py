@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.chat.calls import details
+from toolwright.cli import session_actions
 from toolwright.cli.changes import shown_change
 from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
 from toolwright.display import visible
@@ -32,7 +34,7 @@ def main(arguments: list[str]) -> int:
 async def _run(options: argparse.Namespace) -> int:
     workspace = open_from(options, keep=True)
     try:
-        if "id" in options:
+        if "id" in options and options.id:
             options.id = (await named_session(workspace, options.id)).id
         match options.action:
             case "list":
@@ -50,6 +52,8 @@ async def _run(options: argparse.Namespace) -> int:
                 note(f"deleted {options.id} and the sessions of its subagents")
             case "changes" | "revert" | "unrevert":
                 await _undo(workspace, options)
+            case _:
+                return await session_actions.run(workspace, options)
         return 0
     finally:
         await workspace.close()
@@ -68,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     actions = made.add_subparsers(
-        dest="action", required=True, metavar="list|show|export|import|fork|delete|changes|revert|unrevert"
+        dest="action",
+        required=True,
+        metavar="list|show|export|import|fork|delete|changes|revert|unrevert|script|replay|report",
     )
     listing = subcommand(actions, "list", "The sessions of this project, the last used first")
     listing.add_argument("--limit", type=int, default=20)
@@ -90,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     reverting.add_argument("--file", default="", metavar="PATH", help="one file")
     reverting.add_argument("--preview", action="store_true", help="only show what would happen, as a diff")
     _of_one(actions, "unrevert", "Undo the last revert")
+    session_actions.add_to(actions)
     return made
 
 
@@ -136,6 +143,7 @@ def _message_lines(message: Message) -> list[str]:
             lines.append(part.text)
         elif isinstance(part, ToolPart):
             lines.append(_call_line(part))
+            lines += (f"      {line}" for line, _ in details(part) if not isinstance(part.state, Failed))
     if isinstance(info, Assistant) and info.error is not None:
         lines.append(f"! {info.error.name}: {info.error.data.get('message', '')}")
     return lines

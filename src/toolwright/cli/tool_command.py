@@ -9,7 +9,6 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
-from toolwright.cli.expectations import arguments_for
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -28,6 +27,7 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
 from toolwright.permission.gate import Asked, DryRunOver
+from toolwright.policy.expectations import arguments_for
 from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.tool import Call, Result, Tool

@@ -24,6 +24,8 @@ class Position:
 
     line: int
     column: int
+    offset: int = 0
+    """The same as a number of characters before it, counted from zero."""
 
 
 def parse(text: str, name: str) -> Any:
@@ -43,13 +45,16 @@ def parse(text: str, name: str) -> Any:
 
 def positions(text: str) -> dict[KeyPath, Position]:
     """Where every key and list entry of a well-formed text begins."""
-    found: dict[KeyPath, Position] = {}
+    return dict(entries(text))
+
+
+def entries(text: str) -> Iterator[tuple[KeyPath, Position]]:
+    """Every key and list entry with its place, in the order of the text; a key that is written twice comes twice."""
     plain = _COMMENTS.sub(_blank, text)
     line_starts = [0, *(match.end() for match in re.finditer("\n", plain))]
     for path, offset in _Walk(_TOKENS.finditer(plain)).value(()):
         line = _line_of(line_starts, offset)
-        found[path] = Position(line + 1, offset - line_starts[line] + 1)
-    return found
+        yield path, Position(line + 1, offset - line_starts[line] + 1, offset)
 
 
 def _blank(match: re.Match[str]) -> str:

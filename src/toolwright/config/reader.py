@@ -51,7 +51,7 @@ class Reader:
         """The files of some levels that are there, weakest first."""
         for path, level in config_files(self.root, self.directory, self.folders, self.environment):
             if level in levels and path.is_file() and self._admits(path, level):
-                yield self._file(path, level)
+                yield self.file(path, level)
 
     def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
         """What is said for this one run."""
@@ -72,7 +72,7 @@ class Reader:
                 there = True
             if there:
                 try:
-                    yield self._file(path, "managed")
+                    yield self.file(path, "managed")
                 except ConfigError as error:
                     whose = f"{MANAGED_VARIABLE} names it. " if named else ""
                     raise ConfigError(
@@ -105,7 +105,8 @@ class Reader:
         self.left_out.append(path.name)
         return False
 
-    def _file(self, path: Path, level: Level) -> Source:
+    def file(self, path: Path, level: Level) -> Source:
+        """One file of settings, as if it stood at this level."""
         return self._text(read_text(path), str(path), level, path.parent)
 
     def _text(self, text: str, name: str, level: Level, folder: Path) -> Source:

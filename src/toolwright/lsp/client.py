@@ -14,7 +14,7 @@ from toolwright.lsp.program import Running
 from toolwright.lsp.servers import Found, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
 from toolwright.record import record
-from toolwright.rpc import LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
+from toolwright.rpc import BUSY, LSP, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 
 log = logging.getLogger(__name__)
 
@@ -55,11 +55,11 @@ class Client:
         """The least recently used first."""
         self.loading: dict[str, str] = {}
         """What it says it is busy with, by token."""
-        self.edits = list[Any]()
-        """What it asked to be changed while it ran a command."""
         self.running = running
         self._registered = dict[str, Any]()
         self._capabilities: Mapping[str, Any] = {}
+        self._edits: list[Any] | None = None
+        """What it asked to be changed while it ran a command; None while it runs none."""
         self._slow = False
         """Whether it takes too long over all files of the project."""
         self._begun = 0.0
@@ -249,6 +249,19 @@ class Client:
             if other is not None and isinstance(report, dict) and report.get("kind") != "unchanged":
                 self.board.pull(other, report.get("items"))
 
+    async def execute(self, command: Any) -> list[Any]:
+        """Have it run one of its commands; what it wants changed by that."""
+        if self._edits is not None:
+            raise RpcError("it is running another command", BUSY)
+        wanted = list[Any]()
+        self._edits = wanted
+        try:
+            params = {"command": command.get("command"), "arguments": command.get("arguments") or []}
+            await self.request("workspace/executeCommand", params)
+        finally:
+            self._edits = None
+        return wanted
+
     async def settle(self, seconds: float) -> bool:
         """Wait until it is not busy any more; False if that takes longer."""
         try:
@@ -338,6 +351,7 @@ class Client:
 
     def _collect(self, params: Any) -> dict[str, bool]:
         """What a command wants changed is applied by who asked for the command, and only if they did."""
-        if isinstance(params, dict) and len(self.edits) < OPEN:
-            self.edits.append(params.get("edit"))
+        if self._edits is None or not isinstance(params, dict) or len(self._edits) >= OPEN:
+            return {"applied": False}
+        self._edits.append(params.get("edit"))
         return {"applied": True}

@@ -22,7 +22,7 @@ _WORDS = {1: "ERROR", 2: "WARN", 3: "INFO", 4: "HINT"}
 _WIDTH = 400
 
 
-@record(frozen=True, slots=True, order=True)
+@record(frozen=True, slots=True)
 class Diagnostic:
     """One thing that is wrong, counted from 1."""
 
@@ -81,7 +81,7 @@ class Board:
         pulled, pushed = self.pulled.get(path, ()), self.pushed.get(path)
         if pushed is None or not pushed.found:
             return pulled
-        return tuple(sorted({*pulled, *pushed.found})) if pulled else pushed.found
+        return in_order({*pulled, *pushed.found}) if pulled else pushed.found
 
     def raw(self, path: Path, line: int) -> list[Any]:
         """What was found on a line, counted from 0, as the server sent it."""
@@ -131,17 +131,19 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
     for item in items[:KEPT] if isinstance(items, list) else ():
         try:
             start = item["range"]["start"]
-            severity = item.get("severity", ERROR)
+            severity = item.get("severity")
+            severity = severity if isinstance(severity, int) else ERROR
             found.append(
                 Diagnostic(int(start["line"]) + 1, int(start["character"]) + 1, severity, _message(item), item)
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
-    return tuple(sorted(set(found), key=_place))
+    return in_order(set(found))
 
 
-def _place(one: Diagnostic) -> tuple[int, int, str]:
-    return one.line, one.character, one.message
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """By their places in the file."""
+    return tuple(sorted(found, key=lambda one: (one.line, one.character, one.message)))
 
 
 def _message(item: Any) -> str:

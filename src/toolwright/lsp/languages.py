@@ -9,7 +9,7 @@ from pathlib import Path
 from toolwright.errors import ToolError
 from toolwright.files.store import Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
-from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, new_errors, report
+from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found, Server, known_servers
 from toolwright.lsp.snapshot import Snapshot, snapshot, stamp_of, text_of
@@ -24,8 +24,6 @@ ASKED = 30.0
 """Seconds for one question of the model."""
 LOADING = 15.0
 """Seconds a question waits for a server to have read its project."""
-LATER = 0.2
-"""Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 WARNINGS = 1000
 RELATED = 20
 """Open documents that are looked at again after a change of another."""
@@ -67,7 +65,8 @@ class Languages:
         self._legacy = legacy
         self.warnings = dict[str, str]()
         """That a call has made things worse, by its id, for who tells of the call."""
-        self._warming = dict[Path, asyncio.Task[None]]()
+        self.warming = dict[Path, asyncio.Task[None]]()
+        """The files that are being opened ahead, or were not long ago."""
 
     # After a change
 
@@ -164,16 +163,16 @@ class Languages:
         return Checked(others={}, problem=f"{name} {state}, so the errors of {self.name(path)} are not known.")
 
     def _told(self, path: Path, checks: Sequence[Checked]) -> str | None:
-        own = sorted({one for check in checks for one in check.own})
-        others = dict[Path, list[Diagnostic]]()
+        own = in_order({one for check in checks for one in check.own})
+        others = dict[Path, tuple[Diagnostic, ...]]()
         for check in checks:
             for other, found in check.others.items():
-                others[other] = sorted({*others.get(other, ()), *found})
+                others[other] = in_order({*others.get(other, ()), *found})
         lines = list[str]()
         if own:
             lines += ["This file has errors:", report(self.name(path), own)]
         if others:
-            shown = sorted(others.items())[:OTHERS]
+            shown = sorted(others.items(), key=lambda one: one[0])[:OTHERS]
             more = f" (in {len(others)} files, of which {OTHERS} are shown)" if len(others) > OTHERS else ""
             lines.append(f"There are new errors in other files since this change{more}:")
             lines += [report(self.name(other), found) for other, found in shown]
@@ -184,20 +183,14 @@ class Languages:
 
     def warm(self, path: Path) -> None:
         """Have the server of a file that was read ready for its first change, in the background."""
-        if path in self._warming or not self._ours(path):
+        if path in self.warming or not self._ours(path):
             return
-        for other in [one for one, task in self._warming.items() if task.done()]:
-            del self._warming[other]
-        if len(self._warming) < RELATED:
-            self._warming[path] = asyncio.create_task(self._warm(path))
-
-    @property
-    def warming(self) -> list[asyncio.Task[None]]:
-        """What is being opened ahead."""
-        return list(self._warming.values())
+        for other in [one for one, task in self.warming.items() if task.done()]:
+            del self.warming[other]
+        if len(self.warming) < RELATED:
+            self.warming[path] = asyncio.create_task(self._warm(path))
 
     async def _warm(self, path: Path) -> None:
-        await asyncio.sleep(LATER)
         try:
             for found in self.finder.for_file(path):
                 client = await self.pool.client(found)
@@ -234,7 +227,7 @@ class Languages:
             raise ToolError(" ".join(problems))
         return ready
 
-    async def check(self, path: Path) -> tuple[list[Diagnostic], list[str]]:
+    async def check(self, path: Path) -> tuple[tuple[Diagnostic, ...], list[str]]:
         """All that the servers find in a file, and what kept any of them from it."""
         problems, found = list[str](), set[Diagnostic]()
         for client in await self.clients(path):
@@ -246,7 +239,7 @@ class Languages:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
                 problems.append(f"{client.name} failed: {error}")
-        return sorted(found), problems
+        return in_order(found), problems
 
     async def _open(self, client: Client, path: Path) -> None:
         now = await asyncio.to_thread(snapshot, path, self._legacy)
@@ -281,9 +274,9 @@ class Languages:
         return os.path.relpath(path, self.finder.top) if self._ours(path) else str(path)
 
     async def close(self) -> None:
-        for task in self._warming.values():
+        for task in self.warming.values():
             task.cancel()
-        await asyncio.gather(*self._warming.values(), return_exceptions=True)
+        await asyncio.gather(*self.warming.values(), return_exceptions=True)
         await self.pool.close()
 
 

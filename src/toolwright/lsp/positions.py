@@ -75,7 +75,10 @@ def uri_of(path: Path) -> str:
 
 def path_of(uri: str) -> Path | None:
     """The file an address means; None for one that is no file."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
     return Path(unquote(parts.path, errors="surrogateescape")) if parts.scheme == "file" and parts.path else None
 
 

@@ -71,6 +71,10 @@ class Layer:
     tightens_only: bool = False
     """Its rules may forbid but not allow: a project that is not trusted, our own files, the administrator."""
 
+    def protects_from(self, later: LayerName) -> bool:
+        """Whether a deny of this layer is not undone by a later one."""
+        return later in _PROTECTED.get(self.name, frozenset())
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -257,4 +261,4 @@ def _may_follow(current: Match | None, layer: Layer, rule: Rule) -> bool:
         return STRICTNESS[rule.action] > STRICTNESS[standing]
     if current is None or current.rule.action != "deny" or rule.action == "deny":
         return True
-    return layer.name not in _PROTECTED.get(current.layer.name, frozenset())
+    return not current.layer.protects_from(layer.name)

@@ -28,7 +28,7 @@ _UNDO = "undo"
 
 
 class NothingToUndo(UsageError):
-    """What was selected has changed no file, or was undone already."""
+    """What was selected has changed no file, or no longer stands."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

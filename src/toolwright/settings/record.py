@@ -214,9 +214,9 @@ class ForeignSection(Section):
     claude: Annotated[
         Names,
         user_only(
-            "what to read in `.claude`, yours and the project's: `agents`, `commands`, `hooks`",
+            "what to read in `.claude`, yours and the project's: `commands`, `hooks`",
             within,
-            schema={"items": {"enum": ["agents", "commands", "hooks"]}},
+            schema={"items": {"enum": ["commands", "hooks"]}},
         ),
     ] = ()
 
@@ -318,6 +318,7 @@ class Settings(Section):
             default="none: such bytes are kept as they are",
         ),
     ] = ""
+    telemetry: Annotated[bool, user_only("send traces of commands, see [telemetry.md](telemetry.md)")] = False
     search: SearchSection = SearchSection()
     foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (

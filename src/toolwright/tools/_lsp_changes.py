@@ -74,11 +74,7 @@ async def _edits(client: Client, action: Any) -> list[Any]:
     if isinstance(command, str):  # the whole action is a command
         command = action
     if isinstance(command, dict):
-        client.edits.clear()
-        params = {"command": command.get("command"), "arguments": command.get("arguments", [])}
-        await client.request("workspace/executeCommand", params)
-        edits += client.edits
-        client.edits.clear()
+        edits += await client.execute(command)
     return edits
 
 

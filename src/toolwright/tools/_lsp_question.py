@@ -65,7 +65,11 @@ async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
         from toolwright.tools._lsp_changes import change
 
         return await change(ctx, question, answers, problems)
-    shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers, asked.query)
+    try:
+        shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers, asked.query)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        names = ", ".join(client.name for client in clients)
+        raise ToolError(f"What {names} answered makes no sense: {type(error).__name__}: {error}.") from error
     if not shown and problems:
         raise ToolError(" ".join(problems))
     where = f"{operation} at {place.relative}:{asked.line}:{asked.character}"

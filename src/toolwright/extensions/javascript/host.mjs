@@ -3,6 +3,7 @@
 
 import fs from "node:fs"
 import module, { createRequire } from "node:module"
+import net from "node:net"
 import path from "node:path"
 import { pathToFileURL, fileURLToPath } from "node:url"
 import { exec } from "node:child_process"
@@ -275,7 +276,8 @@ process.on("uncaughtException", (error) => console.error(error))
 
 let rest = ""
 const decoder = new TextDecoder()
-const stream = fs.createReadStream(null, { fd: IN })
+// On node a read of a file waits in a thread, and the process cannot end before it; a socket does not.
+const stream = typeof Bun === "undefined" ? new net.Socket({ fd: IN, readable: true, writable: false }) : fs.createReadStream(null, { fd: IN })
 stream.on("data", (data) => {
   const lines = (rest + decoder.decode(data, { stream: true })).split("\n")
   rest = lines.pop()

@@ -199,21 +199,19 @@ class Server:
     async def _started(self) -> Client:
         client = Client(root=self.around.home.directory, changed=self._changed)
         lists: dict[str, list[Json]] = {}
-        words: Callable[[], str] = lambda: ""  # noqa: E731 - replaced once there is a server to have words
         try:
             async with asyncio.timeout(self.connect_seconds):
                 await open_client(client, self)
-                words = client.link.last_words
                 for kind in KINDS:
                     lists[kind] = await self._list(client, kind)
         except TimeoutError:
+            words = _last_words(client)
             await self._end(client)
-            said = f"; it last wrote: {words()}" if words() else ""
-            raise ToolError(f"it did not answer within {self.connect_seconds:g} seconds{said}", "timeout") from None
+            raise ToolError(f"it did not answer within {self.connect_seconds:g} seconds{words}", "timeout") from None
         except (RpcError, RpcClosed) as error:
-            said = words()
+            words = _last_words(client)
             await self._end(client)
-            raise ToolError(f"{error}{f' It last wrote: {said}' if said else ''}") from error
+            raise ToolError(f"{str(error).rstrip('.')}{words}") from error
         except BaseException:
             await self._end(client)
             raise
@@ -280,3 +278,8 @@ class Server:
             log.warning("%s could not list its %s anew: %s", self.name, ", ".join(stale), error)
             return
         self._known.write(self.lists)
+
+
+def _last_words(client: Client) -> str:
+    words = client.link.last_words() if hasattr(client, "link") else ""
+    return f"; it last wrote: {words}" if words else ""

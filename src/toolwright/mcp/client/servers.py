@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwright.errors import UsageError
+from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.extension import Extension, Hook
 from toolwright.folders import Folders
@@ -13,20 +13,25 @@ from toolwright.mcp.client.resources import mentioned_resources, resource_tools
 from toolwright.mcp.client.server import Home, Server, Status, Surroundings
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
+from toolwright.mcp.client.tools import tool_id as id_of
 from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
 from toolwright.record import record
 from toolwright.registry import Registry, ready
+from toolwright.rpc import RpcClosed, RpcError
 from toolwright.session.session import Session
 from toolwright.settings import Settings
 
 if TYPE_CHECKING:
+    from toolwright.commands import Commands
     from toolwright.models.hooked import ModelRequest, Stream
     from toolwright.models.model import Event as ModelEvent
     from toolwright.session.prompt import Prompt as PromptRecord
 
 INSTRUCTIONS = 2000
 """Characters of what a server says of itself that a model is told."""
+PROMPTS = "MCP servers"
+"""Where the commands come from that are prompts of servers."""
 PATIENCE = 10.0
 """Seconds that the first prompt waits for servers whose tools nobody knows yet."""
 
@@ -84,6 +89,7 @@ class Servers:
     def __init__(self, workspace: Workspace) -> None:
         said = workspace.settings
         self._workspace = workspace
+        self._commands: Commands | None = None
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
         around = Surroundings(
@@ -157,18 +163,44 @@ class Servers:
             if server.enabled and text_of(one.get("name"))
         ]
 
+    def join_commands(self, commands: "Commands") -> None:
+        """Have the prompts among the commands, from now on and as they change."""
+        self._commands = commands
+        self._name_commands()
+
+    def _name_commands(self) -> None:
+        if self._commands is None:
+            return
+        from toolwright.commands import Command
+
+        gone = [name for name, one in self._commands.added.items() if one.origin == PROMPTS]
+        for name in gone:
+            del self._commands.added[name]
+        for one in self.prompts():
+            made = Command(name=one.name, description=one.description, origin=PROMPTS, write=one.fill)
+            self._commands.added.setdefault(one.name, made)
+
     # The tools.
 
     def _offer(self, server: Server) -> None:
         """Put the tools of a server in the place of those it had, and tell."""
         self._shortlist.put(_origin(server), server.tools)
+        self._name_commands()
         self._workspace.bus.publish(McpToolsChanged(server=server.name))
 
     async def _find(self, tool_id: str) -> None:
         """Start the server whose tool this would be, if its tools are not known yet. ToolError if it cannot be."""
-        for server in self.by_name.values():
-            if tool_id.lower().startswith(f"{sanitised(server.name)}_".lower()) and server.status != "connected":
+        named = [one for one in self.by_name.values() if _is_of(tool_id, one) and one.status != "connected"]
+        failed: ToolError | None = None
+        for server in sorted(named, key=lambda one: -len(one.name)):
+            try:
                 await server.client()
+            except ToolError as error:
+                failed = failed or error
+            if tool_id in self._workspace.registry:
+                return
+        if failed is not None:
+            raise failed
 
     async def _before_prompt(
         self, proceed: "Callable[[PromptRecord], Awaitable[Any]]", prompt: "PromptRecord", session_id: str
@@ -198,6 +230,11 @@ class Servers:
             yield event
 
 
+def _is_of(tool_id: str, server: Server) -> bool:
+    """Whether a name begins as the tools of a server do; those of `a` and of `a_b` may both."""
+    return tool_id.lower().startswith(id_of(server.name, "").lower())
+
+
 def _origin(server: Server) -> str:
     return f"the MCP server {server.name}"
 
@@ -209,7 +246,10 @@ def _prompt(server: Server, said: Json) -> Prompt:
 
     async def fill(values: Sequence[str]) -> str:
         client = await server.client()
-        answer = await client.prompt(name, dict(zip(arguments, values, strict=False)))
+        try:
+            answer = await client.prompt(name, dict(zip(arguments, values, strict=False)))
+        except (RpcError, RpcClosed) as error:
+            raise UsageError(f"The MCP server {server.name} did not give its prompt {name!r}: {error}") from error
         return prompt_text(answer)
 
     return Prompt(

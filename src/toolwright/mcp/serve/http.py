@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontext import read_json
 from toolwright.mcp.client.link import soon
 from toolwright.mcp.exchange import Exchange, Problem, read_request
@@ -71,6 +71,10 @@ class Client:
             waiting.set_exception(RpcError(str(error.get("message"))))
         else:
             waiting.set_result(message.get("result"))
+
+    def cancel(self, request_id: Any) -> None:
+        if isinstance(request_id, str | int) and request_id in self.working:
+            self.working[request_id].cancel()
 
     async def close(self) -> None:
         for task in list(self.working.values()):
@@ -149,6 +153,8 @@ class HttpServer:
             raise Problem(400, f"That is no JSON: {error}", code=PARSE_ERROR) from error
         if not isinstance(message, dict):
             raise Problem(400, "Send one message at a time.", code=INVALID_REQUEST)
+        if not isinstance(message.get("method", ""), str) or not isinstance(message.get("id", ""), str | int | None):
+            raise Problem(400, "A request has a method, and an id that is a text or a number.", code=INVALID_REQUEST)
         if _is_stateless(exchange, message):
             await self._post_stateless(exchange, message)
         else:
@@ -167,9 +173,7 @@ class HttpServer:
             await exchange.accept()
         elif request_id is None:
             if message["method"] == MCP.cancel:
-                cancelled = client.working.get(object_of(message.get("params")).get(MCP.cancel_key))
-                if cancelled is not None:
-                    cancelled.cancel()
+                client.cancel(object_of(message.get("params")).get(MCP.cancel_key))
             await exchange.accept()
         else:
             await self._work(exchange, client, message)
@@ -259,6 +263,8 @@ async def _answered(connection: Connection, message: Json, request: Any, exchang
         result = await connection.answer(message["method"], message.get("params"), request, notify)
     except RpcError as error:
         return _failed(message["id"], error)
+    except ToolwrightError as error:
+        return _failed(message["id"], RpcError(str(error)))
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 

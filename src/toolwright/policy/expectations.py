@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-from toolwright.cli.options import json_object
 from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
 from toolwright.record import record
 
 Expected = Literal["allow", "ask", "deny", "hidden"]
@@ -45,13 +45,23 @@ class Expectation:
 def arguments_for(tool: str, argument: str) -> dict[str, Any]:
     """The arguments of a call that is written as one word, such as a path or a command, or as JSON."""
     if argument.startswith("{") or _is_json(argument):
-        return json_object(argument, "The arguments")
+        return _object(argument)
     if not argument:
         return dict(_CALLS[tool][1]) if tool in _CALLS else {}
     if tool not in _CALLS:
         raise UsageError(f"The arguments of {tool} must be a JSON object, not {argument!r}.")
     name, rest = _CALLS[tool]
     return {name: argument, **rest}
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = read_json(text)
+    except ValueError as error:
+        raise UsageError(f"The arguments must be a JSON object, but: {error}.") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"The arguments must be a JSON object, not {text[:60]!r}.")
+    return value
 
 
 def _is_json(argument: str) -> bool:

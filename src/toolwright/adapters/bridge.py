@@ -1,0 +1,99 @@
+"""What every adapter needs: the tools a session offers, a call with an answer brought along, a stranger's tool."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from toolwright.events import Bus
+from toolwright.ids import new_id
+from toolwright.inbox import Answerer, Inbox, Question, Reply, Said
+from toolwright.permission.gate import Asked, Asker, DryRunOver, Gate
+from toolwright.record import record
+from toolwright.request import Request
+from toolwright.session.memory import MemoryStore
+from toolwright.session.record import CallRecord
+from toolwright.session.session import Session
+from toolwright.tool import Call, Result, Tool, ToolContext
+from toolwright.values import jsonable
+
+Json = dict[str, Any]
+
+
+class Opens(Protocol):
+    """A workspace, from which a session can be had."""
+
+    def session(self) -> Session: ...
+
+
+Target = Session | Opens
+"""What adapters are made over: a session, or a workspace, of which a session of its own is made."""
+
+
+def session_of(target: Target) -> Session:
+    return target if isinstance(target, Session) else target.session()
+
+
+async def offered(session: Session) -> list[Tool]:
+    """The tools that the session's agent is offered, in the form made for it; what is denied is not among them."""
+    turn = session.outside()
+    names = session.offered(turn)
+    tools = await session.home.caller.registry.tools(turn.provider, turn.model_id, session.standing_of(turn.agent.name))
+    return [tool for tool in tools if tool.id in names]
+
+
+async def run(session: Session, tool: str, arguments: Any, call_id: str = "", answer: Answerer | None = None) -> Result:
+    """Run a call through the door. Questions about permissions go to `answer`, if there is one, else to the inbox.
+
+    What an `always` allows is stored as everywhere.
+    """
+    call = Call(id=call_id or new_id("call"), tool=tool, arguments=arguments)
+    if answer is None:
+        return await session.run_call(call)
+    own, usual = answer, session.gate.inbox.answer
+
+    def asked(question: Question) -> "Said | Awaitable[Said]":
+        if question.kind == "permission":
+            return own(question)
+        return usual(question) if usual is not None else Reply(kind="reject")
+
+    return await session.run_call(call, gate=Gate(Inbox(session.gate.inbox.bus, asked), session.gate.approvals))
+
+
+async def would_ask(session: Session, tool: str, arguments: Any) -> bool:
+    """Whether somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
+    call = Call(id=new_id("call"), tool=tool, arguments=arguments)
+    log: list[Asked] = []
+    journal = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus())
+    gate = _UpToTheQuestion(session.gate.inbox, session.gate.approvals)
+    await session.run_call(call, log=log, journal=journal, gate=gate)
+    actions = {entry.judgement.action for entry in log}
+    return "ask" in actions and "deny" not in actions
+
+
+@record(slots=True)
+class _UpToTheQuestion(Gate):
+    """Lets a call get as far as it gets without anybody's leave, and ends it where it asks."""
+
+    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
+        asker.log.extend(Asked(self.judge(asker, request)) for request in requests)
+        raise DryRunOver
+
+
+def foreign_tool(
+    name: str, description: str, parameters: Mapping[str, Any], run: Callable[[ToolContext, Json], Awaitable[Any]]
+) -> Tool:
+    """A tool of another library as one of ours: the door asks for it by its name."""
+
+    async def call(ctx: ToolContext, arguments: Json) -> Result:
+        value = await run(ctx, arguments)
+        return value if isinstance(value, Result) else Result(as_text(value))
+
+    schema = {"type": "object", "properties": {}, **parameters}
+    return Tool(id=name, description=description, parameters=schema, run=call)
+
+
+def as_text(value: Any) -> str:
+    """A value as a model reads it."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(jsonable(value), ensure_ascii=False, default=str)

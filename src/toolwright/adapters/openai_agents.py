@@ -1,0 +1,89 @@
+"""Our tools as function tools of the OpenAI Agents SDK, with its approvals for our questions; and its tools as ours."""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from agents import FunctionTool, RunContextWrapper, ToolOutputFileContent, ToolOutputImage, ToolOutputText
+from agents.tool_context import ToolContext as Invocation
+
+from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of, would_ask
+from toolwright.inbox import Question, Reply, Said
+from toolwright.jsontext import read_json
+from toolwright.session.session import Session
+from toolwright.tool import Attachment, Result, Tool, ToolContext
+
+_ANOTHER = "toolwright-any-other-call"
+"""The id of no call: what is approved for it is approved for every call of the tool."""
+
+
+async def tools(target: Target) -> list[FunctionTool]:
+    """The tools of a session, or of a workspace: `Agent(name, tools=await tools(workspace))`.
+
+    What our rules ask about interrupts the run. `state.approve(item)` is "once", `always_approve=True` is "always",
+    which is stored as everywhere, and `state.reject(item, rejection_message=...)` is advice.
+    """
+    session = session_of(target)
+    return [_function(session, tool) for tool in await offered(session)]
+
+
+def _function(session: Session, tool: Tool) -> FunctionTool:
+    return FunctionTool(
+        name=tool.id,
+        description=tool.description,
+        params_json_schema=tool.parameters,
+        on_invoke_tool=partial(_invoke, session, tool.id),
+        strict_json_schema=False,
+        needs_approval=partial(_needs_approval, session, tool.id),
+    )
+
+
+async def _needs_approval(
+    session: Session, tool: str, ctx: RunContextWrapper[Any], arguments: Json, call_id: str
+) -> bool:
+    return await would_ask(session, tool, arguments)
+
+
+async def _invoke(session: Session, tool: str, ctx: Invocation[Any], text: str) -> Any:
+    def answer(question: Question) -> Said:
+        if ctx.is_tool_approved(tool, _ANOTHER):
+            return Reply(kind="always")
+        return Reply(kind="once" if ctx.is_tool_approved(tool, ctx.tool_call_id) else "reject")
+
+    return as_output(await run(session, tool, _arguments(text), ctx.tool_call_id, answer))
+
+
+def _arguments(text: str) -> Any:
+    """What the model wrote; what is no JSON is for the tool to complain about."""
+    try:
+        return read_json(text) if text else {}
+    except ValueError:
+        return text
+
+
+def as_output(result: Result) -> Any:
+    """A result as the library has them: failures are text, and files follow the words."""
+    if not result.attachments:
+        return result.output
+    return [ToolOutputText(text=result.output), *map(_file, result.attachments)]
+
+
+def _file(one: Attachment) -> ToolOutputImage | ToolOutputFileContent:
+    if one.mime.startswith("image/"):
+        return ToolOutputImage(image_url=one.url)
+    return ToolOutputFileContent(file_data=one.url, filename=one.filename)
+
+
+def from_tools(theirs: Sequence[FunctionTool], context: Any = None) -> list[Tool]:
+    """Function tools of the library, for `tools=` of a workspace."""
+    return [_from_tool(one, context) for one in theirs]
+
+
+def _from_tool(one: FunctionTool, context: Any) -> Tool:
+    async def call(ctx: ToolContext, arguments: Json) -> Any:
+        text = json.dumps(arguments)
+        invocation = Invocation(context, tool_name=one.name, tool_call_id=ctx.call_id, tool_arguments=text)
+        return await one.on_invoke_tool(invocation, text)
+
+    return foreign_tool(one.name, one.description, one.params_json_schema, call)

@@ -1,0 +1,114 @@
+"""Our tools as a toolset of pydantic-ai, our questions as its deferred approvals; and its toolsets as our tools."""
+
+import base64
+from typing import Any
+
+from pydantic_ai import ApprovalRequired, RunContext
+from pydantic_ai.messages import BinaryContent, ToolReturn
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_ai.usage import RunUsage
+from pydantic_core import SchemaValidator, core_schema
+
+from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of
+from toolwright.errors import ToolError
+from toolwright.inbox import Question, Reply
+from toolwright.tool import Result, Tool, ToolContext
+
+_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+"""Arguments are checked by the tools themselves, whose words a model can act on."""
+
+
+class Toolset(AbstractToolset[Any]):
+    """The tools of a session, or of a workspace: `Agent(model, toolsets=[Toolset(workspace)])`.
+
+    What our rules ask about is deferred: the agent needs `DeferredToolRequests` among its output types, and goes on
+    with `DeferredToolResults`. `approvals={id: True}` is "once"; `metadata={id: {"reply": "always"}}` stores it.
+    """
+
+    def __init__(self, target: Target, *, id: str = "toolwright") -> None:  # noqa: A002 - the library's word
+        self.session = session_of(target)
+        self._id = id
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        return {tool.id: self._tool(tool) for tool in await offered(self.session)}
+
+    def _tool(self, tool: Tool) -> ToolsetTool[Any]:
+        definition = ToolDefinition(
+            name=tool.id, description=tool.description, parameters_json_schema=tool.parameters, strict=False
+        )
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=1, args_validator=_OBJECT)
+
+    async def call_tool(self, name: str, tool_args: Json, ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
+        put: list[Question] = []
+
+        def answer(question: Question) -> Reply:
+            if ctx.tool_call_approved:
+                return _reply(ctx.tool_call_metadata)
+            put.append(question)
+            return Reply(kind="reject")
+
+        result = await run(self.session, name, tool_args, ctx.tool_call_id or "", answer)
+        if put:
+            raise ApprovalRequired(metadata=_shown(put[0]))
+        return as_return(result)
+
+
+def _reply(metadata: Any) -> Reply:
+    said = metadata if isinstance(metadata, dict) else {}
+    if said.get("reply") == "always":
+        return Reply(kind="always", scope=said.get("scope", "project"))
+    return Reply(kind="once")
+
+
+def _shown(question: Question) -> Json:
+    """What helps a person to decide, for `DeferredToolRequests.metadata`."""
+    return {
+        "title": question.title,
+        "permission": question.permission,
+        "patterns": list(question.patterns),
+        "always": list(question.always),
+        **{key: value for key, value in question.metadata.items() if isinstance(value, str)},
+    }
+
+
+def as_return(result: Result) -> ToolReturn:
+    """A result as the library has them: failures are text, files are content, metadata stays with the program."""
+    files = [
+        BinaryContent(base64.b64decode(one.url.partition(",")[2]), media_type=one.mime)
+        for one in result.attachments
+        if one.url.startswith("data:")
+    ]
+    metadata = {**result.metadata, "title": result.title}
+    if result.error is not None:
+        metadata["error"] = result.error.kind
+    return ToolReturn(result.output, content=files or None, metadata=metadata)
+
+
+async def from_toolset(toolset: AbstractToolset[Any], deps: Any = None) -> list[Tool]:
+    """The tools of a toolset of the library, for `tools=` of a workspace."""
+    found = await toolset.get_tools(_context(deps))
+    return [_from_tool(toolset, name, tool, deps) for name, tool in found.items()]
+
+
+def _from_tool(toolset: AbstractToolset[Any], name: str, tool: ToolsetTool[Any], deps: Any) -> Tool:
+    async def call(ctx: ToolContext, arguments: Json) -> Any:
+        context = _context(deps, tool_call_id=ctx.call_id, tool_name=name, tool_call_approved=True)
+        try:
+            checked = tool.args_validator.validate_python(arguments)
+        except ValueError as error:
+            raise ToolError(f"The arguments for {name} do not fit: {error}", "schema") from error
+        value = await toolset.call_tool(name, checked, context, tool)
+        return value.return_value if isinstance(value, ToolReturn) else value
+
+    definition = tool.tool_def
+    return foreign_tool(name, definition.description or "", definition.parameters_json_schema, call)
+
+
+def _context(deps: Any, **more: Any) -> RunContext[Any]:
+    return RunContext(deps=deps, model=TestModel(), usage=RunUsage(), **more)

@@ -1,0 +1,280 @@
+"""What a surface for people needs of the program: one protocol, and its local form over a workspace."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolwright.agents import Agent
+from toolwright.commands import Command
+from toolwright.errors import UsageError
+from toolwright.events import Event
+from toolwright.ids import new_id
+from toolwright.inbox import Question, Reply
+from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.models.model import ModelError
+from toolwright.permission.explain import explain, lines
+from toolwright.record import record
+from toolwright.request import Request
+from toolwright.session.result import TurnResult
+from toolwright.session.session import Session
+from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.workspace import Workspace
+
+Json = dict[str, Any]
+
+FOLLOWED = 20_000
+"""Events that wait for a surface that is busy, such as one whose user reads a question."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What a session has taken so far, and how full the model's context is."""
+
+    cost: float = 0.0
+    tokens: int = 0
+    context: int = 0
+    """Tokens of the last request and its reply."""
+    limit: int = 0
+    """Tokens the model can take; 0 where nobody says."""
+    by_agent: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How to get a model where none is chosen."""
+
+    keys: tuple[str, ...] = ()
+    """Models whose provider has a key, in the environment or stored."""
+    local: tuple[str, ...] = ()
+    """Models that a server on this machine serves."""
+
+
+class Backend(Protocol):
+    """One project, as a surface sees it: its sessions, what happens in them, and the questions that wait."""
+
+    directory: Path
+
+    def follow(self) -> AsyncIterator[Event]:
+        """Everything that happens from now on."""
+
+    # Sessions.
+    async def begin(self, agent: str = "") -> SessionInfo: ...
+    async def resume(self, session_id: str) -> SessionInfo: ...
+    async def sessions(self, limit: int) -> list[SessionInfo]: ...
+    async def delete(self, session_id: str) -> None: ...
+    async def fork(self, session_id: str) -> SessionInfo: ...
+    async def messages(self, session_id: str) -> list[Message]: ...
+    async def exported(self, session_id: str) -> Json: ...
+    async def use_of(self, session_id: str) -> Use: ...
+
+    # Turns.
+    async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult: ...
+    async def abort(self, session_id: str) -> None: ...
+    async def compact(self, session_id: str, model: str = "") -> None: ...
+
+    # Questions.
+    async def questions(self) -> list[Question]: ...
+    async def reply(self, question_id: str, reply: Reply) -> None: ...
+    async def explained(self, question: Question) -> list[str]:
+        """Why it is asked: every rule that fits, with its file and line."""
+
+    # Changes.
+    async def changes(self, session_id: str) -> list[FileUndo]:
+        """All that the session has changed and not undone, as its undoing."""
+
+    async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
+        """Undo what is selected; the last turn that still stands if nothing is."""
+
+    async def redo(self, session_id: str) -> list[FileUndo]: ...
+
+    # What there is.
+    async def agents(self) -> list[Agent]: ...
+    async def models(self) -> list[str]: ...
+    async def ways_to_a_model(self) -> Ways: ...
+    async def model_of(self, agent: str, session_id: str = "") -> str:
+        """The model that would answer this agent's next prompt in a session; empty if none is chosen."""
+
+    async def commands(self) -> list[Command]:
+        """Prompts with a name: one is carried out by a prompt that begins with `/name`."""
+
+    async def tools(self, agent: str) -> list[tuple[str, str]]:
+        """The tools an agent has, each with the first line of its description."""
+
+    async def approvals(self) -> list[tuple[str, str, str]]:
+        """Scope, permission and pattern of every approval that holds here."""
+
+
+class LocalBackend:
+    """The protocol over a workspace of this process. The workspace must leave questions open: `answer=answer_later`."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.directory = workspace.directory
+
+    def follow(self) -> AsyncIterator[Event]:
+        return self.workspace.bus.follow(limit=FOLLOWED)
+
+    async def begin(self, agent: str = "") -> SessionInfo:
+        return self.workspace.sessions.create(agent=agent).info
+
+    async def resume(self, session_id: str) -> SessionInfo:
+        return (await self._session(session_id)).info
+
+    async def sessions(self, limit: int) -> list[SessionInfo]:
+        return await self.workspace.sessions.listed(limit, roots=True)
+
+    async def delete(self, session_id: str) -> None:
+        await self.workspace.sessions.delete(session_id)
+
+    async def fork(self, session_id: str) -> SessionInfo:
+        return await self.workspace.sessions.fork(session_id)
+
+    async def messages(self, session_id: str) -> list[Message]:
+        """Without those that were undone."""
+        messages = await self.workspace.sessions.messages(session_id)
+        info = (await self._session(session_id)).info
+        mark = (info.revert or {}).get("messageID")
+        end = next((at for at, one in enumerate(messages) if one.info.id == mark), len(messages))
+        return messages[:end]
+
+    async def exported(self, session_id: str) -> Json:
+        return await self.workspace.sessions.exported(session_id)
+
+    async def use_of(self, session_id: str) -> Use:
+        replies = [one.info for one in await self.messages(session_id) if isinstance(one.info, Assistant)]
+        by_agent: dict[str, float] = {}
+        for reply in replies:
+            by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
+        last = next((reply for reply in reversed(replies) if reply.tokens.total), None)
+        return Use(
+            cost=sum(reply.cost for reply in replies),
+            tokens=sum(reply.tokens.total for reply in replies),
+            context=last.tokens.total if last else 0,
+            limit=self._limit(f"{last.provider_id}/{last.model_id}") if last else 0,
+            by_agent=by_agent,
+        )
+
+    async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult:
+        return await (await self._session(session_id)).prompt(text, agent=agent, model=model or None)
+
+    async def abort(self, session_id: str) -> None:
+        await (await self._session(session_id)).abort()
+        # A command that a subagent carries out is a turn of the session below alone.
+        below = [one for one in self.workspace.sessions_open.values() if session_id in one.callers]
+        for session in below:
+            await session.abort()
+
+    async def compact(self, session_id: str, model: str = "") -> None:
+        await (await self._session(session_id)).turns.compact(model)
+
+    async def questions(self) -> list[Question]:
+        return self.workspace.inbox.pending
+
+    async def reply(self, question_id: str, reply: Reply) -> None:
+        self.workspace.inbox.reply(question_id, reply)
+
+    async def explained(self, question: Question) -> list[str]:
+        session = await self._session(question.session_id)
+        request = Request(permission=question.permission, patterns=question.patterns, always=question.always)
+        approvals = self.workspace.gate.approvals.of((session.id, *session.callers))
+        return lines(explain(session.standing.policy, request, approvals))
+
+    async def changes(self, session_id: str) -> list[FileUndo]:
+        messages = await self.workspace.sessions.messages(session_id)
+        undo = await self._undo(session_id)
+        return undo.plan(Selection(turn=messages[0].info.id)) if messages and undo.changes() else []
+
+    async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
+        undo = await self._undo(session_id)
+        if selection.empty:
+            turn = await self._last_turn(session_id)
+            try:
+                undo.plan(selection := Selection(turn=turn.id))
+            except NothingToUndo:
+                if preview:
+                    raise
+                # A turn that has changed no file is undone all the same: what was said in it no longer counts.
+                mark = {"messageID": turn.id, "callID": new_id("undo")}
+                undo.conversation.change(replace(undo.conversation.info, revert=mark))
+                return []
+        return undo.plan(selection) if preview else await undo.revert(selection)
+
+    async def redo(self, session_id: str) -> list[FileUndo]:
+        return await (await self._undo(session_id)).unrevert()
+
+    async def agents(self) -> list[Agent]:
+        return [agent for agent in self.workspace.agents.visible() if agent.mode != "subagent"]
+
+    async def models(self) -> list[str]:
+        catalog = self.workspace.connections.catalog
+        return [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
+
+    async def ways_to_a_model(self) -> Ways:
+        import asyncio
+
+        from toolwright.auth import AuthFile
+        from toolwright.models.connect import find_key
+        from toolwright.models.local_servers import find_local_servers
+
+        workspace = self.workspace
+        catalog, stored = workspace.connections.catalog, AuthFile(workspace.folders.auth).records()
+        keyed: list[str] = []
+        for provider in catalog.providers():
+            try:
+                key = find_key(provider, workspace.environment, stored.get(provider.id))
+            except ModelError:
+                continue
+            first = next(iter(catalog.models(provider.id)), None)
+            if key is not None and first is not None:
+                keyed.append(first.full_name)
+        servers = await asyncio.to_thread(find_local_servers)
+        local = [f"{server.provider}/{model.id}" for server in servers for model in server.models]
+        return Ways(keys=tuple(keyed), local=tuple(local))
+
+    async def model_of(self, agent: str, session_id: str = "") -> str:
+        named = self.workspace.agents.by_name.get(agent)
+        last = (await self._session(session_id)).conversation.last_user() if session_id else None
+        return (named.model if named else "") or (str(last.model) if last else "") or self.workspace.default_model
+
+    async def commands(self) -> list[Command]:
+        return self.workspace.commands.all()
+
+    async def tools(self, agent: str) -> list[tuple[str, str]]:
+        session = self.workspace.session(agent)
+        try:
+            registry = self.workspace.registry
+            return [(name, _first_sentence(registry[name].description)) for name in session.offered()]
+        finally:
+            await session.close()
+
+    async def approvals(self) -> list[tuple[str, str, str]]:
+        return [(scope, one.permission, one.pattern) for scope, one in self.workspace.gate.approvals.listed()]
+
+    async def _session(self, session_id: str) -> Session:
+        return await self.workspace.sessions.open(session_id)
+
+    async def _undo(self, session_id: str) -> Undo:
+        return await Undo.of(self.workspace.files, (await self._session(session_id)).conversation)
+
+    async def _last_turn(self, session_id: str) -> User:
+        for message in reversed(await self.messages(session_id)):
+            if isinstance(message.info, User) and message.text:
+                return message.info
+        raise UsageError("There is no turn left to undo in this session.")
+
+    def _limit(self, name: str) -> int:
+        try:
+            return self.workspace.connections.open(name).info.limits.context or 0
+        except (UsageError, ModelError):
+            return 0
+
+
+def answer_later(_: Question) -> Reply | None:
+    """Leaves every question open: whoever shows it answers by its id."""
+    return None
+
+
+def _first_sentence(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return first.partition(". ")[0].strip()

@@ -1,0 +1,169 @@
+"""The conversation: prompts typed and answered one after the other, until the person leaves."""
+
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import field
+from typing import Any, TypeVar
+
+from toolwright.backend import Backend
+from toolwright.chat.background import Background, Events
+from toolwright.chat.keyboard import Keyboard, Left
+from toolwright.chat.questions import Asker
+from toolwright.chat.renderer import Renderer, money
+from toolwright.chat.screen import BOLD, DIM, RED, YELLOW, Screen
+from toolwright.errors import ToolwrightError, UsageError
+from toolwright.events import PermissionAsked
+from toolwright.messages import SessionInfo
+from toolwright.record import record
+from toolwright.session.events import QuestionAsked, SessionIdle
+
+TICK = 0.1
+"""Seconds between two looks at the clock and at the keys that were pressed."""
+
+T = TypeVar("T")
+
+
+@record(slots=True, kw_only=True)
+class Chat:
+    """One person, one session at a time."""
+
+    backend: Backend
+    background: Background
+    screen: Screen
+    keyboard: Keyboard
+    agent: str
+    model: str = ""
+    """The model of the next prompts; empty for the one that the agent, the session or the settings have."""
+    session: SessionInfo | None = None
+    """None until the first prompt, so that whoever only looks leaves nothing behind."""
+    interrupts: int = 0
+    """How often Ctrl-C was pressed since the last prompt."""
+    _events: Events = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._events = Events(self.background, self.backend.follow())
+
+    def talk(self, first: str, do: Callable[[str], bool]) -> None:
+        """Until the person leaves. `do` carries out a line that is no prompt, and says whether it was one."""
+        text = first
+        while True:
+            try:
+                text = text or self._typed()
+                if text.strip() and not do(text):
+                    self.prompt(text)
+            except Left:
+                return
+            except ToolwrightError as error:
+                self.screen.wrapped(f"! {error}", RED)
+            text = ""
+
+    def prompt(self, text: str) -> None:
+        """Send a prompt, and show what happens until it is answered."""
+        fresh = self.session is None
+        session = self.session or self.wait(self.backend.begin(self.agent))
+        renderer = Renderer(session_id=session.id, screen=self.screen)
+        began = time.monotonic()
+        asking = self.backend.prompt(session.id, text, agent=self.agent, model=self.model)
+        try:
+            result = self.followed(renderer, self.background.submit(asking))
+        except ToolwrightError:
+            # A prompt that could not even be taken leaves no empty session behind.
+            if fresh and not self.wait(self.backend.messages(session.id)):
+                self.wait(self.backend.delete(session.id))
+            raise
+        self.session = session
+        renderer.finish(result, time.monotonic() - began)
+
+    def followed(self, renderer: Renderer, task: "Future[T]") -> T:
+        """What a task of a session comes to, shown while it is under way; its questions are put, Ctrl-C stops it."""
+        self.interrupts = 0
+        while question_id := self._until_question(renderer, task):
+            self._answer(question_id)
+        renderer.pause()
+        return task.result()
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.background.wait(work)
+
+    def next_model(self) -> str:
+        """The model that would answer the next prompt; empty if none is chosen."""
+        session_id = self.session.id if self.session else ""
+        return self.model or self.wait(self.backend.model_of(self.agent, session_id))
+
+    def interrupted(self) -> None:
+        """Ctrl-C was pressed: once stops the turn, twice leaves. While a line is read it ends the reading."""
+        if self.keyboard.reading:
+            raise KeyboardInterrupt
+        self.interrupts += 1
+
+    def _until_question(self, renderer: Renderer, task: "Future[T]") -> str:
+        """Show events until a question comes, and return its id; empty when the task is over."""
+        session_id = renderer.session_id
+        stopping = False
+        with self.keyboard.quiet():
+            while True:
+                if self.interrupts and not stopping:
+                    stopping = True
+                    renderer.pause()
+                    self.screen.line("stopping; Ctrl-C again leaves", YELLOW)
+                    self.background.submit(self.backend.abort(session_id))
+                if self.interrupts > 1:
+                    raise KeyboardInterrupt
+                match self._events.next(TICK):
+                    case None if task.done():
+                        return ""
+                    case None:
+                        renderer.tick()
+                    case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
+                        renderer.pause()
+                        return question_id
+                    case SessionIdle(session_id=idle) if idle == session_id:
+                        return ""
+                    case event:
+                        renderer(event)
+
+    def _answer(self, question_id: str) -> None:
+        question = next((one for one in self.wait(self.backend.questions()) if one.id == question_id), None)
+        if question is None:
+            return
+        asker = Asker(
+            screen=self.screen,
+            keyboard=self.keyboard,
+            directory=self.backend.directory,
+            explained=lambda one: self.wait(self.backend.explained(one)),
+        )
+        try:
+            self.wait(self.backend.reply(question_id, asker.ask(question)))
+        except (KeyboardInterrupt, Left):
+            self.screen.line()
+            self.interrupts = 1
+        except UsageError as error:
+            # The question was withdrawn while it was read.
+            self.screen.wrapped(f"! {error}", YELLOW)
+
+    def _typed(self) -> str:
+        self.screen.line()
+        self.screen.line(self._where(), DIM)
+        warned = False
+        while True:
+            try:
+                return self.keyboard.line("> ", BOLD, remember=True)
+            except KeyboardInterrupt:
+                self.screen.line()
+                if warned:
+                    raise Left from None
+                warned = True
+                self.screen.line("Ctrl-C again, Ctrl-D or /quit leaves", DIM)
+
+    def _where(self) -> str:
+        """Who answers, and what it has taken so far."""
+        told = [self.agent, self.next_model() or "no model"]
+        if self.session is not None:
+            use = self.wait(self.backend.use_of(self.session.id))
+            if use.limit:
+                told.append(f"context {100 * use.context // use.limit} %")
+            if use.cost:
+                told.append(money(use.cost))
+            told.append(self.session.slug or self.session.id)
+        return " · ".join(told)

@@ -1,0 +1,262 @@
+"""The lines of a conversation that are no prompts: `/` commands of ours and of the user, and `!` for the shell."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from toolwright.chat.calls import diff_lines
+from toolwright.chat.chat import Chat
+from toolwright.chat.keyboard import Left
+from toolwright.chat.renderer import Renderer, money
+from toolwright.chat.screen import BOLD, DIM
+from toolwright.chat.transcript import show_messages
+from toolwright.cli.changes import shown_change
+from toolwright.commands import Command
+from toolwright.errors import UsageError
+from toolwright.messages import SessionInfo
+from toolwright.private import update
+from toolwright.record import record
+from toolwright.session.undo import FileUndo, Selection
+
+LISTED = 15
+LONGEST_DIFF = 2_000
+
+
+@record(slots=True, kw_only=True)
+class Commands:
+    """What can be done beside prompting."""
+
+    chat: Chat
+    own: Mapping[str, Command]
+    """Prompts with a name: the user's, and those that are built in."""
+
+    def __call__(self, line: str) -> bool:
+        """Carry a line out if it is a command."""
+        text = line.strip()
+        if text.startswith("!"):
+            subprocess.run(text[1:], shell=True, check=False, cwd=self.chat.backend.directory)  # noqa: S602 - typed by the user
+            return True
+        name, _, rest = text[1:].partition(" ")
+        if not text.startswith("/") or ("/" in name and name not in self.own):
+            return False
+        if name in self.own:
+            self.chat.prompt(text)
+        elif name in _COMMANDS:
+            _COMMANDS[name][1](self, rest.strip())
+        else:
+            raise UsageError(f"There is no command /{name}. /help lists them.")
+        return True
+
+    def names(self) -> list[str]:
+        return sorted({*_COMMANDS, *self.own})
+
+    # Ours, in the order of the help.
+
+    def help(self, _: str) -> None:
+        for name, (text, _do) in _COMMANDS.items():
+            self._line(f"  /{name:<13}{text}")
+        for name, command in self.own.items():
+            self._line(f"  /{name:<13}{command.description or 'yours'}")
+        self._line("  !COMMAND       run a command yourself; the agent is not told of it")
+        self._line("  @path, @agent  in a prompt: send the file along, or have the agent called")
+        self._line("  a \\ at the end of a line goes on with the next; Ctrl-C stops a turn, twice leaves", DIM)
+
+    def new(self, _: str) -> None:
+        self.chat.session = None
+        self._line("the next prompt begins a new session", DIM)
+
+    def sessions(self, name: str) -> None:
+        chat = self.chat
+        found = chat.wait(chat.backend.sessions(LISTED if not name else 10_000))
+        if not name:
+            for info in found:
+                self._line(f"  {info.slug or info.id:<22} {info.title}", BOLD if _is(info, chat.session) else "")
+            self._line("/sessions NAME goes on with one", DIM)
+            return
+        fitting = [one for one in found if name in (one.id, one.slug)]
+        fitting = fitting or [one for one in found if one.id.startswith(name) or one.slug.startswith(name)]
+        if len(fitting) != 1:
+            count = f"{len(fitting)} sessions fit" if fitting else "No session fits"
+            raise UsageError(f"{count} {name!r}. /sessions lists them.")
+        chat.session = chat.wait(chat.backend.resume(fitting[0].id))
+        show_messages(chat.screen, chat.wait(chat.backend.messages(chat.session.id)), last=4)
+
+    def model(self, name: str) -> None:
+        chat = self.chat
+        known = chat.wait(chat.backend.models())
+        if not name or "/" not in name:
+            for one in (one for one in known if name in one):
+                self._line(f"  {one}", BOLD if one == chat.model else "")
+            self._line("/model PROVIDER/MODEL takes one from the next prompt on", DIM)
+            return
+        chat.model = name
+        self._line(f"{name} from the next prompt on", DIM)
+
+    def agent(self, name: str) -> None:
+        chat = self.chat
+        agents = chat.wait(chat.backend.agents())
+        if not name:
+            for one in agents:
+                self._line(f"  {one.name:<12} {one.description}", BOLD if one.name == chat.agent else "")
+            return
+        if name not in [one.name for one in agents]:
+            raise UsageError(f"There is no agent {name!r}. There are: {', '.join(one.name for one in agents)}.")
+        chat.agent = name
+        self._line(f"{name} from the next prompt on", DIM)
+
+    def undo(self, what: str) -> None:
+        words = what.split()
+        preview = "preview" in words
+        words = [word for word in words if word != "preview"]
+        match words:
+            case []:
+                selection = Selection()
+            case ["call", call]:
+                selection = Selection(call=call)
+            case ["file", path]:
+                selection = Selection(file=path)
+            case _:
+                raise UsageError("/undo takes nothing, `file PATH` or `call ID`, and `preview` to see it first.")
+        plans = self.chat.wait(self.chat.backend.undo(self._session().id, selection, preview=preview))
+        if preview:
+            self._show(plans)
+        elif not plans:
+            self._line("the last turn changed no file; it no longer counts. /redo brings it back", DIM)
+        else:
+            self._tell(plans)
+            self._line("/redo undoes the undo", DIM)
+
+    def redo(self, _: str) -> None:
+        self._tell(self.chat.wait(self.chat.backend.redo(self._session().id)))
+
+    def compact(self, _: str) -> None:
+        chat, session = self.chat, self._session()
+        renderer = Renderer(session_id=session.id, screen=chat.screen)
+        chat.followed(renderer, chat.background.submit(chat.backend.compact(session.id, chat.model)))
+        self._line("the conversation so far was summarised", DIM)
+
+    def diff(self, _: str) -> None:
+        plans = self.chat.wait(self.chat.backend.changes(self._session().id))
+        if not plans:
+            self._line("the session has changed nothing that still stands", DIM)
+        self._show([_turned(plan) for plan in plans])
+
+    def cost(self, _: str) -> None:
+        use = self.chat.wait(self.chat.backend.use_of(self._session().id))
+        self._line(f"{money(use.cost)} and {use.tokens:,} tokens in this session")
+        for agent, cost in use.by_agent.items():
+            self._line(f"  {agent:<12} {money(cost)}")
+
+    def context(self, _: str) -> None:
+        use = self.chat.wait(self.chat.backend.use_of(self._session().id))
+        if use.limit:
+            self._line(f"{use.context:,} of {use.limit:,} tokens, {100 * use.context // use.limit} %")
+        else:
+            self._line(f"{use.context:,} tokens; how many the model can take is not known")
+
+    def permissions(self, _: str) -> None:
+        found = self.chat.wait(self.chat.backend.approvals())
+        for scope, permission, pattern in found:
+            self._line(f"  {scope:<9} {permission} {pattern}")
+        told = "tw permission revoke ends one" if found else "nothing is approved for longer than once"
+        self._line(f"{told}; /explain TOOL ARGUMENT tells what a call would need", DIM)
+
+    def explain(self, what: str) -> None:
+        tool, _, argument = what.partition(" ")
+        if not tool:
+            raise UsageError("/explain takes a tool and its argument, such as /explain bash git push.")
+        from toolwright.cli.permission_command import main
+
+        place = ["--agent", self.chat.agent, "--directory", str(self.chat.backend.directory)]
+        main(["explain", tool, *([argument] if argument else []), *place])
+
+    def tools(self, _: str) -> None:
+        for name, text in self.chat.wait(self.chat.backend.tools(self.chat.agent)):
+            self._line(f"  {name:<12} {text}")
+
+    def export(self, file: str) -> None:
+        session = self._session()
+        path = self.chat.backend.directory / (file or f"{session.slug or session.id}.json")
+        if path.exists():
+            raise UsageError(f"There is a file {path} already; name another.")
+        value = self.chat.wait(self.chat.backend.exported(session.id))
+        update(path, lambda _: json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        self._line(f"written to {path}", DIM)
+
+    def editor(self, text: str) -> None:
+        """Write a prompt in the user's editor; an empty one is not sent."""
+        program = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.TemporaryDirectory(prefix="toolwright-") as folder:
+            file = Path(folder, "prompt.md")
+            file.write_text(text, "utf-8")
+            try:
+                subprocess.run([*shlex.split(program), str(file)], check=False)
+                written = file.read_text("utf-8")
+            except (OSError, ValueError) as error:
+                raise UsageError(f"The editor {program!r} could not be used: {error}.") from error
+        if not written.strip():
+            self._line("the prompt is empty, so nothing was sent", DIM)
+            return
+        self.chat.prompt(written)
+
+    def demo(self, _: str) -> None:
+        subprocess.run([sys.executable, "-m", "toolwright", "demo"], check=False)
+
+    def quit(self, _: str) -> None:
+        raise Left
+
+    def _session(self) -> SessionInfo:
+        if self.chat.session is None:
+            raise UsageError("There is no session yet; it begins with your first prompt.")
+        return self.chat.session
+
+    def _line(self, text: str, code: str = "") -> None:
+        self.chat.screen.wrapped(text, code)
+
+    def _tell(self, plans: list[FileUndo]) -> None:
+        for plan in plans:
+            additions, deletions = plan.counts()
+            self._line(f"  {plan.kind:<9} +{additions} -{deletions}  {plan.path}")
+
+    def _show(self, plans: list[FileUndo]) -> None:
+        for plan in plans:
+            self._line(plan.path, BOLD)
+            text = shown_change(plan.path, plan.present, plan.restored, self.chat.backend.directory)
+            for line, code in diff_lines(text, LONGEST_DIFF):
+                self.chat.screen.line(f"  {line}", code)
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[Commands, str], None]]] = {
+    "help": ("this list", Commands.help),
+    "new": ("begin a new session", Commands.new),
+    "sessions": ("list the sessions, or go on with one", Commands.sessions),
+    "model": ("list the models, or take one", Commands.model),
+    "agent": ("list the agents, or take one", Commands.agent),
+    "undo": ("undo the last turn, `file PATH` or `call ID`; `preview` shows it first", Commands.undo),
+    "redo": ("undo the last undo", Commands.redo),
+    "compact": ("put a summary in the place of the conversation so far", Commands.compact),
+    "diff": ("what the session has changed", Commands.diff),
+    "cost": ("what the session has cost", Commands.cost),
+    "context": ("how full the model's context is", Commands.context),
+    "permissions": ("what is approved", Commands.permissions),
+    "explain": ("what a call would need, and which rule decides", Commands.explain),
+    "tools": ("the tools of the agent", Commands.tools),
+    "export": ("write the session to a file", Commands.export),
+    "editor": ("write a prompt in your editor", Commands.editor),
+    "demo": ("watch a session that needs no model", Commands.demo),
+    "quit": ("leave", Commands.quit),
+}
+
+
+def _is(info: SessionInfo, session: SessionInfo | None) -> bool:
+    return session is not None and session.id == info.id
+
+
+def _turned(plan: FileUndo) -> FileUndo:
+    """What was changed, from what would undo it."""
+    return FileUndo(path=plan.path, present=plan.restored, restored=plan.present, calls=plan.calls)

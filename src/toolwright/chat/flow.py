@@ -1,0 +1,211 @@
+"""Words of a model as they come: laid out in lines that break between words, Markdown shown as what it means."""
+
+import re
+from dataclasses import field
+
+from toolwright.chat.columns import columns
+from toolwright.chat.screen import BOLD, CYAN, DIM, Screen
+from toolwright.display import visible
+from toolwright.record import record
+
+LONGEST = 4_000
+"""Characters without a line feed that are waited for where a line must be seen whole."""
+_PIECE = re.compile(r"\n|[ \t]+(?=[^ \t])|[^\s]+(?=\s)")
+_WHOLE = ("```", "~~~", "|")
+"""What lines begin with that can only be shown when they are complete."""
+_BULLET = re.compile(r"[-*+]$")
+_NUMBER = re.compile(r"\d{1,3}[.)]$")
+_MARK = re.compile(r"(\*\*|`+)")
+_RULE = re.compile(r"(-{3,}|\*{3,}|_{3,})$")
+
+
+@record(slots=True, kw_only=True)
+class Flow:
+    """One answer on its way to the screen. Without colours the Markdown stays as it was written."""
+
+    screen: Screen
+    _waiting: str = ""
+    _space: str = ""
+    """White space that is written only if a word follows on the same line."""
+    _begins: bool = True
+    """Whether the next word is the first of its line."""
+    _indent: int = 0
+    _fence: str = ""
+    _heading: bool = False
+    _bold: bool = False
+    _code: bool = False
+    _table: list[str] = field(default_factory=list[str])
+
+    def add(self, text: str) -> None:
+        self._waiting += text
+        at = 0
+        while at < len(self._waiting):
+            if self._needs_line(at):
+                end = self._waiting.find("\n", at)
+                if end < 0:
+                    break
+                self._whole_line(self._waiting[at:end])
+                at = end + 1
+                continue
+            found = _PIECE.match(self._waiting, at)
+            if found is None:
+                break
+            self._take(found[0])
+            at = found.end()
+        self._waiting = self._waiting[at:]
+        if len(self._waiting) > LONGEST:
+            self._take(self._waiting)
+            self._waiting = ""
+
+    def end(self) -> None:
+        """Nothing more comes: write what waited, and end the line."""
+        if self._waiting:
+            rest, self._waiting = self._waiting, ""
+            if self._begins and (self._fence or rest.lstrip().startswith(_WHOLE)):
+                self._whole_line(rest)
+            else:
+                self._take(rest.strip())
+        self._end_table()
+        self._new_line(blank=False)
+        self._fence = ""
+
+    def _needs_line(self, at: int) -> bool:
+        if not self._begins or len(self._waiting) - at > LONGEST:
+            return False
+        start = self._waiting[at : at + 64].lstrip(" \t")
+        return bool(self._fence) or start.startswith(_WHOLE) or start in ("`", "``", "~", "~~")
+
+    def _whole_line(self, line: str) -> None:
+        """A line of code, of a table, or the edge of a block of code."""
+        stripped = line.strip()
+        if not self.screen.colour:
+            self.screen.line(line)
+            if stripped.startswith(self._fence or ("```", "~~~")):
+                self._fence = "" if self._fence else stripped[:3]
+        elif self._fence:
+            if stripped.startswith(self._fence):
+                self._fence = ""
+            else:
+                self.screen.line(f"  {line}", CYAN)
+        elif stripped.startswith(("```", "~~~")):
+            self._end_table()
+            self._fence = stripped[:3]
+            if language := stripped[3:].strip():
+                self.screen.line(f"  {language}", DIM)
+        else:
+            self._table.append(stripped)
+
+    def _take(self, piece: str) -> None:
+        if self._table and piece.strip(" \t"):
+            self._end_table()
+        if piece == "\n":
+            self._new_line(blank=self._begins)
+        elif piece.isspace():
+            if self._begins:
+                self._indent = min(12, len(piece.expandtabs(4)))
+            self._space = " " if not self._begins else ""
+        elif piece and self._begins:
+            self._first(piece)
+        elif piece:
+            self._word(piece)
+
+    def _first(self, word: str) -> None:
+        """The first word of a line says what the line is."""
+        self._begins = False
+        self._bold = self._code = False
+        start = " " * self._indent
+        if not self.screen.colour:
+            self._out(start, self._indent)
+            self._word(word)
+            if _BULLET.match(word) or _NUMBER.match(word):
+                self._indent += len(word) + 1
+            return
+        if set(word) == {"#"} and len(word) <= 6:
+            self._heading = True
+        elif _BULLET.match(word) or _NUMBER.match(word):
+            shown = "•" if _BULLET.match(word) else word
+            self._out(f"{start}{shown}", self._indent + len(shown))
+            self._indent += len(shown) + 1
+            self._space = " "
+        elif word == ">":
+            self._out(self.screen.painted(f"{start}│", DIM), self._indent + 1)
+            self._indent += 2
+        elif _RULE.match(word):
+            self.screen.line("─" * min(40, self.screen.width), DIM)
+        else:
+            self._out(start, self._indent)
+            self._word(word)
+
+    def _word(self, word: str) -> None:
+        shown, size = self._styled(visible(word, lines=False))
+        if self._space and self.screen.column + 1 + size > self.screen.width:
+            self.screen.end_line()
+            self._out(" " * self._indent, self._indent)
+        elif self._space and self.screen.column:
+            self._out(" ", 1)
+        self._space = ""
+        self._out(shown, size)
+
+    def _styled(self, word: str) -> tuple[str, int]:
+        """The word as it is painted, and its columns; the marks for bold and code take effect and are left out."""
+        if not self.screen.colour:
+            return word, columns(word)
+        shown, size = "", 0
+        for at, piece in enumerate(split := _MARK.split(word)):
+            before, after = "".join(split[:at]), "".join(split[at + 1 :])
+            if piece.startswith("`") and at % 2:
+                self._code = not self._code
+            elif piece == "**" and at % 2 and not self._code and self._toggles(before, after):
+                self._bold = not self._bold
+            else:
+                shown += self.screen.painted(piece, self._colour())
+                size += columns(piece)
+        return shown, size
+
+    def _toggles(self, before: str, after: str) -> bool:
+        if self._bold:
+            return True
+        return (not before or not (before[-1].isalnum() or before[-1] in "/*.")) and after[:1] not in ("", "/", "*")
+
+    def _colour(self) -> str:
+        if self._code:
+            return CYAN
+        return BOLD if self._bold or self._heading else ""
+
+    def _out(self, text: str, size: int) -> None:
+        if text:
+            self.screen.words(text, size)
+
+    def _new_line(self, *, blank: bool) -> None:
+        if self.screen.inside_line:
+            self.screen.end_line()
+        elif blank:
+            self.screen.line()
+        self._begins, self._space, self._indent = True, "", 0
+        self._heading = self._bold = self._code = False
+
+    def _end_table(self) -> None:
+        rows, self._table = self._table, []
+        if not rows:
+            return
+        cells = [
+            [cell.strip().replace("**", "").replace("`", "") for cell in row.strip("|").split("|")] for row in rows
+        ]
+        count = max(map(len, cells))
+        sizes = [
+            max(columns(row[at]) if at < len(row) else 0 for row in cells if not _is_edge(row)) for at in range(count)
+        ]
+        if sum(sizes) + 3 * count > self.screen.width:
+            for line in rows:
+                self.screen.line(line)
+            return
+        for number, row in enumerate(cells):
+            if _is_edge(row):
+                self.screen.line("─┼─".join("─" * size for size in sizes), DIM)
+            else:
+                padded = (cell + " " * (size - columns(cell)) for cell, size in zip(row, sizes, strict=False))
+                self.screen.line(" │ ".join(padded).rstrip(), BOLD if number == 0 else "")
+
+
+def _is_edge(row: list[str]) -> bool:
+    return all(re.fullmatch(r":?-+:?", cell) for cell in row)

@@ -1,0 +1,125 @@
+"""What a person types: lines with history and editing, and a terminal that stays quiet while the agent works."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from toolwright.chat.screen import Screen
+from toolwright.private import read_private, update
+from toolwright.record import record
+
+REMEMBERED = 500
+"""Prompts that the history keeps."""
+LARGEST = 10_000
+"""Characters of a prompt that is worth keeping."""
+
+Complete = Callable[[str, str], list[str]]
+"""What a word may be completed to, given the line so far."""
+
+
+class Left(Exception):
+    """The person has ended the input."""
+
+
+@record(slots=True, kw_only=True)
+class Keyboard:
+    """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises Left."""
+
+    screen: Screen
+    history: Path | None = None
+    reading: bool = False
+    """Whether a line is being read just now; a signal handler wants to know."""
+
+    _reads: int = 0
+
+    def place(self) -> int:
+        """The number of the line that is being read; 0 if none is."""
+        return self._reads if self.reading else 0
+
+    def start(self, complete: Complete) -> None:
+        """Read the history, and offer completions with the tab key."""
+        try:
+            import readline
+        except ImportError:
+            return
+        readline.set_auto_history(False)
+        for line in self._lines():
+            readline.add_history(line)
+        readline.set_completer_delims(" \t\n")
+        readline.set_completer(_completer(complete))
+        readline.parse_and_bind("tab: complete")
+
+    def line(self, prompt: str, code: str = "", *, remember: bool = False) -> str:
+        shown = prompt
+        if self.screen.colour and code:
+            # The marks tell the line editor what takes no room.
+            shown = f"\x01\x1b[{code}m\x02{prompt}\x01\x1b[0m\x02"
+        self._reads += 1
+        self.reading = True
+        try:
+            text = input(shown)
+        except EOFError:
+            raise Left from None
+        finally:
+            self.reading = False
+        while text.endswith("\\"):
+            text = f"{text[:-1]}\n{self.line('… ', code)}"
+        if remember and text.strip():
+            self._remember(text)
+        return text
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Keys that are pressed are not shown, but kept for the next line."""
+        if not sys.stdin.isatty():
+            yield
+            return
+        import termios
+
+        before = termios.tcgetattr(sys.stdin)
+        silent = [*before]
+        silent[3] &= ~termios.ECHO
+        try:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, silent)
+            yield
+        finally:
+            with suppress(termios.error):
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+    def _remember(self, text: str) -> None:
+        with suppress(ImportError):
+            import readline
+
+            readline.add_history(text)
+        if self.history is None or len(text) > LARGEST:
+            return
+        with suppress(OSError):
+            self.history.parent.mkdir(parents=True, exist_ok=True)
+            update(self.history, lambda kept: _joined([*kept.splitlines()[1 - REMEMBERED :], json.dumps(text)]))
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            kept = read_private(self.history) if self.history else ""
+        except OSError:
+            return
+        for line in kept.splitlines():
+            with suppress(ValueError):
+                value = json.loads(line)
+                if isinstance(value, str):
+                    yield value
+
+
+def _joined(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _completer(complete: Complete) -> Callable[[str, int], str | None]:
+    def offer(word: str, number: int) -> str | None:
+        import readline
+
+        found = complete(word, readline.get_line_buffer())
+        return found[number] if number < len(found) else None
+
+    return offer

@@ -1,0 +1,106 @@
+"""Questions in the conversation: the whole call, what each answer would store and where, and why it is asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from toolwright.chat.keyboard import Keyboard
+from toolwright.chat.screen import BOLD, DIM, GREEN, RED, Screen
+from toolwright.cli.call_text import shown_call
+from toolwright.cli.terminal import forget_typed
+from toolwright.display import visible
+from toolwright.inbox import Choice, Question, Reply, Scope
+from toolwright.record import record
+
+_SCOPES: dict[str, tuple[Scope, str]] = {
+    "s": ("session", "for this session"),
+    "a": ("project", "always in this project"),
+    "u": ("user", "always, in every project"),
+}
+
+
+@record(slots=True, kw_only=True)
+class Asker:
+    """Puts questions to the person at the keyboard."""
+
+    screen: Screen
+    keyboard: Keyboard
+    directory: Path
+    explained: Callable[[Question], list[str]]
+    """Why a question is asked, with file and line."""
+
+    def ask(self, question: Question) -> Reply:
+        # A key that was pressed before the question was there is no answer to it.
+        forget_typed()
+        return self._choices(question) if question.kind == "choice" else self._permission(question)
+
+    def _permission(self, question: Question) -> Reply:
+        for line in shown_call(question, self.directory).splitlines():
+            self.screen.line(line, _colour(line))
+        self._offer(question)
+        while True:
+            first, _, rest = self.keyboard.line("Allow? ", BOLD).strip().partition(" ")
+            match first.lower():
+                case "y" | "yes":
+                    return Reply(kind="once")
+                case "n" | "no":
+                    return Reply(kind="reject", message=rest.strip())
+                case "?":
+                    for line in self.explained(question):
+                        self.screen.wrapped(line, DIM)
+                case "s" | "a" | "u" if chosen := _chosen(question, rest):
+                    return Reply(kind="always", scope=_SCOPES[first.lower()][0], patterns=chosen)
+                case _:
+                    self._offer(question)
+
+    def _offer(self, question: Question) -> None:
+        """The answers there are, and the rule that each would store."""
+        self.screen.line("  y  yes, this once")
+        if question.always:
+            for key, (_, where) in _SCOPES.items():
+                self.screen.line(f"  {key}  yes, {where}")
+            self.screen.line("     s, a and u store:")
+            for number, pattern in enumerate(question.always, 1):
+                counted = f"{number}. " if len(question.always) > 1 else ""
+                self.screen.wrapped(f"       {counted}{question.permission} {pattern}")
+            if len(question.always) > 1:
+                self.screen.line("       (a 1 stores only the first)")
+        self.screen.line("  n  no; words after it are told to the agent")
+        self.screen.line("  ?  why it is asked")
+
+    def _choices(self, question: Question) -> Reply:
+        answers = tuple(tuple(self._choose(one)) for one in question.choices)
+        return Reply(kind="once", answers=answers) if any(answers) else Reply(kind="reject")
+
+    def _choose(self, choice: Choice) -> list[str]:
+        self.screen.line()
+        self.screen.wrapped(choice.question, BOLD)
+        for number, option in enumerate(choice.options, 1):
+            self.screen.wrapped(f"  {number}. {option.label}  {option.description}")
+        several = ", several with commas" if choice.multiple else ""
+        own = ", or your own words" if choice.custom else ""
+        while True:
+            typed = self.keyboard.line(f"A number{several}{own}: ").strip()
+            words = [word.strip() for word in typed.split(",") if word.strip()]
+            if words and all(_is_number(word, choice) for word in words):
+                return [choice.options[int(word) - 1].label for word in words[: None if choice.multiple else 1]]
+            if not typed or choice.custom:
+                return [typed] if typed else []
+
+
+def _chosen(question: Question, words: str) -> tuple[str, ...]:
+    """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
+    numbers = words.replace(",", " ").split()
+    known = {str(number): pattern for number, pattern in enumerate(question.always, 1)}
+    if not numbers:
+        return question.always
+    return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
+
+
+def _is_number(word: str, choice: Choice) -> bool:
+    return word.isascii() and word.isdigit() and 1 <= int(word) <= len(choice.options)
+
+
+def _colour(line: str) -> str:
+    """The lines of a difference behind the bar in their colours."""
+    start = visible(line).lstrip(" ").removeprefix("│ ")[:1] if line.startswith("  │ ") else ""
+    return {"+": GREEN, "-": RED}.get(start, "")

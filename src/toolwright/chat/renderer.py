@@ -1,0 +1,263 @@
+"""A turn as a person at a terminal sees it: words as they come, calls with diffs and output, progress, cost."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import field
+from typing import Any
+
+from toolwright.chat.calls import FIRST, details, duration, ending, headline
+from toolwright.chat.columns import clipped
+from toolwright.chat.flow import Flow
+from toolwright.chat.screen import DIM, RED, YELLOW, Screen
+from toolwright.display import visible
+from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
+from toolwright.messages import ReasoningPart, TextPart
+from toolwright.parts import Completed, Failed, Running, ToolPart
+from toolwright.record import record
+from toolwright.session.events import (
+    PartDelta,
+    QuestionAsked,
+    QuestionRejected,
+    QuestionReplied,
+    SessionCompacted,
+    SessionStatus,
+)
+from toolwright.session.result import TurnResult
+
+Json = dict[str, Any]
+
+_FOLLOWED = ("bash", "task")
+"""Tools whose beginning is shown, because their end may be far off."""
+TICK = 0.25
+PATIENCE = 1.0
+"""Seconds after which it is told that something is still going on."""
+
+
+@record(slots=True, kw_only=True)
+class Renderer:
+    """Listens to the events of one session and those below it, and writes them to the screen."""
+
+    session_id: str
+    screen: Screen
+    notes: Screen | None = None
+    """Where calls and progress go, if not to the screen of the words: for an answer that is piped on."""
+    clock: Callable[[], float] = time.monotonic
+    _flow: Flow | None = None
+    _texts: set[str] = field(default_factory=set[str])
+    _running: dict[str, ToolPart] = field(default_factory=dict[str, ToolPart])
+    _open: str = ""
+    """The call whose lines are the last on the screen, so that more of its output may follow."""
+    _shown: dict[str, int] = field(default_factory=dict[str, int])
+    """Lines of each call's output that were shown while it ran."""
+    _begun: dict[str, float] = field(default_factory=dict[str, float])
+    _asked: set[str] = field(default_factory=set[str])
+    """The questions that stand on the screen; nothing is written below them until they are answered."""
+    _spoke: bool = False
+    _waits_since: float = 0.0
+    _doing: str = "thinking"
+
+    @classmethod
+    def of_terminal(cls, session_id: str) -> "Renderer":
+        """The words go to stdout, everything else to stderr."""
+        return cls(session_id=session_id, screen=Screen.of(sys.stdout), notes=Screen.of(sys.stderr))
+
+    @asynccontextmanager
+    async def ticking(self) -> AsyncIterator[None]:
+        """Progress is told as long as this lasts."""
+
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(TICK)
+                self.tick()
+
+        task = asyncio.create_task(tick())
+        try:
+            yield
+        finally:
+            task.cancel()
+            self.pause()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case PartUpdated(part=TextPart(metadata={"notAttached": str(told)})):
+                self._note(f"! {told}", YELLOW)
+            case PartUpdated(part=TextPart(session_id=self.session_id, synthetic=None) as part):
+                self._text(part)
+            case PartUpdated(part=ReasoningPart(session_id=self.session_id)):
+                self._doing = "thinking"
+            case PartDelta(session_id=self.session_id, part_id=part_id, delta=delta) if part_id in self._texts:
+                self._words(delta)
+            case PartUpdated(part=ToolPart(state=Running()) as part):
+                self._under_way(part)
+            case PartUpdated(part=ToolPart(state=Completed() | Failed()) as part):
+                self._finished(part)
+            case SessionStatus(session_id=self.session_id, status=status):
+                self._status(status)
+            case SessionCompacted(session_id=self.session_id):
+                self._note("the conversation was summarised to make room", DIM)
+            case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
+                self.pause()
+                self._asked.add(question_id)
+            case PermissionReplied() | QuestionReplied() | QuestionRejected():
+                self._asked.discard(event.request_id)
+            case EventsMissed(count=count):
+                self._note(f"{count} events went by too fast to be shown; /sessions has all of it", YELLOW)
+            case _:
+                pass
+
+    def tick(self) -> None:
+        """Time has gone by: tell what is still going on, and for how long."""
+        if self._flow is not None or self._asked:
+            return
+        now = self.clock()
+        running = [part for part in self._running.values() if now - self._begun[part.id] >= PATIENCE]
+        if running:
+            part = running[-1]
+            more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+            last = _last_line(part)
+            told = f"… {duration(now - self._begun[part.id])}  {headline(part)}{more}"
+            half = max(30, self._notes.width // 2)
+            self._notes.progress(f"{clipped(told, half)}  {last}" if last else told)
+        elif self._waits_since and now - self._waits_since >= PATIENCE:
+            self._notes.progress(f"… {duration(now - self._waits_since)}  {self._doing}  (Ctrl-C stops)")
+
+    def pause(self) -> None:
+        """Something else will write to the screen: leave it at the beginning of a line."""
+        self._end_words()
+        self._notes.end_line()
+        self._notes.clear()
+        self._open = ""
+
+    def finish(self, result: TurnResult, seconds: float) -> None:
+        """The last lines of a turn: what went wrong, and what it took."""
+        self.pause()
+        if result.text and not self._spoke:
+            # The answer was given elsewhere, such as by the subagent of a command.
+            self._words(result.text)
+            self.pause()
+        if result.error is not None:
+            self._note(f"! {result.error}", RED)
+        elif result.finish == "length":
+            self._note("! the answer was truncated at the model's limit", YELLOW)
+        self._note(spent(result, seconds), DIM)
+
+    @property
+    def _notes(self) -> Screen:
+        return self.notes or self.screen
+
+    def _text(self, part: TextPart) -> None:
+        self._texts.add(part.id)
+        if part.time is not None and part.time.end is not None:
+            self._end_words()
+            self._texts.discard(part.id)
+
+    def _words(self, text: str) -> None:
+        if self._flow is None:
+            if not text.strip():
+                return
+            self._notes.clear()
+            self._open = ""
+            text = text.lstrip("\n")
+            self._flow = Flow(screen=self.screen)
+            self._spoke = True
+        self._flow.add(text)
+
+    def _end_words(self) -> None:
+        if self._flow is not None:
+            self._flow.end()
+            self._flow = None
+            self._waits_since = self.clock()
+
+    def _under_way(self, part: ToolPart) -> None:
+        first = part.id not in self._running
+        self._running[part.id] = part
+        if first:
+            self._begun[part.id] = self.clock()
+            if part.tool in _FOLLOWED:
+                self._end_words()
+                self._note(f"{self._indent(part)}• {headline(part)}", DIM)
+                self._open = part.id
+        if self._open == part.id and part.tool == "bash":
+            self._output_so_far(part)
+
+    def _output_so_far(self, part: ToolPart) -> None:
+        output = (getattr(part.state, "metadata", None) or {}).get("output")
+        if not isinstance(output, str) or output.startswith("...\n\n"):
+            return
+        shown = self._shown.get(part.id, 0)
+        # Only whole lines: the last may be on its way still.
+        complete = output[: output.rfind("\n") + 1].splitlines()[:FIRST]
+        for line in complete[shown:]:
+            self._line(part, f"│ {line}", DIM)
+        self._shown[part.id] = max(shown, len(complete))
+
+    def _finished(self, part: ToolPart) -> None:
+        self._end_words()
+        self._running.pop(part.id, None)
+        self._begun.pop(part.id, None)
+        failed = isinstance(part.state, Failed)
+        shown = self._shown.pop(part.id, 0)
+        if self._open != part.id:
+            mark = "✗" if failed else "•"
+            self._note(f"{self._indent(part)}{mark} {headline(part)}{ending(part)}", RED if failed else DIM)
+        for line, code in details(part, shown):
+            self._line(part, line, code)
+        if self._open == part.id and (told := ending(part)):
+            self._line(part, told.strip(), RED if failed else DIM)
+        self._open = ""
+        self._waits_since = self.clock()
+
+    def _status(self, status: Json) -> None:
+        match status:
+            case {"type": "busy", "doing": str(doing)}:
+                self._note(f"… {doing}", YELLOW)
+            case {"type": "busy"}:
+                self._waits_since = self.clock()
+            case {"type": "retry", "message": message, **rest}:
+                self._note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
+            case {"type": "idle"}:
+                self._waits_since = 0.0
+            case _:
+                pass
+
+    def _indent(self, part: ToolPart) -> str:
+        return "" if part.session_id == self.session_id and part.parent_call_id is None else "    "
+
+    def _line(self, part: ToolPart, text: str, code: str) -> None:
+        indent = f"{self._indent(part)}    "
+        harmless = visible(text.expandtabs(4), lines=False)
+        if code == RED and isinstance(part.state, Failed):
+            self._notes.wrapped(f"{indent}{harmless}", code)
+            return
+        self._notes.line(clipped(f"{indent}{harmless}", self._notes.width), code)
+
+    def _note(self, text: str, code: str) -> None:
+        self._end_words()
+        self._open = ""
+        self._notes.wrapped(text, code)
+
+
+def spent(result: TurnResult, seconds: float) -> str:
+    """What a turn took, in one line."""
+    told = [f"{result.steps} step{'s' if result.steps != 1 else ''}", f"{result.tokens.total:,} tokens"]
+    if result.cost:
+        told.append(money(result.cost))
+    told.append(duration(seconds))
+    if result.changes:
+        added, removed = sum(one.additions for one in result.changes), sum(one.deletions for one in result.changes)
+        count = len(result.changes)
+        told.append(f"{count} file{'s' if count != 1 else ''} changed, +{added} -{removed}")
+    return " · ".join(told)
+
+
+def money(dollars: float) -> str:
+    return f"${dollars:.2f}" if dollars >= 1 else f"${dollars:.4f}"
+
+
+def _last_line(part: ToolPart) -> str:
+    output = (getattr(part.state, "metadata", None) or {}).get("output")
+    text = output.rstrip() if isinstance(output, str) else ""
+    return text[text.rfind("\n") + 1 :][-200:]

@@ -1,0 +1,96 @@
+"""The terminal as lines are written to it: colours if it has them, and one line of progress that is replaced."""
+
+import os
+import shutil
+import sys
+from dataclasses import field
+from typing import TextIO
+
+from toolwright.chat.columns import clipped, pieces
+from toolwright.display import visible
+from toolwright.record import record
+
+WIDEST = 110
+NARROWEST = 20
+DIM, RED, GREEN, YELLOW, CYAN, BOLD = "2", "31", "32", "33", "36", "1"
+
+
+def has_colours(stream: TextIO) -> bool:
+    return can_move(stream) and not os.environ.get("NO_COLOR")
+
+
+def can_move(stream: TextIO) -> bool:
+    """Whether the cursor can go back to the beginning of a line."""
+    return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
+
+
+@record(slots=True, kw_only=True)
+class Screen:
+    """Where everything is written. Text of others goes through `line` or `words`, which show it harmlessly."""
+
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    colour: bool = False
+    moves: bool = False
+    column: int = 0
+    """Where the next word would stand."""
+    _progress: str = ""
+
+    @classmethod
+    def of(cls, out: TextIO) -> "Screen":
+        return cls(out=out, colour=has_colours(out), moves=can_move(out))
+
+    @property
+    def width(self) -> int:
+        return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
+
+    @property
+    def inside_line(self) -> bool:
+        return self.column > 0
+
+    def painted(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text
+
+    def line(self, text: str = "", code: str = "") -> None:
+        """A whole line; what cannot be seen is shown as an escape."""
+        self.end_line()
+        self._write(self.painted(visible(text.expandtabs(4), lines=False), code) + "\n")
+
+    def wrapped(self, text: str, code: str = "") -> None:
+        """A line of ours with text of others in it, broken between words where it is too long."""
+        harmless = visible(text.expandtabs(4), lines=False)
+        indent = " " * (len(harmless) - len(harmless.lstrip(" ")))
+        first, *rest = pieces(harmless.strip(), self.width - len(indent) - 2)
+        self.line(f"{indent}{first}", code)
+        for piece in rest:
+            self.line(f"{indent}  {piece}", code)
+
+    def clear(self) -> None:
+        """Remove the line of progress."""
+        self._write("")
+
+    def words(self, text: str, size: int) -> None:
+        """A piece of a line, already harmless and painted, that takes so many columns."""
+        self._write(text)
+        self.column += size
+
+    def end_line(self) -> None:
+        if self.column:
+            self._write("\n")
+            self.column = 0
+
+    def progress(self, text: str) -> None:
+        """Show a line that the next one replaces; written only if it has changed, and never inside other text."""
+        if not self.moves or self.column:
+            return
+        shown = clipped(visible(text.expandtabs(4), lines=False), self.width - 1)
+        if shown != self._progress:
+            self.out.write(f"\r\x1b[K{self.painted(shown, DIM)}")
+            self.out.flush()
+            self._progress = shown
+
+    def _write(self, text: str) -> None:
+        if self._progress:
+            self.out.write("\r\x1b[K")
+            self._progress = ""
+        self.out.write(text)
+        self.out.flush()

@@ -1,0 +1,137 @@
+"""tw eval: give an agent a file of tasks, each in a copy of its own, and compare how it went."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from toolwright.cli.options import note, parser, print_json, print_table
+from toolwright.display import visible_json
+from toolwright.errors import UsageError
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["compare"]:
+        return _compare(_compare_parser().parse_args(arguments[1:]))
+    options = _parser().parse_args(arguments)
+    for name in ("parallel", "repeat"):
+        if getattr(options, name) < 1:
+            raise UsageError(f"--{name} takes a number from 1 on, not {getattr(options, name)}.")
+    return asyncio.run(_run(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = parser(
+        "eval",
+        "Evaluate an agent: every task of a file in a copy of its own, and whether it was done.",
+        examples=(
+            "  tw eval tasks.jsonl --out first --parallel 4\n"
+            "  tw eval tasks.jsonl --out first --resume      # what is done is not done again\n"
+            "  tw eval compare first second                  # which differences are more than noise"
+        ),
+    )
+    made.add_argument("file", metavar="TASKS", help="JSON lines or a YAML list: id, prompt, folder, check, ...")
+    made.add_argument("--out", required=True, metavar="DIR", help="where results, sessions and the report go")
+    made.add_argument("--parallel", type=int, default=1, metavar="N", help="tasks at once (1)")
+    made.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of every task (1)")
+    made.add_argument("--resume", action="store_true", help="go on with results that are there")
+    made.add_argument("--keep", action="store_true", help="keep the copies, in DIR/work")
+    made.add_argument("--model", default="", metavar="PROVIDER/MODEL", help="for tasks that name none")
+    return made
+
+
+def _compare_parser() -> argparse.ArgumentParser:
+    made = parser("eval compare", "Two evaluations, and which differences are more than noise.")
+    made.add_argument("a", metavar="DIR")
+    made.add_argument("b", metavar="DIR")
+    made.add_argument("--json", action="store_true", help="machine-readable")
+    return made
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from toolwright.evaluate.report import headline, write_report
+    from toolwright.evaluate.results import Results
+    from toolwright.evaluate.running import run
+    from toolwright.evaluate.tasks import read_tasks
+
+    tasks, problems = read_tasks(Path(options.file))
+    for problem in problems:
+        note(f"{options.file}:{problem.line}: {problem.reason}")
+    out = Path(options.out)
+    results = Results(out, resume=options.resume)
+    done = {(one.id, one.repeat) for one in results.done}
+    total = len(tasks) * options.repeat
+    progress = Progress(total, sum(one.id in {task.id for task in tasks} for one in results.done))
+    running = run(
+        tasks,
+        parallel=options.parallel,
+        repeat=options.repeat,
+        keep=out / "work" if options.keep else None,
+        done=done,
+        model=options.model,
+        trust=getattr(options, "trust", False),
+    )
+    try:
+        async for result in running:
+            line = results.add(result)
+            if not sys.stdout.isatty():
+                print(visible_json(line), flush=True)
+            progress.step(result)
+    finally:
+        await running.aclose()
+        results.close()
+        progress.end()
+        write_report(out, results.done, Path(options.file).name)
+    note(f"{headline(results.done)}; see {out / 'report.md'}")
+    return 1 if problems else 0
+
+
+class Progress:
+    """A bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self.total, self.done, self.passed = total, done, 0
+        self.shown = sys.stderr.isatty()
+
+    def step(self, result: Any) -> None:
+        self.done += 1
+        self.passed += result.passed
+        if self.shown:
+            filled = 30 * self.done // max(1, self.total)
+            bar = "█" * filled + "░" * (30 - filled)
+            print(f"\r{bar} {self.done}/{self.total}, {self.passed} passed", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.shown and self.done:
+            print(file=sys.stderr)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from toolwright.evaluate.compare import compare
+    from toolwright.evaluate.results import read_results
+
+    both = []
+    for folder in (options.a, options.b):
+        results = read_results(Path(folder))
+        if not results:
+            raise UsageError(f"{folder} has no results. Name the --out of an evaluation.")
+        both.append(results)
+    found = compare(*both)
+    if options.json:
+        print_json({name: one.as_json() for name, one in found.items()})
+        return 0
+    head = ("measure", "a", "b", "difference", "95 % of chance", "")
+    rows = [
+        (
+            name,
+            f"{one.a:.4g}",
+            f"{one.b:.4g}",
+            f"{one.b - one.a:+.4g}",
+            f"{one.low:+.4g} to {one.high:+.4g}",
+            "more than noise" if one.significant else "may be noise",
+        )
+        for name, one in found.items()
+    ]
+    print_table([head, *rows])
+    return 0

@@ -1,0 +1,180 @@
+"""Runs tasks, several at once, each in a copy and a workspace of its own, and tells each result as it comes."""
+
+import asyncio
+import inspect
+import os
+import platform
+import time
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import ToolwrightError
+from toolwright.evaluate.copies import Copy, copy_of
+from toolwright.evaluate.results import TaskResult
+from toolwright.evaluate.tasks import Task
+from toolwright.ids import new_id
+from toolwright.inbox import Inbox, Reply
+from toolwright.messages import Assistant, Message
+from toolwright.parts import Failed, ToolPart
+from toolwright.permission.gate import Gate
+from toolwright.session.session import Session
+from toolwright.tool import Call
+from toolwright.workspace import Workspace, open_workspace
+
+Run = tuple[Task, int]
+
+
+async def run(
+    tasks: Iterable[Task],
+    *,
+    parallel: int = 1,
+    repeat: int = 1,
+    keep: Path | None = None,
+    done: Iterable[tuple[str, int]] = (),
+    **opening: Any,
+) -> AsyncGenerator[TaskResult, None]:
+    """`async for result in run(tasks, parallel=8)`: every task as often as `repeat` says, as each is finished.
+
+    There are never more copies than `parallel`. `keep` is a folder in which the copies stay. `done` is left out. The
+    rest is for `open_workspace`, such as `rules` or `tools`. To leave the loop early stops what is under way.
+    """
+    finished = set(done)
+    waiting = [(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
+    results: asyncio.Queue[TaskResult] = asyncio.Queue()
+    left = iter(waiting)
+
+    async def work() -> None:
+        for task, number in left:
+            await results.put(await run_one(task, number, keep, opening))
+
+    workers = [asyncio.create_task(work()) for _ in range(max(1, min(parallel, len(waiting))))]
+    try:
+        for _ in waiting:
+            yield await _next(results, workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _next(results: "asyncio.Queue[TaskResult]", workers: Sequence["asyncio.Task[None]"]) -> TaskResult:
+    """The next result; a worker that broke is told instead of waited for."""
+    getting = asyncio.ensure_future(results.get())
+    waiting: set[asyncio.Future[Any]] = {getting, *(one for one in workers if not one.done())}
+    try:
+        while not getting.done():
+            ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for one in ended - {getting}:
+                one.result()
+        return getting.result()
+    finally:
+        getting.cancel()
+
+
+async def run_one(task: Task, number: int, keep: Path | None, opening: Mapping[str, Any]) -> TaskResult:
+    """One run of a task. Whatever goes wrong stands in its result."""
+    started = time.monotonic()
+    worker = f"{platform.node()}:{os.getpid()}"
+    result = TaskResult(id=task.id, repeat=number, worker=worker)
+    place = None if keep is None else keep / f"{task.id.replace('/', '_')}.{number}"
+    try:
+        async with copy_of(task, place) as copy:
+            result = await _in_copy(task, copy, result, opening)
+    except (ToolwrightError, OSError) as error:
+        result = replace(result, passed=False, error=result.error or f"{error}")
+    return replace(result, seconds=round(time.monotonic() - started, 3))
+
+
+async def _in_copy(task: Task, copy: Copy, result: TaskResult, opening: Mapping[str, Any]) -> TaskResult:
+    settings = {"client": "cli", **opening, "model": task.model or opening.get("model", ""), "agent": task.agent}
+    settings["budget"] = dict(task.budget) or opening.get("budget")
+    deadline = asyncio.get_running_loop().time() + task.timeout
+    async with open_workspace(copy.folder, **settings) as workspace:
+        session = workspace.session()
+        try:
+            error = await _prompted(session, task, deadline)
+            result = await _measured(workspace, session, replace(result, error=error))
+            if error is None:
+                passed, error = await _checked(workspace, task, copy.folder, deadline)
+                result = replace(result, passed=passed, error=error)
+            return replace(result, patch=await copy.patch(task.files))
+        finally:
+            workspace.forget_changes(session.id)
+            await session.close()
+
+
+async def _prompted(session: Session, task: Task, deadline: float) -> str | None:
+    """Answer the prompt; why not, if it did not come to an end."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            turn = await session.prompt(task.prompt)
+    except TimeoutError:
+        await session.abort("the time of the task is over")
+        return f"The run took longer than the {task.timeout:g} seconds of the task."
+    return None if turn.error is None else str(turn.error)
+
+
+async def _checked(workspace: Workspace, task: Task, folder: Path, deadline: float) -> tuple[bool, str | None]:
+    """Whether the task is done. Without a check it is, if the run came to its end."""
+    if not task.check:
+        return True, None
+    late = f"The check took longer than what was left of the {task.timeout:g} seconds of the task."
+    try:
+        async with asyncio.timeout_at(deadline):
+            if isinstance(task.check, str):
+                left = max(1, int((deadline - asyncio.get_running_loop().time()) * 1000))
+                return await _command(workspace, task.check, left)
+            if inspect.iscoroutinefunction(task.check):
+                return bool(await task.check(folder)), None
+            return bool(await asyncio.to_thread(task.check, folder)), None
+    except TimeoutError:
+        return False, late
+    except Exception as error:  # noqa: BLE001 - a check is the caller's code, and its failure is a result
+        return False, f"The check failed: {type(error).__name__}: {error}"
+
+
+async def _command(workspace: Workspace, command: str, milliseconds: int) -> tuple[bool, str | None]:
+    """The check as a command in the sandbox, like those of the agent, but the user's own: nobody is asked."""
+    async with workspace.session(rules={"*": "allow"}) as session:
+        arguments = {"command": command, "description": "Check the task", "timeout": milliseconds}
+        call = Call(id=new_id("call"), tool="bash", arguments=arguments)
+        inbox = Inbox(workspace.bus, lambda _: Reply(kind="once"))
+        result = await session.run_call(call, gate=Gate(inbox, workspace.gate.approvals))
+        workspace.forget_changes(session.id)
+    if result.error is not None:
+        return False, f"The check could not be run: {result.error}"
+    if result.metadata.get("timedOut"):
+        raise TimeoutError
+    return result.metadata.get("exit") == 0, None
+
+
+async def _measured(workspace: Workspace, session: Session, result: TaskResult) -> TaskResult:
+    messages = await session.conversation.all_messages()
+    below = [child.id for child in await workspace.sessions.children(session.id)]
+    everything = [*messages]
+    for one in below:
+        everything += await workspace.sessions.messages(one)
+    replies = [message.info for message in everything if isinstance(message.info, Assistant)]
+    tools: dict[str, tuple[int, int]] = {}
+    refused = 0
+    for part in _calls(everything):
+        calls, failures = tools.get(part.tool, (0, 0))
+        failed = isinstance(part.state, Failed)
+        tools[part.tool] = (calls + 1, failures + failed)
+        refused += isinstance(part.state, Failed) and part.state.kind in ("denied", "rejected")
+    return replace(
+        result,
+        session_id=session.id,
+        session=await workspace.sessions.exported(session.id),
+        steps=sum(info.finish is not None and info.error is None for info in replies),
+        tokens=sum(info.tokens.total for info in replies),
+        cost=round(sum(info.cost for info in replies), 6),
+        refused=refused,
+        tools=tools,
+    )
+
+
+def _calls(messages: Iterable[Message]) -> Iterable[ToolPart]:
+    return (part for message in messages for part in message.parts.values() if isinstance(part, ToolPart))

@@ -1,0 +1,1 @@
+"""Permission rules looked after like code: linted, tried on recorded calls, covered and mutated by tables."""

@@ -1,0 +1,94 @@
+"""What calls ask for, found out once and then judged under as many sets of rules as one likes."""
+
+from typing import Any
+
+from toolwright.agents import Agents
+from toolwright.config.warn import PERMISSIONS
+from toolwright.errors import PermissionDenied, ToolError
+from toolwright.ids import new_id
+from toolwright.permission.approvals import Approval
+from toolwright.permission.gate import Asked, DryRunOver
+from toolwright.permission.judge import judged
+from toolwright.permission.rules import STRICTNESS, Decision, Rule
+from toolwright.record import record
+from toolwright.request import Request
+from toolwright.session.session import Session
+from toolwright.tool import Call, Result
+from toolwright.workspace import Workspace
+
+Json = dict[str, Any]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A call of an agent, and what it asks leave for."""
+
+    agent: str
+    permission: str
+    """The one that decides whether the tool is offered; empty for what is no tool."""
+    requests: tuple[Request, ...]
+    error: ToolError | None = None
+    """Why it could not be found out what the call asks for."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a call comes to under certain rules, and the rules that had the last word on its patterns."""
+
+    action: str
+    """`allow`, `ask`, `deny` or `hidden`."""
+    rule: Rule | None = None
+    met: tuple[Rule, ...] = ()
+
+
+async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: Json) -> tuple[Result, list[Asked]]:
+    """What a call would ask for. Nothing of it is done."""
+    log: list[Asked] = []
+    call = Call(id=new_id("call"), tool=tool, arguments=arguments)
+    result = await session.run_call(call, log=log, gate=workspace.dry_gate())
+    return result, log
+
+
+def permissions_of(workspace: Workspace, session: Session) -> set[str]:
+    """Every permission that a tool has or a rule names; a pattern of names is none."""
+    rules = [rule.permission for layer in session.standing.policy.layers for rule in layer.rules]
+    named = {*PERMISSIONS, *(tool.permission for tool in workspace.registry.all()), *rules}
+    return {name for name in named if "*" not in name and "?" not in name}
+
+
+async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, argument: str = "") -> Wanted:
+    """What a call asks for; what is no tool is asked for by its own name."""
+    session = workspace.session(agent)
+    if tool not in workspace.registry:
+        request = Request(permission=tool, patterns=(argument,))
+        return Wanted(agent=session.agent, permission="", requests=(request,))
+    permission = workspace.registry[tool].permission
+    result, log = await dry_run(workspace, session, tool, arguments)
+    requests = tuple(entry.judgement.request for entry in log)
+    error = result.error
+    if isinstance(error, DryRunOver) or (requests and isinstance(error, PermissionDenied)):
+        error = None
+    return Wanted(agent=session.agent, permission=permission, requests=requests, error=error)
+
+
+def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:
+    """What the rules of these agents make of a call."""
+    policy = agents.standing(agents[call.agent]).policy
+    hides = bool(call.permission) and policy.hides(call.permission)
+    hidden = policy.decide(call.permission, "*").rule if hides else None
+    if hidden is not None:
+        return Verdict(action="hidden", rule=hidden, met=(hidden,))
+    if isinstance(call.error, PermissionDenied):
+        return Verdict(action="deny")
+    decision: Decision | None = None
+    met: list[Rule] = []
+    for request in call.requests:
+        one = judged(policy, request, approvals).decision
+        for pattern in (*request.patterns, *request.implied):
+            rule = policy.decide(request.permission, pattern).rule
+            met += [rule] if rule is not None else []
+        if decision is None or STRICTNESS[one.action] > STRICTNESS[decision.action]:
+            decision = one
+    if decision is None:
+        return Verdict(action="allow")
+    return Verdict(action=decision.action, rule=decision.rule, met=tuple(met))

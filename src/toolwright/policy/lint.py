@@ -1,0 +1,205 @@
+"""Faults in permission rules: those that never decide, those that give away too much, those that contradict."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from rapidfuzz.distance import OSA
+
+from toolwright.agents import Agents
+from toolwright.config.jsonc import KeyPath, entries
+from toolwright.config.source import Source
+from toolwright.config.warn import PERMISSIONS
+from toolwright.permission.forms import EDITING
+from toolwright.permission.rules import STRICTNESS, Layer, Rule
+from toolwright.policy.overlap import covers, overlap
+from toolwright.record import record
+from toolwright.shell.approval import hands_over
+from toolwright.wildcard import matches
+
+Kind = Literal["shadowed", "dead", "broad", "contradictory"]
+
+_JUDGED_ON_STAR = ("question", "todowrite", "todoread", "plan_enter", "plan_exit", "network")
+_EVERYWHERE = ("/etc/passwd", "/home/somebody/.ssh/id_rsa")
+"""Two places outside any project: what allows both of them allows everything."""
+_ACTION = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"(allow|ask|deny)"')
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A rule that does not do what it says, or more than one should say."""
+
+    kind: Kind
+    rule: Rule
+    by: Rule | None = None
+    """The rule on whose account it is so."""
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        file, line = place(self.rule)
+        by = f"{self.by} ({self.by.source})" if self.by is not None else None
+        return {
+            "kind": self.kind,
+            "file": file,
+            "line": line,
+            "rule": str(self.rule),
+            "by": by,
+            "why": self.why,
+        }
+
+    def __str__(self) -> str:
+        by = f" `{self.by}` ({self.by.source})" if self.by is not None else ""
+        return f"{self.rule.source}: {self.kind}: `{self.rule}` {self.why}{by}."
+
+
+def place(rule: Rule) -> tuple[str, int]:
+    """The file and line a rule was written in; line 0 where it has none."""
+    file, colon, line = rule.source.rpartition(":")
+    return (file, int(line)) if colon and line.isdigit() else (rule.source, 0)
+
+
+def is_written(rule: Rule) -> bool:
+    """Whether somebody wrote the rule into a file or a variable; the program's own are not theirs to correct.
+
+    The rules of an agent in Markdown have no line.
+    """
+    return place(rule)[1] > 0 or rule.source.endswith(".md")
+
+
+def lint(agents: Agents, sources: Sequence[Source] = (), tools: Iterable[str] = ()) -> list[Finding]:
+    """The faults of all rules that hold in a workspace, in the order they are written; `tools` are no slips."""
+    known = (*PERMISSIONS, *tools)
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in (*_repeated(sources), *_of_all(agents, known)):
+        found.setdefault((finding.rule.source, str(finding.rule)), finding)
+    return sorted(found.values(), key=lambda one: place(one.rule))
+
+
+def _of_all(agents: Agents, known: Collection[str]) -> Iterator[Finding]:
+    below = (*agents.general, agents.protected, *agents.managed)
+    yield from of_layers(below, {layer.name for layer in below}, known)
+    for agent in agents.by_name.values():
+        layers = agents.standing(agent).policy.layers
+        yield from of_layers(layers, {"agent (user)", "agent (project)"}, known)
+
+
+def of_layers(
+    layers: Sequence[Layer], wanted: Iterable[str], known: Collection[str] = PERMISSIONS, *, written: bool = True
+) -> Iterator[Finding]:
+    """The faults of the rules in some of the layers, which stand from weak to strong."""
+    names = set(wanted)
+    for index, layer in enumerate(layers):
+        for position, rule in enumerate(layer.rules if layer.name in names else ()):
+            if written and not is_written(rule):
+                continue
+            later = layer.rules[position + 1 :]
+            fault = _unheard(rule, layer, known) or _replaced(rule, later) or _overruled(rule, layers, index)
+            fault = fault or _broad(rule)
+            if fault is not None:
+                yield fault
+
+
+def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> Finding | None:
+    """A rule about something that is never asked for."""
+    name = rule.permission
+    if layer.name == "managed" and rule.action == "allow":
+        return Finding(kind="dead", rule=rule, why="allows nothing, because the administrator's file only tightens")
+    if name in EDITING and name != "edit":
+        return Finding(kind="dead", rule=rule, why="is never asked for: whatever changes files asks for `edit`")
+    if near := _meant(name, known):
+        return Finding(kind="dead", rule=rule, why=f"is about no permission there is; did you mean `{near}`?")
+    if name in _JUDGED_ON_STAR and not matches("*", rule.pattern):
+        return Finding(kind="dead", rule=rule, why=f"fits nothing, because `{name}` is judged on `*` alone")
+    return None
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """The permission of which this is a slip of the pen: one letter wrong, missing, too many or in the wrong place."""
+    if name in known or set(name) & set("*?") or len(name) < 4:
+        return ""
+    return next((one for one in known if OSA.distance(name, one, score_cutoff=1) == 1), "")
+
+
+def _replaced(rule: Rule, later: Sequence[Rule]) -> Finding | None:
+    """A rule that a later one of the same layer covers: it never has the last word."""
+    by = next((other for other in later if _covers(other, rule)), None)
+    if by is None:
+        return None
+    if _same(rule, by) and by.action != rule.action:
+        return Finding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
+    return Finding(kind="shadowed", rule=rule, by=by, why="never decides, because later there is")
+
+
+def _overruled(rule: Rule, layers: Sequence[Layer], index: int) -> Finding | None:
+    """A rule that a layer above takes back, or that a deny of a layer below does not let through."""
+    own = layers[index]
+    for other in layers[index + 1 :]:
+        if other.tightens_only and other.name != "project" and (by := _last_word(other, rule)):
+            return Finding(kind="dead", rule=rule, by=by, why="is always overruled by")
+        by = next((one for one in other.rules if is_written(one) and _same(one, rule)), None)
+        holds = rule.action == "deny" and own.protects_from(other.name)
+        if by is not None and not holds and by.action != rule.action and rule.pattern != "*":
+            return Finding(kind="contradictory", rule=rule, by=by, why="is contradicted by")
+    for other in layers[:index]:
+        by = _last_word(other, rule)
+        if by is not None and by.action == "deny" and other.protects_from(own.name):
+            kind: Kind = "contradictory" if _same(rule, by) else "dead"
+            return Finding(kind=kind, rule=rule, by=by, why="is always overruled by")
+    return None
+
+
+def _last_word(layer: Layer, rule: Rule) -> Rule | None:
+    """The rule of a layer that is stricter wherever this one fits, if none after it is milder on a part of that."""
+    for other in reversed(layer.rules):
+        stricter = STRICTNESS[other.action] > STRICTNESS[rule.action]
+        if _covers(other, rule):
+            return other if stricter else None
+        if not stricter and overlap(other.permission, rule.permission) and overlap(other.pattern, rule.pattern):
+            return None
+    return None
+
+
+def _broad(rule: Rule) -> Finding | None:
+    if rule.action != "allow":
+        return None
+    if covers(rule.permission, "*") and covers(rule.pattern, "*"):
+        return Finding(kind="broad", rule=rule, why="allows everything, also what will be added later")
+    outside = rule.permission == "external_directory"
+    if outside and all(covers(rule.pattern, one) for one in _EVERYWHERE):
+        return Finding(kind="broad", rule=rule, why="allows every folder of this machine")
+    if rule.permission == "bash" and rule.pattern != "*" and _runs_anything(rule.pattern):
+        return Finding(kind="broad", rule=rule, why="allows any command, because this one runs others")
+    return None
+
+
+def _runs_anything(pattern: str) -> bool:
+    """Whether a command of this form runs whatever stands in the place of its star."""
+    head, star, _ = pattern.partition("*")
+    words = head.split()
+    return bool(star and words) and hands_over(words)
+
+
+def _covers(wide: Rule, narrow: Rule) -> bool:
+    return covers(wide.permission, narrow.permission) and covers(wide.pattern, narrow.pattern)
+
+
+def _same(one: Rule, other: Rule) -> bool:
+    return _covers(one, other) and _covers(other, one)
+
+
+def _repeated(sources: Sequence[Source]) -> Iterator[Finding]:
+    """Keys that are written twice: of those only the last is ever read."""
+    for source in sources:
+        last: dict[KeyPath, Rule] = {}
+        for path, position in reversed(list(entries(source.text))):
+            below = path[path.index("permission") + 1 :] if "permission" in path else ()
+            said = _ACTION.match(source.text, position.offset)
+            if not below or said is None:
+                continue
+            permission, pattern = str(below[0]), str(below[1]) if len(below) > 1 else "*"
+            action = next(one for one in STRICTNESS if one == said[1])
+            rule = Rule(permission, pattern, action, f"{source.name}:{position.line}")
+            by = last.setdefault(path, rule)
+            if by is not rule:
+                kind: Kind = "shadowed" if by.action == action else "contradictory"
+                yield Finding(kind=kind, rule=rule, by=by, why="is written again in")

@@ -1,0 +1,165 @@
+"""A table of expectations held against the rules: which rows fail, which rules no row meets, which flips none sees."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolwright.agents import Agent, Agents
+from toolwright.errors import PermissionDenied, ToolwrightError
+from toolwright.permission.rules import Layer, Rule
+from toolwright.policy.expectations import Expectation, arguments_for, unknown
+from toolwright.policy.judging import Verdict, Wanted, permissions_of, verdict, wanted
+from toolwright.policy.lint import is_written
+from toolwright.record import record
+from toolwright.tool import Action
+from toolwright.wildcard import matches
+from toolwright.workspace import Workspace
+
+_FLIPPED: dict[Action, Action] = {"allow": "deny", "ask": "allow", "deny": "allow"}
+_AGENT_RULES = ("rules", "user_rules", "project_rules", "managed_rules")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table, what its call asks for, and what it came to."""
+
+    expected: Expectation
+    call: Wanted | None
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict.action == self.expected.action
+
+
+async def rows_of(workspace: Workspace, table: Sequence[Expectation]) -> list[Row]:
+    """Every line judged; one that cannot be judged fails alone."""
+    return [await _row(workspace, one) for one in table]
+
+
+async def _row(workspace: Workspace, one: Expectation) -> Row:
+    problem = one.problem
+    if not problem and one.agent not in workspace.agents.by_name:
+        problem = unknown("agent", one.agent, workspace.agents.by_name)
+    if not problem and one.tool not in workspace.registry:
+        known = permissions_of(workspace, workspace.session(one.agent))
+        names = [*workspace.registry.ids(), *known]
+        problem = "" if one.tool in known else unknown("tool or permission", one.tool, names)
+    if problem:
+        return _wrong(one, problem)
+    try:
+        return await _judged(workspace, one)
+    except ToolwrightError as error:
+        return _wrong(one, str(error))
+
+
+async def _judged(workspace: Workspace, one: Expectation) -> Row:
+    if one.tool in workspace.registry:
+        call = Wanted(agent=one.agent, permission=workspace.registry[one.tool].permission, requests=())
+        found = verdict(workspace.agents, call)
+        if found.action == "hidden":
+            return Row(expected=one, call=call, verdict=found, why=f"{one.tool} is not offered to {one.agent}")
+        if one.action == "hidden" and not one.argument:
+            offered = Verdict(action="offered")
+            return Row(expected=one, call=None, verdict=offered, why=f"{one.tool} is offered to {one.agent}")
+        arguments = arguments_for(one.tool, one.argument)
+    else:
+        arguments = {}
+    call = await wanted(workspace, one.agent, one.tool, arguments, one.argument)
+    found = verdict(workspace.agents, call)
+    if call.error is not None and not isinstance(call.error, PermissionDenied):
+        return _wrong(one, str(call.error))
+    return Row(expected=one, call=call, verdict=found, why=_why(found, call))
+
+
+def _wrong(one: Expectation, why: str) -> Row:
+    return Row(expected=one, call=None, verdict=Verdict(action=""), why=why)
+
+
+def _why(found: Verdict, call: Wanted) -> str:
+    if call.error is not None:
+        return str(call.error)
+    if found.rule is None:
+        return "no rule fits" if found.action == "ask" else "it needs no permission"
+    return f"`{found.rule}` {found.rule.source}".rstrip()
+
+
+def rules_of(agents: Agents, chosen: Callable[[Rule], bool] = is_written) -> list[Rule]:
+    """The rules that a table should meet: those somebody has written, unless others are chosen."""
+    found: dict[tuple[str, str], Rule] = {}
+    for layer in (agents.defaults, *agents.general, agents.protected, *agents.managed):
+        found.update(((rule.source, str(rule)), rule) for rule in layer.rules if chosen(rule))
+    for agent in agents.by_name.values():
+        for name in _AGENT_RULES:
+            rules: tuple[Rule, ...] = getattr(agent, name)
+            found.update(((rule.source, str(rule)), rule) for rule in rules if chosen(rule))
+    return list(found.values())
+
+
+def unmet(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that decide about nothing in the table."""
+    met = {(rule.source, str(rule)) for row in rows for rule in row.verdict.met}
+    return [rule for rule in rules if (rule.source, str(rule)) not in met]
+
+
+def survivors(agents: Agents, rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that could say the opposite without any row failing."""
+    judged = [row for row in rows if row.call is not None and row.passed]
+    return [rule for rule in rules if not _is_seen(agents, rule, [row for row in judged if _concerns(rule, row)])]
+
+
+def _concerns(rule: Rule, row: Row) -> bool:
+    """Whether a rule, or its opposite, fits anything that a row asks for."""
+    call, both = row.call, (rule, _flipped(rule))
+    if call is None:
+        return False
+    decides_offer = rule.pattern == "*" or row.expected.action == "hidden"
+    if decides_offer and call.permission and matches(call.permission, rule.permission):
+        return True
+    return any(
+        matches(request.permission, rule.permission) and any(one.fits(pattern) for one in both)
+        for request in call.requests
+        for pattern in (*request.patterns, *request.implied)
+    )
+
+
+def _is_seen(agents: Agents, rule: Rule, rows: Sequence[Row]) -> bool:
+    if not rows:
+        return False
+    flipped = _flipped(rule)
+    changed = agents_with(agents, lambda one: flipped if one.source == rule.source and one == rule else one)
+    return any(verdict(changed, row.call).action != row.expected.action for row in rows if row.call is not None)
+
+
+def _flipped(rule: Rule) -> Rule:
+    return replace(rule, action=_FLIPPED[rule.action])
+
+
+def agents_with(agents: Agents, change: Callable[[Rule], Rule]) -> Agents:
+    """The same agents under rules that are changed one by one."""
+
+    def changed(layer: Layer) -> Layer:
+        return replace(layer, rules=tuple(map(change, layer.rules)))
+
+    def agent(one: Agent) -> Agent:
+        changes: dict[str, Any] = {name: tuple(map(change, getattr(one, name))) for name in _AGENT_RULES}
+        return replace(one, **changes)
+
+    return replace(
+        agents,
+        defaults=changed(agents.defaults),
+        general=tuple(map(changed, agents.general)),
+        protected=changed(agents.protected),
+        output=changed(agents.output),
+        managed=tuple(map(changed, agents.managed)),
+        by_name={name: agent(one) for name, one in agents.by_name.items()},
+    )
+
+
+def as_json(rules: Sequence[Rule]) -> Iterator[dict[str, Any]]:
+    from toolwright.policy.lint import place
+
+    for rule in rules:
+        file, line = place(rule)
+        yield {"file": file, "line": line, "rule": str(rule)}

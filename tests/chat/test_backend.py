@@ -1,0 +1,79 @@
+"""A workspace as surfaces see it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from toolwright.backend import LocalBackend, answer_later
+from toolwright.errors import UsageError
+from toolwright.events import PermissionAsked
+from toolwright.inbox import Reply
+from toolwright.models.scripted import Turn
+from toolwright.session.undo import Selection
+from toolwright.testing import ScriptedModel, make_workspace
+
+
+def backend(project: Path, *turns: Turn) -> LocalBackend:
+    config = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}
+    return LocalBackend(make_workspace(project, model=ScriptedModel(*turns), user=answer_later, config=config))
+
+
+def write(name: str, content: str) -> Turn:
+    return {"tools": [{"name": "write", "args": {"filePath": name, "content": content}}]}
+
+
+async def test_a_question_is_found_explained_and_answered_by_its_id(project: Path) -> None:
+    turn: Turn = {"tools": [{"name": "bash", "args": {"command": "rm -f gone", "description": "Remove"}}]}
+    one = backend(project, turn, {"text": "Removed."})
+    async with one.workspace:
+        session = await one.begin()
+        events = one.follow()
+        asking = asyncio.create_task(one.prompt(session.id, "Remove it"))
+        async for event in events:
+            if isinstance(event, PermissionAsked):
+                break
+        [question] = await one.questions()
+        assert question.tool == "bash"
+        assert any("rm *" in line for line in await one.explained(question))
+        await one.reply(question.id, Reply(kind="once"))
+        assert (await asking).text == "Removed."
+        assert await one.questions() == []
+
+
+async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(project: Path) -> None:
+    said: list[Turn] = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
+    turns = (write("a.txt", "a"), said[0], said[1], write("b.txt", "b"), said[2])
+    one = backend(project, *turns)
+    async with one.workspace:
+        session = await one.begin()
+        for words in ("first", "second", "third"):
+            await one.prompt(session.id, words)
+        assert {Path(plan.path).name for plan in await one.changes(session.id)} == {"a.txt", "b.txt"}
+        assert [plan.kind for plan in await one.undo(session.id, Selection(), preview=True)] == ["delete"]
+        assert (project / "b.txt").exists()
+
+        await one.undo(session.id, Selection())
+        assert not (project / "b.txt").exists()
+        assert await one.undo(session.id, Selection()) == [], "the second turn has changed nothing"
+        assert [message.text for message in await one.messages(session.id)][-1] == "One."
+        await one.undo(session.id, Selection())
+        assert not (project / "a.txt").exists()
+        with pytest.raises(UsageError, match="no turn left"):
+            await one.undo(session.id, Selection())
+        await one.redo(session.id)
+        assert (project / "a.txt").read_text() == "a"
+
+
+async def test_what_there_is(project: Path) -> None:
+    one = backend(project, {"text": "Hello.", "usage": {"input": 100, "output": 10}})
+    async with one.workspace:
+        session = await one.begin()
+        await one.prompt(session.id, "Hi")
+        use = await one.use_of(session.id)
+        assert (use.tokens, use.context, use.limit) == (110, 110, 200_000)
+        assert "build" in [agent.name for agent in await one.agents()]
+        assert "bash" in [name for name, _ in await one.tools("build")]
+        assert {"hi", "init", "review"} <= {command.name for command in await one.commands()}
+        assert [info.id for info in await one.sessions(5)] == [session.id]
+        assert any(name.startswith("anthropic/") for name in await one.models())

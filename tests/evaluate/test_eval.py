@@ -1,0 +1,188 @@
+"""tw eval: tasks in copies of their own, results line by line, resumed, reported and compared."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Tw
+from toolwright.evaluate import Task, run
+from toolwright.evaluate.compare import compare
+from toolwright.evaluate.results import TaskResult, read_results
+from toolwright.testing import ScriptedModel
+
+FIX: list[Any] = [
+    {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
+    {
+        "tools": [
+            {"name": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "two"}},
+            {"name": "write", "args": {"filePath": "new/b.txt", "content": "b\n"}},
+            {"name": "read", "args": {"filePath": ".env"}},
+        ]
+    },
+    {"text": "Done."},
+]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Path:
+    """A folder to start from, and beside it the script of a model."""
+    folder = tmp_path / "start"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    (tmp_path / "fix.json").write_text(json.dumps(FIX))
+    (tmp_path / "fail.json").write_text(json.dumps([{"error": {"message": "No key.", "kind": "auth"}}]))
+    (tmp_path / "hang.json").write_text(json.dumps([{"text": "Slow.", "delay": 600}]))
+    return folder
+
+
+def task(start: Path, name: str, **more: Any) -> dict[str, Any]:
+    model = f"scripted/{start.parent / more.pop('script', 'fix.json')}"
+    return {"id": name, "folder": str(start), "prompt": "Fix it", "model": model, "check": "grep two a.txt", **more}
+
+
+def write(start: Path, *tasks: Any) -> str:
+    file = start.parent / "tasks.jsonl"
+    file.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in tasks))
+    return str(file)
+
+
+def test_a_task_runs_in_a_copy_and_its_result_tells_everything(tw: Tw, start: Path, tmp_path: Path) -> None:
+    tasks = write(start, task(start, "good", files={"extra.txt": "x\n"}), task(start, "bad", check="false"))
+    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"))
+    assert outcome.code == 0, outcome.err
+    good, bad = outcome.lines
+    assert (good["id"], good["passed"], good["steps"], good["refused"], good["error"]) == ("good", True, 3, 1, None)
+    assert (bad["passed"], bad["error"]) == (False, None)
+    assert good["tokens"] > 0
+    assert good["worker"]
+    assert (start / "a.txt").read_text() == "one\n"
+    patch = tmp_path / "a.patch"
+    patch.write_text(good["patch"])
+    assert "extra.txt" not in good["patch"]
+    subprocess.run(["git", "apply", str(patch)], cwd=start, check=True)
+    assert ((start / "a.txt").read_text(), (start / "new/b.txt").read_text()) == ("two\n", "b\n")
+    export = json.loads((tmp_path / "out/sessions" / f"{good['session_id']}.json").read_text())
+    assert export["info"]["id"] == good["session_id"]
+    assert tw("session", "list", "--json").json == []
+    assert not list(tmp_path.glob("toolwright-eval-*"))
+
+
+def test_a_wrong_line_is_told_by_its_number_and_the_rest_runs(tw: Tw, start: Path, tmp_path: Path) -> None:
+    wrong = ['{"id": "x"', '{"id": "x"}', '{"id": "x", "prompt": "y", "promt": 1}', "[]"]
+    tasks = write(start, *wrong, task(start, "good"), task(start, "good"))
+    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"))
+    assert outcome.code == 1
+    assert [one["id"] for one in outcome.lines] == ["good"]
+    for number in (1, 2, 3, 4, 6):
+        assert f"{tasks}:{number}: " in outcome.err
+
+
+def test_what_goes_wrong_in_one_task_stays_there(tw: Tw, start: Path, tmp_path: Path) -> None:
+    tasks = write(
+        start,
+        task(start, "fails", script="fail.json"),
+        task(start, "nowhere", folder=str(tmp_path / "nothing")),
+        task(start, "hangs", check="sleep 600", timeout=3),
+        task(start, "slow", script="hang.json", timeout=1),
+        task(start, "good"),
+    )
+    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--parallel", "5")
+    assert outcome.code == 0, outcome.err
+    told = {one["id"]: one for one in outcome.lines}
+    assert [name for name, one in told.items() if one["passed"]] == ["good"]
+    assert "No key." in told["fails"]["error"]
+    assert "is not a folder" in told["nowhere"]["error"]
+    assert "The check took longer" in told["hangs"]["error"]
+    assert "a.txt" in told["hangs"]["patch"]
+    assert "The run took longer" in told["slow"]["error"]
+    report = (tmp_path / "out/report.md").read_text()
+    page = (tmp_path / "out/report.html").read_text()
+    for name, one in told.items():
+        assert name in report
+        assert name in page
+        assert not one["error"] or one["error"][:30] in report
+    assert "<svg" in page
+    assert "src=" not in page
+
+
+def test_results_are_gone_on_with_and_nothing_is_done_twice(tw: Tw, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    tasks = write(start, task(start, "first"))
+    assert tw("eval", tasks, "--out", str(out), "--repeat", "2").code == 0
+    with (out / "results.jsonl").open("a") as file:
+        file.write('{"id": "cut sh')
+    tasks = write(start, task(start, "first"), task(start, "second"))
+    refused = tw("eval", tasks, "--out", str(out), "--repeat", "2")
+    assert refused.code == 2
+    assert "--resume" in refused.err
+    more = tw("eval", tasks, "--out", str(out), "--repeat", "2", "--resume")
+    assert [(one["id"], one["repeat"]) for one in more.lines] == [("second", 0), ("second", 1)]
+    assert sorted((one.id, one.repeat) for one in read_results(out)) == [
+        ("first", 0),
+        ("first", 1),
+        ("second", 0),
+        ("second", 1),
+    ]
+
+
+def test_a_task_may_start_from_a_commit(tw: Tw, start: Path, tmp_path: Path) -> None:
+    git = ["git", "-C", str(start), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    (start / "a.txt").write_text("changed\n")
+    given = task(start, "commit", repo=str(start), ref="HEAD")
+    del given["folder"]
+    outcome = tw("eval", write(start, given), "--out", str(tmp_path / "out"), "--keep")
+    assert outcome.lines[0]["passed"], outcome.lines
+    assert (tmp_path / "out/work/commit.0/a.txt").read_text() == "two\n"
+
+
+def test_tasks_may_stand_in_yaml(tw: Tw, start: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tasks.yaml"
+    file.write_text(
+        f"- id: good\n  folder: start\n  prompt: Fix it\n  model: scripted/{tmp_path / 'fix.json'}\n- id: bad\n"
+    )
+    outcome = tw("eval", str(file), "--out", str(tmp_path / "out"))
+    assert [one["id"] for one in outcome.lines] == ["good"]
+    assert f"{file}:5: prompt is missing" in outcome.err
+
+
+async def test_from_python_a_check_may_be_a_function(start: Path, tmp_path: Path) -> None:
+    def check(folder: Path) -> bool:
+        return (folder / "a.txt").read_text() == "two\n"
+
+    tasks = [
+        Task(id=str(number), folder=start, prompt="Fix it", model=ScriptedModel(*FIX), check=check)
+        for number in range(4)
+    ]
+    environment = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
+    results = [one async for one in run(tasks, parallel=4, environment=environment)]
+    assert sorted((one.id, one.passed, one.steps) for one in results) == [(str(n), True, 3) for n in range(4)]
+
+
+def results(passed: list[bool]) -> list[TaskResult]:
+    return [TaskResult(id=f"t{number}", passed=one, seconds=1.0) for number, one in enumerate(passed)]
+
+
+def test_a_difference_is_told_from_noise() -> None:
+    better = compare(results([False] * 20 + [True] * 10), results([True] * 30))["pass_rate"].as_json()
+    assert better["difference"] == pytest.approx(2 / 3)
+    assert better["significant"]
+    low, high = better["interval"]
+    assert 0 < low < 2 / 3 < high < 1
+    noise = compare(results([True, False] * 10), results([False, True] * 10))["pass_rate"]
+    assert not noise.significant
+    assert not compare(results([False]), results([True]))["pass_rate"].significant
+
+
+def test_two_evaluations_are_compared(tw: Tw, start: Path, tmp_path: Path) -> None:
+    for name, check in (("a", "false"), ("b", "true")):
+        tasks = write(start, *(task(start, str(number), check=check) for number in range(6)))
+        assert tw("eval", tasks, "--out", str(tmp_path / name), "--parallel", "3").code == 0
+    told = tw("eval", "compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json").json
+    assert told["pass_rate"] == {"a": 0.0, "b": 1.0, "difference": 1.0, "interval": [1.0, 1.0], "significant": True}
+    assert "more than noise" in tw("eval", "compare", str(tmp_path / "a"), str(tmp_path / "b")).out
+    assert tw("eval", "compare", str(tmp_path / "a"), str(tmp_path)).code == 2

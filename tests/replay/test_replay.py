@@ -1,0 +1,135 @@
+"""Sessions as scripts, and played again: the same calls and files, or the first call that differs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Tw
+
+STEPS: list[dict[str, Any]] = [
+    {"text": "Looking.", "tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
+    {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "two"}}]},
+    {
+        "tools": [
+            {"name": "write", "args": {"filePath": "new/b.txt", "content": "b\n"}},
+            {"name": "bash", "args": {"command": "cat a.txt; rm gone.txt", "description": "Show"}},
+        ]
+    },
+    {"tools": [{"name": "glob", "args": {"pattern": "**/*.txt"}}, {"name": "read", "args": {"filePath": ".env"}}]},
+    {"text": "Done."},
+]
+
+
+@pytest.fixture
+def recorded(tw: Tw, project: Path) -> str:
+    """The id of a session that has changed files."""
+    (project / "a.txt").write_text("one\n")
+    (project / "gone.txt").write_text("gone\n")
+    (project / ".env").write_text("KEY=1\n")
+    script = project.parent / "script.json"
+    script.write_text(json.dumps(STEPS))
+    outcome = tw("run", "Do it", "--model", f"scripted/{script}", "--yes")
+    assert outcome.code in (0, 3), outcome.err
+    assert (project / "a.txt").read_text() == "two\n"
+    return str(tw("session", "list", "--json").json[0]["id"])
+
+
+def test_a_script_plays_the_same_session_again(tw: Tw, project: Path, recorded: str) -> None:
+    file = project.parent / "played.json"
+    assert tw("session", "script", recorded, "-o", str(file)).code == 0
+    script = json.loads(file.read_text())
+    assert script["prompts"] == ["Do it"]
+    assert [len(turn.get("tools", [])) for turn in script["turns"]] == [1, 1, 2, 2, 0]
+    (project / "a.txt").write_text("one\n")
+    (project / "gone.txt").write_text("gone\n")
+    outcome = tw("run", "Do it", "--model", f"scripted/{file}", "--yes")
+    assert outcome.out.strip().endswith("Done.")
+    assert (project / "a.txt").read_text() == "two\n"
+    assert json.loads(tw("session", "script", recorded).out) == script
+
+
+def test_a_replay_gives_the_same_and_leaves_nothing(tw: Tw, project: Path, recorded: str) -> None:
+    outcome = tw("session", "replay", recorded, "--json")
+    assert outcome.json == {"same": True, "calls": 6}
+    assert outcome.code == 0
+    assert len(tw("session", "list", "--json").json) == 1
+    assert (project / "a.txt").read_text() == "two\n"
+    assert tw("session", "replay", recorded).out == "the same: 6 calls\n"
+
+
+def test_the_first_call_that_differs_is_shown_with_both_outcomes(tw: Tw, project: Path, recorded: str) -> None:
+    (project / "toolwright.json").write_text(json.dumps({"permission": {"edit": {"new/*": "deny"}}}))
+    outcome = tw("session", "replay", recorded, "--json")
+    assert outcome.code == 1
+    told = outcome.json
+    assert (told["same"], told["call"]["tool"]) == (False, "write")
+    assert told["call"]["id"]
+    assert told["recorded"]["status"] == "completed"
+    assert told["replayed"]["status"] == "failed: denied"
+    text = tw("session", "replay", recorded).out
+    assert "differs: write" in text
+    assert "+failed: denied" in text
+
+
+def test_a_report_ranks_tools_and_lists_those_never_called(tw: Tw, recorded: str) -> None:
+    told = {one["tool"]: one for one in tw("session", "report", recorded, "--json").json["tools"]}
+    assert (told["read"]["calls"], told["read"]["failures"]) == (2, 1)
+    assert told["grep"]["calls"] == 0
+    assert told["grep"]["schema_tokens"] > 50
+    seconds = [one["seconds"] for one in tw("session", "report", "--json").json["tools"]]
+    assert seconds == sorted(seconds, reverse=True)
+    assert "bash" in tw("session", "report").out
+
+
+def test_an_exported_session_is_a_test_of_its_own(
+    tw: Tw, project: Path, recorded: str, tmp_path: Path, replay: Callable[..., Any]
+) -> None:
+    file = tmp_path / "session.json"
+    file.write_text(tw("session", "export", recorded).out)
+    folder = tmp_path / "before"
+    folder.mkdir()
+    for name, text in (("a.txt", "one\n"), ("gone.txt", "gone\n"), (".env", "KEY=1\n")):
+        (folder / name).write_text(text)
+    assert replay(file, folder).same
+    (folder / "a.txt").write_text("three\n")
+    different = replay(file, folder)
+    assert not different.same
+    assert different.call["tool"] == "read"
+
+
+def test_a_session_that_is_not_there_is_named(tw: Tw) -> None:
+    assert tw("session", "replay", "ses_nothing").code == 2
+
+
+def test_what_a_subagent_and_a_batch_did_is_played_too(tw: Tw, project: Path) -> None:
+    (project / "a.txt").write_text("one\n")
+    (project / "toolwright.json").write_text(json.dumps({"experimental": {"batch_tool": True}}))
+    task = {"description": "Change it", "prompt": "Change a.txt", "subagent_type": "general"}
+    batch = [
+        {"tool": "write", "parameters": {"filePath": "b.txt", "content": "b\n"}},
+        {"tool": "read", "parameters": {"filePath": "a.txt"}},
+    ]
+    steps = [
+        {"tools": [{"name": "batch", "args": {"tool_calls": batch}}]},
+        {"tools": [{"name": "task", "args": task}]},
+        {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "two"}}]},
+        {"text": "Changed."},
+        {"text": "Done."},
+    ]
+    script = project.parent / "script.json"
+    script.write_text(json.dumps(steps))
+    outcome = tw("run", "Do it", "--model", f"scripted/{script}", "--yes", "--trust")
+    assert outcome.code == 0, outcome.err
+    [session] = tw("session", "list", "--json").json
+    assert tw("session", "replay", session["id"], "--json", "--trust").json == {"same": True, "calls": 2}
+    turns = tw("session", "script", session["id"]).json["turns"]
+    assert [[call["name"] for call in turn.get("tools", [])] for turn in turns] == [
+        ["batch"],
+        ["task"],
+        ["edit"],
+        [],
+        [],
+    ]
