@@ -353,7 +353,7 @@ async def test_the_users_own_tools_need_no_trust(project: Path) -> None:
 
 async def test_a_file_gets_the_packages_it_asks_for_in_an_environment_of_its_own(project: Path, tmp_path: Path) -> None:
     wheel = _wheel(tmp_path, "yaml", "VERSION = 'not ours'\n")
-    header = f"# /// script\n# dependencies = [\"yaml @ {wheel.as_uri()}\"]\n# ///\n"
+    header = f'# /// script\n# dependencies = ["yaml @ {wheel.as_uri()}"]\n# ///\n'
     asking = "async def _ask(args, ctx):\n    await ctx.ask('launch', 'x')\n    return yaml.VERSION\n"
     _write(
         project,
@@ -378,7 +378,8 @@ def _wheel(folder: Path, name: str, text: str) -> Path:
         archive.writestr(f"{name}.py", text)
         archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         archive.writestr(
-            f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            f"{name}-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
     return path

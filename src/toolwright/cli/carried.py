@@ -32,7 +32,7 @@ _PROJECT = (
         "Claude Code",
         "settings",
         (".claude/settings.json", ".claude/settings.local.json"),
-        'their permissions are not read, hooks with "foreign": {"claude": ["hooks"]}; write the rules into toolwright.json',
+        'their permissions are not read, hooks with "foreign": {"claude": ["hooks"]}; write rules into toolwright.json',
     ),
     ("Claude Code", "MCP servers", (".mcp.json",), "name them under `mcp` in your settings"),
     ("Cursor", "rules", (".cursor/rules/*.md*", ".cursorrules"), "name them under instructions in toolwright.json"),
