@@ -101,14 +101,23 @@ async def events(client: httpx2.AsyncClient, pid: int) -> dict[str, object]:
     }
 
 
+def family(pid: int) -> list[int]:
+    """A process and those it has started: some programs are started by another."""
+    below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(one for child in below for one in family(int(child)))]
+
+
 def cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    ticks = 0
+    for one in family(pid):
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return round(int(status.partition("VmRSS:")[2].split()[0]) / 1024, 1)
+    sizes = (Path(f"/proc/{one}/status").read_text().partition("VmRSS:")[2].split()[0] for one in family(pid))
+    return round(sum(map(int, sizes)) / 1024, 1)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ SWALLOWING = {
     "files/store.py": 1,  # who is asked after a change of a file
     "events.py": 1,  # a listener
     "evaluate/running.py": 1,  # the check of a task, which is the caller's code
+    "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
     "session/database.py": 1,  # whatever a record holds that is no text
     "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message

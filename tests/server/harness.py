@@ -122,7 +122,7 @@ async def served(
     def make(path: Path) -> Any:
         return make_workspace(path, model=chosen, config=config, user=answered_later, client="app", keep=True)
 
-    made = socket.socket()
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.bind(("127.0.0.1", 0))
     port = made.getsockname()[1]
     folders = [folder.resolve(), *(one.resolve() for one in more_folders)]

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from toolwright.events import PartUpdated
 from toolwright.ids import follow_id, new_id
 from toolwright.messages import TextPart
-from toolwright.parts import Span
+from toolwright.parts import PartKeys, Span
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
 from toolwright.server.listeners import QUEUE_FRAMES, Listener
 from toolwright.session.events import PartDelta
 
-KEYS: Any = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
+KEYS: PartKeys = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
 
 
 class Stage:

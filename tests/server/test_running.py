@@ -126,10 +126,8 @@ async def test_no_auth_is_for_this_machine_alone(tmp_path: Path) -> None:
 
 
 async def test_no_other_command_pays_for_the_server(tmp_path: Path) -> None:
-    code = (
-        "import sys; from toolwright.cli import main; main(['--version']); main(['tool', 'list']);"
-        " print(sorted(sys.modules))"
-    )
+    calls = "main(['--version']); main(['tool', 'list'])"
+    code = f"import sys; from toolwright.cli import main; {calls}; print(sorted(sys.modules))"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", code), cwd=tmp_path, stdout=asyncio.subprocess.PIPE
     )

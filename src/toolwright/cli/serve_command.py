@@ -1,12 +1,11 @@
 """tw serve: an HTTP server for clients that speak the reference's contract, and for the web page."""
 
-import argparse
 import asyncio
 import os
 from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
-from toolwright.cli.options import Parser, parser
+from toolwright.cli.options import Layout, Parser
 from toolwright.errors import UsageError
 
 
@@ -19,7 +18,7 @@ def main(arguments: list[str]) -> int:
         raise UsageError(f"tw serve needs {error.name}. Install it with: pip install 'toolwright[server]'") from error
     if options.hostname not in LOOPBACK and options.no_auth:
         raise UsageError("--no-auth is for this machine alone; it cannot be given with --hostname.")
-    folders = [_folder(text) for text in options.directories or ["."]]
+    folders = [_folder(text) for text in options.directory or ["."]]
     without = options.no_auth or options.socket is not None
     asyncio.run(
         serve(
@@ -32,7 +31,7 @@ def main(arguments: list[str]) -> int:
                 origins=options.cors,
                 allowed_hosts=options.allow_host,
                 idle_exit=options.idle_exit,
-                trust=getattr(options, "trust", False),
+                trust=options.trust,
                 environment=os.environ,
             )
         )
@@ -48,17 +47,21 @@ def _folder(text: str) -> Path:
 
 
 def _parser() -> Parser:
-    made = parser(
-        "serve",
-        "Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for OpenCode's "
-        "clients. Prints its address; with it comes the secret that clients must bring.",
-        examples=(
-            "  tw serve\n"
-            "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
-            "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example"
-        ),
+    examples = (
+        "  tw serve\n"
+        "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
+        "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example"
     )
-    _replace_directory(made)
+    # Not with the options all commands share: here the folder may be given more than once.
+    made = Parser(
+        prog="tw serve",
+        description="Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
+        "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
+        epilog=f"examples:\n{examples}",
+        formatter_class=Layout,
+    )
+    made.add_argument("--directory", action="append", metavar="DIR", help="a folder to serve; may be repeated")
+    made.add_argument("--trust", action="store_true", help="trust the projects for this once")
     made.add_argument("--port", type=int, default=0, help="the port (4096, or any if that is taken)")
     made.add_argument("--hostname", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
     made.add_argument("--socket", type=Path, metavar="PATH", help="listen on a socket of the file system instead")
@@ -68,15 +71,3 @@ def _parser() -> Parser:
     made.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="answer to this name as well")
     made.add_argument("--idle-exit", type=float, default=0, metavar="S", help="close a folder unused for so long")
     return made
-
-
-def _replace_directory(made: argparse.ArgumentParser) -> None:
-    """Here the folder may be given more than once."""
-    for action in list(made._actions):
-        if action.dest == "directory":
-            made._remove_action(action)
-            for option in action.option_strings:
-                del made._option_string_actions[option]
-    made.add_argument(
-        "--directory", dest="directories", action="append", metavar="DIR", help="a folder to serve; may be repeated"
-    )

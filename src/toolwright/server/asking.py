@@ -112,7 +112,7 @@ class Routes:
     def __init__(self) -> None:
         self.all: list[Route] = []
 
-    def add(self, method: str, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
+    def at(self, method: str, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
         def added(answer: Answer) -> Answer:
             summary = (answer.__doc__ or "").strip().partition("\n")[0]
             self.all.append(Route(method=method, path=path, name=name, answer=answer, body=body, summary=summary))
@@ -121,7 +121,7 @@ class Routes:
         return added
 
     def get(self, path: str, name: str) -> Callable[[Answer], Answer]:
-        return self.add("GET", path, name)
+        return self.at("GET", path, name)
 
     def post(self, path: str, name: str, body: Json | None = None) -> Callable[[Answer], Answer]:
-        return self.add("POST", path, name, body)
+        return self.at("POST", path, name, body)

@@ -91,7 +91,8 @@ def _bound(options: Options) -> socket.socket:
         return _unix_socket(options.socket)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     for port in (options.port,) if options.port else (PORT, 0):
-        made = socket.socket(family, socket.SOCK_STREAM)
+        # With the protocol named, asyncio sends small answers without waiting for more to say.
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((options.host, port))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from toolwright.session.events import SessionStatus
 from toolwright.workspace import Workspace
 
 Json = dict[str, Any]
+
+PATIENCE = 1.5
+"""Seconds that turns are given to come to their end when the server is stopped."""
 
 
 class Serving:
@@ -95,12 +99,16 @@ class Serving:
         self.tell(directory, "server.instance.disposed", {"directory": directory})
 
     async def end(self) -> None:
-        """Stop what is under way, tell everybody, close everything."""
+        """Stop what is under way, tell everybody, close everything. Who listens is told however long the rest takes."""
         self.ending = True
-        for workspace in self.projects.workspaces.values():
-            for session in list(workspace.sessions_open.values()):
-                await session.abort("the server was stopped")
-            self.tell(str(workspace.directory), "server.instance.disposed", {"directory": str(workspace.directory)})
+        workspaces = list(self.projects.workspaces.values())
+        at_work = [session for one in workspaces for session in list(one.sessions_open.values())]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*(session.abort("the server was stopped") for session in at_work))
+        for workspace in workspaces:
+            directory = str(workspace.directory)
+            self.tell(directory, "server.instance.disposed", {"directory": directory})
         for channel in self.channels.values():
             for listener in channel.listeners:
                 listener.end()

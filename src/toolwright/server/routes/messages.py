@@ -48,7 +48,7 @@ def _found(ask: Ask, messages: list[Message]) -> Message:
     raise not_found(f"There is no message {wanted[:80]!r} in this session.")
 
 
-@routes.add("DELETE", "/session/{sessionID}/message/{messageID}/part/{partID}", "part.delete")
+@routes.at("DELETE", "/session/{sessionID}/message/{messageID}/part/{partID}", "part.delete")
 async def delete_part(ask: Ask) -> Any:
     """Take a part out of a message."""
     session, part = await _part(ask)
@@ -56,7 +56,7 @@ async def delete_part(ask: Ask) -> Any:
     return True
 
 
-@routes.add(
+@routes.at(
     "PATCH",
     "/session/{sessionID}/message/{messageID}/part/{partID}",
     "part.update",

@@ -90,7 +90,7 @@ async def approvals(ask: Ask) -> Any:
     return [{"scope": scope, "permission": one.permission, "pattern": one.pattern} for scope, one in listed]
 
 
-@routes.add("DELETE", "/tw/approvals", "tw.approvals.revoke")
+@routes.at("DELETE", "/tw/approvals", "tw.approvals.revoke")
 async def revoke(ask: Ask) -> Any:
     """Take approvals back: those of `permission` on `pattern`."""
     workspace = await ask.workspace()

@@ -96,7 +96,7 @@ async def session(ask: Ask) -> Any:
     return session_json(info)
 
 
-@routes.add(
+@routes.at(
     "PATCH",
     "/session/{sessionID}",
     "session.update",
@@ -126,7 +126,7 @@ async def change(ask: Ask) -> Any:
     return session_json(session.info)
 
 
-@routes.add("DELETE", "/session/{sessionID}", "session.delete")
+@routes.at("DELETE", "/session/{sessionID}", "session.delete")
 async def delete(ask: Ask) -> Any:
     """Delete a session and those below it."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)

@@ -55,7 +55,7 @@ def config_json(workspace: Workspace) -> Json:
     return shown
 
 
-@routes.add("PATCH", "/config", "config.update", {"type": "object"})
+@routes.at("PATCH", "/config", "config.update", {"type": "object"})
 async def change_config(ask: Ask) -> Any:
     """Write settings into the project's own file, and answer what holds then."""
     workspace = await ask.workspace()
@@ -119,7 +119,7 @@ async def ways_to_log_in(ask: Ask) -> Any:
     return {provider.id: by_key for provider in workspace.connections.catalog.providers() if provider.env}
 
 
-@routes.add(
+@routes.at(
     "PUT",
     "/auth/{providerID}",
     "auth.set",
@@ -206,7 +206,7 @@ async def project(ask: Ask) -> Any:
     return project_json(await ask.workspace())
 
 
-@routes.add("PATCH", "/project/{projectID}", "project.update", {"type": "object"})
+@routes.at("PATCH", "/project/{projectID}", "project.update", {"type": "object"})
 async def change_project(ask: Ask) -> Any:
     """Accepted, since clients name and colour projects; nothing of it is kept."""
     workspace = await ask.workspace()

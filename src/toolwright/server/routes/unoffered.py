@@ -83,4 +83,4 @@ for _path, _value in _EMPTY.items():
 for _name in _EMPTY_LISTS:
     routes.get(f"/api/{_name}", f"api.{_name}")(_empty_list)
 for (_method, _path, _name), _reason in _NOT_OFFERED.items():
-    routes.add(_method, _path, _name)(_refused(_reason))
+    routes.at(_method, _path, _name)(_refused(_reason))
