@@ -19,7 +19,7 @@ from toolwright.testing import ScriptedModel, make_workspace
 
 PACKAGE = str(Path(toolwright.__file__).parent)
 CALL = (26, 79)
-STEP = (51, 188)
+STEP = (52, 192)
 
 
 class Trace:
