@@ -114,13 +114,10 @@ OURS = {
         script='echo x > "$DATA/approvals.json"; rm "$DATA/trust.json"; rm -r "$DATA"'
     ),
     "read what other projects have printed": Attack(script='cat "$DATA/tool-output/"*; ls "$DATA/tool-output"'),
-    "read ours although it was allowed": Attack(visible="cat $DATA/auth.json | wc -c", script='cat "$DATA/auth.json"'),
 }
 
 RULES = {
-    "read what is denied": Attack(
-        script="cat .env; grep -rh SECRET .env deep .env.test; cp .env x; cat x; cat < deep/.env"
-    ),
+    "read what is denied": Attack(script="cat .env; grep -rh SECRET .env deep; cp .env x; cat x; cat < deep/.env"),
     "read what is asked about": Attack(
         rules=("read *.key: ask",), script="cat private.key; grep -rh SECRET --include=*.key .; base64 private.key"
     ),
