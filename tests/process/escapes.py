@@ -138,10 +138,13 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
         "rung": await sandbox.ready(),
         "lines": await sandbox.describe(),
     }
+    keepers = set[int]()
     try:
         for name, command in {**HARMLESS, **ATTEMPTS}.items():
             box = await sandbox.box(Access(hidden=tuple(masked)))
             told[name] = await attempt(scopes, sandbox, box, command, env) | {"after": state_of(places)}
+            keepers.update(keepers_of_ours())
+        told["keepers"] = len(keepers)
         for name, command in OFFLINE.items():
             told[name] = await attempt(scopes, sandbox, await sandbox.box(Access(network=False)), command, env)
             told[name]["received"] = received(post)
@@ -154,6 +157,11 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
         sandbox.close()
         places["temp"].unlink(missing_ok=True)
     return told
+
+
+def keepers_of_ours() -> list[int]:
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "toolwright-keep\n"]
 
 
 def received(post: socket.socket) -> bool:

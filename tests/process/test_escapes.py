@@ -41,6 +41,7 @@ def test_every_attempt_fails_and_what_is_harmless_works(rung: str, user: str) ->
     assert {name: told[name]["printed"] for name in escapes.HARMLESS if told[name]["code"] != 0} == {}
     assert {name: problem for name in escapes.ATTEMPTS if (problem := escaped(told, name))} == {}
     assert special_cases(told) == []
+    assert told["keepers"] <= len(("plain", "anchored")), "a keeper died and had to be replaced"
 
 
 def _sources(folder: Path) -> Path:

@@ -51,7 +51,6 @@ class Anchorage:
 
     def __init__(self) -> None:
         self.problem = ""
-        self._ours = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         try:
             if os.geteuid() != 0:
                 enter(0)
@@ -59,24 +58,15 @@ class Anchorage:
             self.problem = could_not("make a namespace", problem)
 
     def fork(self) -> int:
-        """The namespace is for the next child alone, and not for whatever else we may start."""
+        """A leader that cannot have its namespace is made all the same: it says why it starts nothing."""
         try:
             if not self.problem:
-                system.unshare(NEW_PROCESSES)
+                return system.fork_into(NEW_PROCESSES)
+        except BlockingIOError:
+            raise
         except OSError as problem:
             self.problem = could_not("make a namespace for processes", problem)
-        try:
-            pid = os.fork()
-        except BlockingIOError:
-            self._leave()
-            raise
-        if pid:
-            self._leave()
-        return pid
-
-    def _leave(self) -> None:
-        if not self.problem:
-            system.join_namespace(self._ours, NEW_PROCESSES)
+        return os.fork()
 
 
 def local_socket(descriptor: int) -> socket.socket:

@@ -1,7 +1,9 @@
 """The system calls that Python has no name for."""
 
 import ctypes
+import errno
 import os
+import signal
 import sys
 from functools import cache
 
@@ -28,8 +30,31 @@ def unshare(flags: int) -> None:
     _checked(_libc().unshare(flags), "unshare")
 
 
-def join_namespace(descriptor: int, kind: int) -> None:
-    _checked(_libc().setns(descriptor, kind), "setns")
+CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220, "ppc64le": 120}
+
+
+def fork_into(namespaces: int) -> int:
+    """Fork, with new namespaces for the child alone.
+
+    `unshare` and a way back would do for root. Anybody else may not go back: the namespace we come from is not theirs.
+    """
+    number = CLONE.get(os.uname().machine)
+    if number is None:
+        raise OSError(errno.ENOSYS, f"clone: not known for {os.uname().machine}")
+    python = ctypes.pythonapi
+    # Held back as `os.fork` does it: what Python has to put right in a child needs the interpreter at rest.
+    call = ctypes.PyDLL(None, use_errno=True).syscall
+    call.restype = ctypes.c_long
+    python.PyOS_BeforeFork()
+    pid = int(call(ctypes.c_long(number), ctypes.c_ulong(namespaces | signal.SIGCHLD), *[ctypes.c_void_p()] * 4))
+    if pid == 0:
+        python.PyOS_AfterFork_Child()
+        return pid
+    refused = ctypes.get_errno()
+    python.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise OSError(refused, f"clone: {os.strerror(refused)}")
+    return pid
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
@@ -84,12 +109,12 @@ def keep_memory_to_ourselves() -> None:
         prctl(PR_SET_DUMPABLE, 0)
 
 
-def die_with_parent(parent: int, signal: int) -> None:
+def die_with_parent(parent: int, number: int) -> None:
     """Have the kernel end this process when its parent goes, however it goes."""
     if sys.platform == "linux":
-        prctl(PR_SET_PDEATHSIG, signal)
+        prctl(PR_SET_PDEATHSIG, number)
         if os.getppid() != parent:
-            os.kill(os.getpid(), signal)
+            os.kill(os.getpid(), number)
 
 
 def call_myself(name: str) -> None:
