@@ -9,18 +9,17 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import files_edit
 import files_read
 import files_search
 from reference import Reference, references
 
+from toolwright.definition import Call
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 from toolwright.testing import make_session
-from toolwright.tool import Call
 
-Json = dict[str, Any]
 CallList = list[tuple[str, Json]]
 
 

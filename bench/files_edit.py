@@ -13,9 +13,9 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from toolwright.definition import Call, Result
 from toolwright.session.session import Session
 from toolwright.testing import make_session
-from toolwright.tool import Call, Result
 
 ROUNDS = 5
 LINES_PER_FUNCTION = 13

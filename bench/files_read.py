@@ -12,9 +12,9 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from toolwright.definition import Call
 from toolwright.files.store import Files
 from toolwright.testing import make_session
-from toolwright.tool import Call
 
 ROUNDS = 5
 

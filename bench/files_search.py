@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Call
 from toolwright.files.ripgrep import find_ripgrep
 from toolwright.session.session import Session
 from toolwright.testing import make_session
-from toolwright.tool import Call
 
 ROUNDS = 5
 LINES_PER_FILE = 26

@@ -22,11 +22,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reference import Reference, references
 
-Json = dict[str, Any]
+from toolwright.jsontypes import Json
+
 FILES = 40
 SUBAGENTS, READS = 20, 10
 PARTS, SESSIONS, PAGE = 5_000, 1_000, 50

@@ -23,7 +23,7 @@ from toolwright.models.model import (
     Model,
     ModelCall,
     ModelMessage,
-    Settings,
+    ReplySettings,
     TextDelta,
     ToolMessage,
     UserMessage,
@@ -69,7 +69,7 @@ def _encoding() -> tuple[float, float]:
         wire = ChatWire(info, profile_of(info))
         for kept in (firsts, nexts):
             started = time.perf_counter()
-            wire.request(messages, (), Settings())
+            wire.request(messages, (), ReplySettings())
             kept.append((time.perf_counter() - started) * 1000)
             messages.append(UserMessage(content=("more",)))
         del messages[-2:]
@@ -91,7 +91,7 @@ async def _timed(read: Callable[[], Awaitable[int]]) -> float:
 async def _ours(url: str) -> int:
     model: Model = connect("bench", "m", {"options": {"baseURL": url}})
     count = 0
-    async with aclosing(model.stream([UserMessage(content=("go",))], (), Settings())) as events:
+    async with aclosing(model.stream([UserMessage(content=("go",))], (), ReplySettings())) as events:
         async for event in events:
             count += isinstance(event, TextDelta)
     await model.close()

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.files.ripgrep import find_ripgrep
+from toolwright.jsontypes import Json
 
-Json = dict[str, Any]
 VERSIONS = ("1.1.31", "latest")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolwright-bench"
 

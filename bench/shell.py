@@ -15,8 +15,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Result
 from toolwright.inbox import Question, Reply
-from toolwright.tool import Result
 from toolwright.workspace import Workspace, open_workspace
 
 COMMANDS = 200

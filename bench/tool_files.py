@@ -43,7 +43,7 @@ def _lay_out(project: Path) -> None:
 async def _listed(project: Path, what: str) -> None:
     started = time.perf_counter()
     async with make_workspace(project) as workspace:
-        await workspace.registry.tools("", "", workspace.session().standing)
+        await workspace.registry.tools("", "", workspace.session().ruled_agent)
         print(f"{what:<50} {(time.perf_counter() - started) * 1000:8.1f} ms")
 
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from toolwright.definition import Call
 from toolwright.permission.rules import Rule
 from toolwright.testing import make_session
-from toolwright.tool import Call
 from toolwright.web.convert import Form, convert
 
 ROUNDS = 15

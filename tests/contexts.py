@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from toolwright.definition import Action, Result, ToolContext
+from toolwright.jsontypes import Json
 from toolwright.request import Request
-from toolwright.tool import Action, Json, Result, ToolContext
 
 T = TypeVar("T")
 

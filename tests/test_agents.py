@@ -42,23 +42,23 @@ GENERAL_ALLOWS = [{"permission": "allow"}, {"permission": {"edit": "allow", "*":
 @pytest.mark.parametrize("config", GENERAL_ALLOWS)
 @pytest.mark.parametrize("agent", ["plan", "explore", "title"])
 def test_a_general_allow_does_not_let_plan_or_explore_edit(project: Path, config: Any, agent: str) -> None:
-    standing = configured(project, config).session(agent).standing
-    assert standing.decide("edit", "src/a.py") == "deny"
+    ruled = configured(project, config).session(agent).ruled_agent
+    assert ruled.decide("edit", "src/a.py") == "deny"
 
 
 @pytest.mark.parametrize("config", GENERAL_ALLOWS)
 def test_nor_does_one_from_the_environment(project: Path, config: Any) -> None:
     environment = {"OPENCODE_CONFIG_CONTENT": json.dumps(config), "TOOLWRIGHT_PERMISSION": '"allow"'}
     workspace = make_workspace(project, environment=environment)
-    assert workspace.session("plan").standing.decide("edit", "src/a.py") == "deny"
-    assert workspace.session("build").standing.decide("read", ".env") == "allow"
+    assert workspace.session("plan").ruled_agent.decide("edit", "src/a.py") == "deny"
+    assert workspace.session("build").ruled_agent.decide("read", ".env") == "allow"
 
 
 def test_a_setting_on_the_agent_itself_does(project: Path) -> None:
     workspace = configured(project, {"agent": {"plan": {"permission": {"edit": {"notes/*": "allow"}}}}})
-    standing = workspace.session("plan").standing
-    assert standing.decide("edit", "notes/a.md") == "allow"
-    assert standing.decide("edit", "src/a.py") == "deny"
+    ruled = workspace.session("plan").ruled_agent
+    assert ruled.decide("edit", "notes/a.md") == "allow"
+    assert ruled.decide("edit", "src/a.py") == "deny"
 
 
 def test_settings_are_laid_over_a_built_in_agent(project: Path) -> None:
@@ -84,10 +84,10 @@ def test_a_new_agent_is_for_everything_and_stands_under_the_defaults(project: Pa
     workspace = configured(project, {"agent": {"reviewer": {"tools": {"bash": True, "write": False}}}})
     found = workspace.agents["reviewer"]
     assert (found.mode, found.native) == ("all", False)
-    standing = workspace.session("reviewer").standing
-    assert standing.decide("bash", "ls") == "allow"
-    assert standing.decide("edit", "a") == "deny"
-    assert standing.decide("read", ".env") == "deny"
+    ruled = workspace.session("reviewer").ruled_agent
+    assert ruled.decide("bash", "ls") == "allow"
+    assert ruled.decide("edit", "a") == "deny"
+    assert ruled.decide("read", ".env") == "deny"
     assert "write" not in workspace.session("reviewer").offered()
 
 
@@ -103,8 +103,8 @@ def test_markdown_agents_are_named_by_their_path_below_the_folder(project: Path)
     assert (found.description, found.mode, found.prompt) == ("Use: me", "subagent", "You review.")
     assert agents["two"].prompt == "Two."
     assert agents["old"].mode == "primary"
-    standing = make_workspace(project).session("team/rev").standing
-    assert [standing.decide(name, "a") for name in ("read", "bash", "edit")] == ["allow", "deny", "deny"]
+    ruled = make_workspace(project).session("team/rev").ruled_agent
+    assert [ruled.decide(name, "a") for name in ("read", "bash", "edit")] == ["allow", "deny", "deny"]
 
 
 def test_an_agent_of_the_users_home_is_there_in_every_project(project: Path) -> None:
@@ -120,8 +120,8 @@ def test_the_rules_of_an_agent_in_an_untrusted_project_only_forbid(project: Path
         '{"agent": {"plan": {"permission": {"edit": "allow"}}, "build": {"permission": {"bash": "deny"}}}}'
     )
     workspace = make_workspace(project, trust=False)
-    assert workspace.session("plan").standing.decide("edit", "a") == "deny"
-    assert workspace.session("build").standing.decide("bash", "ls") == "deny"
+    assert workspace.session("plan").ruled_agent.decide("edit", "a") == "deny"
+    assert workspace.session("build").ruled_agent.decide("bash", "ls") == "deny"
 
 
 def test_a_disabled_agent_is_gone_and_plan_takes_the_place_of_build(project: Path) -> None:
@@ -167,8 +167,8 @@ def test_a_chosen_default_agent_is_taken(project: Path) -> None:
 def test_the_overflow_folder_stays_open_unless_denied_by_name(project: Path, denied: Any, action: str) -> None:
     output = make_workspace(project).folders.tool_output
     config = json.loads(json.dumps({"permission": {"external_directory": denied}}).replace("{output}", str(output)))
-    standing = configured(project, config).session().standing
-    assert standing.decide("external_directory", f"{output}/*") == action
+    ruled = configured(project, config).session().ruled_agent
+    assert ruled.decide("external_directory", f"{output}/*") == action
 
 
 def test_a_child_may_do_no_more_than_its_parent_whatever_its_own_rules_say(project: Path) -> None:
@@ -182,10 +182,10 @@ def test_a_child_may_do_no_more_than_its_parent_whatever_its_own_rules_say(proje
         },
     )
     child = workspace.session("bold", parent=workspace.session("careful"))
-    assert child.standing.decide("read", "key.pem") == "deny"
-    assert child.standing.decide("bash", "ls") == "ask"
+    assert child.ruled_agent.decide("read", "key.pem") == "deny"
+    assert child.ruled_agent.decide("bash", "ls") == "ask"
     grandchild = workspace.session("general", parent=child)
-    assert grandchild.standing.decide("read", "key.pem") == "deny"
+    assert grandchild.ruled_agent.decide("read", "key.pem") == "deny"
     planned = workspace.session("build", parent=workspace.session("plan"))
-    assert planned.standing.decide("edit", "src/a.py") == "deny"
+    assert planned.ruled_agent.decide("edit", "src/a.py") == "deny"
     assert "todowrite" not in workspace.session("general").offered()

@@ -12,11 +12,11 @@ import pytest
 from toolwright import open_workspace
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust
+from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
 from toolwright.hooks import pair
 from toolwright.testing import make_workspace
-from toolwright.tool import Call, Result, ToolContext, tool
 
 
 @tool
@@ -174,12 +174,12 @@ def test_trust_is_given_in_three_ways(project: Path, how: str) -> None:
         Trust(folders.trust).add(content_of(project, folders))
     workspace = make_workspace(project, trust=how == "argument", environment=environment)
     assert workspace.trusted
-    assert workspace.session().standing.decide("read", ".env") == "allow"
+    assert workspace.session().ruled_agent.decide("read", ".env") == "allow"
 
 
 def test_without_trust_a_project_forbids_and_does_not_allow(project: Path) -> None:
     (project / "opencode.json").write_text('{"permission": {"read": {"*.env": "allow"}, "bash": "deny"}}')
     workspace = make_workspace(project, trust=False)
     assert not workspace.trusted
-    assert workspace.session().standing.decide("read", ".env") == "deny"
+    assert workspace.session().ruled_agent.decide("read", ".env") == "deny"
     assert "bash" not in workspace.session().offered()

@@ -12,15 +12,16 @@ from typing import Annotated, Any
 import pytest
 
 from toolwright.call import call_from_text
+from toolwright.definition import Call, Result, Tool, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.hooks import Proceed, pair
-from toolwright.permission.gate import Asked
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest
 from toolwright.permission.rules import Rule
 from toolwright.registry import ready
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_session, make_workspace
-from toolwright.tool import Call, Json, Result, Tool, ToolContext, tool
 
 
 @tool
@@ -375,7 +376,7 @@ def _refuse_to_load() -> Tool:
 async def test_a_tool_that_was_not_offered_is_refused_by_the_rule_that_hides_it(project: Path) -> None:
     workspace = make_workspace(project, config={"permission": {"skill": "deny"}})
     session = workspace.session()
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     result = await session.run_call(Call(id="c", tool="skill", arguments={"name": "none"}), log=log)
     await workspace.close()
     assert result.error is not None

@@ -9,7 +9,7 @@ import pytest
 from toolwright.commands import called_by, fill_in, words_of
 from toolwright.errors import ToolError, UsageError
 from toolwright.messages import TextPart
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 ALLOWED = {"permission": {"bash": "allow"}}
@@ -82,7 +82,7 @@ async def test_a_prompt_that_begins_with_a_command_is_what_the_command_comes_to(
 
 
 async def test_a_subtask_is_answered_in_a_session_below(project: Path) -> None:
-    answer: Turn = {"text": "Found nothing."}
+    answer: ScriptedTurn = {"text": "Found nothing."}
     model = ScriptedModel(answer)
     config = {"command": {"look": {"template": "Look at $1", "subtask": True, "agent": "explore"}}}
     async with make_workspace(project, model=model, config=config) as workspace, workspace.session() as session:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call
 from toolwright.tools import BUILTIN
 
 ROOT = Path(__file__).parents[1]

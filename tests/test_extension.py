@@ -13,11 +13,11 @@ from toolwright.events import Event
 from toolwright.files.store import Commit
 from toolwright.models.hooked import ModelRequest
 from toolwright.models.model import TextDelta
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.registry import ready
 from toolwright.testing import ScriptedModel, make_workspace
 
-CALLS: Turn = {
+CALLS: ScriptedTurn = {
     "tools": [{"name": "stamp", "args": {"filePath": "a.txt"}}, {"name": "read", "args": {"filePath": "a.txt"}}]
 }
 
@@ -283,7 +283,7 @@ async def test_whatever_foreign_code_does_a_turn_ends_with_a_result_and_everythi
         "committed": Extension(name="faulty", committed=broken_later),
         "start": Extension(name="faulty", start=broken_start),
     }.get(seam, Extension(name="faulty"))
-    script: list[Turn] = [
+    script: list[ScriptedTurn] = [
         {
             "tools": [
                 {"name": "foreign", "args": {}},

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.contexts import HostedContext
+from toolwright.definition import Call, Result, ToolContext
 from toolwright.hooks import pair, wrap
-from toolwright.tool import Call, Result, ToolContext
 
 
 def context() -> ToolContext:

@@ -12,7 +12,7 @@ import pytest
 from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.permission.approvals import Approval, Approvals
 from toolwright.private import make_folder, read_private, update
 from toolwright.testing import ScriptedModel, make_workspace
@@ -109,7 +109,7 @@ def test_without_a_home_to_write_in_a_command_works_and_says_so(tmp_path: Path, 
 
 async def test_what_a_session_leaves_is_for_its_owner_alone(project: Path) -> None:
     (project / "a.txt").write_text("a\n")
-    turns: list[Turn] = [
+    turns: list[ScriptedTurn] = [
         {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
         {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "a", "newString": "b"}}]},
         {"text": "Done."},

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
+from toolwright.definition import Call, as_tool, tool
 from toolwright.errors import InvalidArguments
-from toolwright.tool import Call, as_tool, tool
 
 pydantic = pytest.importorskip("pydantic")
 annotated_types = pytest.importorskip("annotated_types")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.errors import UnknownTool
 from toolwright.registry import Registry, Source, ready
 from toolwright.testing import make_session, make_workspace
-from toolwright.tool import AgentLike, Call, Offer, Tool, ToolContext, tool
 from toolwright.tools import BUILTIN, builtin
 
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -199,7 +199,7 @@ async def test_tools_are_made_ready_all_at_once(project: Path) -> None:
     barrier = asyncio.Barrier(3)
     tools = [replace(named(f"slow{n}"), init=slow) for n in range(3)]
     workspace = make_workspace(project, tools=tools)
-    made = await asyncio.wait_for(workspace.registry.tools("", "", workspace.session().standing), timeout=5)
+    made = await asyncio.wait_for(workspace.registry.tools("", "", workspace.session().ruled_agent), timeout=5)
     assert {one.id for one in made} >= {"slow0", "slow1", "slow2"}
 
 

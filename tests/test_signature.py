@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from toolwright.definition import ToolContext
 from toolwright.schema import problems_with
 from toolwright.signature import Field, camel, schema_of, signature_of
-from toolwright.tool import ToolContext
 
 
 class Edit(TypedDict):

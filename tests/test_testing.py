@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from toolwright.definition import Call, ToolContext, tool
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_session, make_workspace
-from toolwright.tool import Call, ToolContext, tool
 
 
 @tool

@@ -12,10 +12,7 @@ import pytest
 
 import toolwright
 from tests.contexts import HostedContext
-from toolwright.errors import InvalidArguments, ToolError
-from toolwright.schema import Problem
-from toolwright.testing import make_session, make_workspace
-from toolwright.tool import (
+from toolwright.definition import (
     Abort,
     AgentLike,
     Attachment,
@@ -28,6 +25,9 @@ from toolwright.tool import (
     is_tool_name,
     tool,
 )
+from toolwright.errors import InvalidArguments, ToolError
+from toolwright.schema import Problem
+from toolwright.testing import make_session, make_workspace
 
 LINES = 12
 
@@ -97,8 +97,8 @@ async def test_a_tool_may_be_made_ready_for_the_agent_it_is_offered_to(project: 
     workspace = make_workspace(project, tools=[tailored])
     texts = []
     for name in ("build", "plan"):
-        standing = workspace.session(name).standing
-        [form] = [one for one in await workspace.registry.tools("", "", standing) if one.id == "tailored"]
+        ruled = workspace.session(name).ruled_agent
+        [form] = [one for one in await workspace.registry.tools("", "", ruled) if one.id == "tailored"]
         texts.append(form.description)
     assert texts == [
         "Made for build, for whom edits are: allow. It costs $5.",

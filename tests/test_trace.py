@@ -14,7 +14,7 @@ from typing import Any
 
 import toolwright
 from toolwright.extension import Extension, Hook
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.testing import ScriptedModel, make_workspace
 
 PACKAGE = str(Path(toolwright.__file__).parent)
@@ -64,7 +64,7 @@ async def test_one_read_through_the_door(project: Path) -> None:
 async def test_one_step_of_the_loop(project: Path) -> None:
     """From one request to the model to the next."""
     (project / "a.py").write_text("x = 1\n")
-    read: Turn = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
+    read: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
     trace = Trace()
     requests: list[Callable[[], object]] = []
 

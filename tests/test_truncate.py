@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.contexts import HostedContext
+from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.permission.rules import Rule
 from toolwright.testing import make_session, make_workspace
-from toolwright.tool import Call, Result, ToolContext, tool
 from toolwright.truncate import KEPT_DAYS, MAX_BYTES, MAX_LINES, Limits, Truncator, cut
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from tests.vectors.layout import Places, layouts, make_places, rows
+from toolwright.definition import Call, Result
 from toolwright.inbox import Reply
-from toolwright.permission.gate import Asked
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest
 from toolwright.permission.rules import Rule
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser
-from toolwright.tool import Call, Json, Result
 
 LOOP = {"perm-0298", "perm-0300"}
 """Rows about repeated calls, which the agent loop looks after."""
@@ -69,7 +70,7 @@ def places(tmp_path: Path) -> Places:
 @pytest.mark.parametrize("row", SINGLE, ids=named)
 async def test_recorded_calls(places: Places, row: Json) -> None:
     user = ScriptedUser([_reply(row["reply"])] * 9)
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     async with _session(places, row, user) as session:
         result = await _run(session, places.fill(row["call"]), log)
         offered = session.offered()
@@ -114,21 +115,21 @@ async def _session(places: Places, row: Json, user: ScriptedUser) -> AsyncIterat
         yield workspace.session(row["agent"], rules=rules)
 
 
-async def _run(session: Session, call: Json, log: list[Asked]) -> Result:
+async def _run(session: Session, call: Json, log: list[AskedRequest]) -> Result:
     return await session.run_call(Call(id="call_1", tool=call["tool"], arguments=call["args"]), log=log)
 
 
 async def _play(
     session: Session, user: ScriptedUser, steps: list[list[Json]], row: Json
-) -> list[tuple[Result, list[Asked]]]:
+) -> list[tuple[Result, list[AskedRequest]]]:
     """The calls of each step side by side, until as many were made as the row has results."""
     user.replies = [None] * 99
     replies = [_reply(reply) for reply in row["replies"]]
-    outcomes: list[tuple[Result, list[Asked]]] = []
+    outcomes: list[tuple[Result, list[AskedRequest]]] = []
     for step in steps:
         if len(outcomes) == len(row["results"]):
             break
-        logs: list[list[Asked]] = [[] for _ in step]
+        logs: list[list[AskedRequest]] = [[] for _ in step]
         tasks = [asyncio.create_task(_run(session, call, log)) for call, log in zip(step, logs, strict=True)]
         await _answer(session, user, tasks, replies)
         outcomes += [(await task, log) for task, log in zip(tasks, logs, strict=True)]
@@ -157,13 +158,13 @@ def _reply(value: Any) -> Reply | None:
     return Reply(kind=said["reply"], message=said.get("message", ""), scope="session")
 
 
-def _decision(result: Result, log: list[Asked]) -> str:
+def _decision(result: Result, log: list[AskedRequest]) -> str:
     if result.error is not None and result.error.kind == "denied":
         return "deny"
     return "ask" if any(entry.judgement.action == "ask" for entry in log) else "allow"
 
 
-def _check(places: Places, expected: Json, result: Result, log: list[Asked]) -> None:
+def _check(places: Places, expected: Json, result: Result, log: list[AskedRequest]) -> None:
     assert _decision(result, log) == expected["decision"], result.output
     assert ("error" if result.error else "completed") == ENDINGS.get(expected.get("id", ""), expected["ended"])
     if expected["decision"] == "deny":
@@ -177,7 +178,7 @@ def _check(places: Places, expected: Json, result: Result, log: list[Asked]) -> 
         assert ("rejected" if rejected else "ran") == expected["then"]
 
 
-def _request(entry: Asked) -> tuple[str, list[str], list[str]]:
+def _request(entry: AskedRequest) -> tuple[str, list[str], list[str]]:
     request = entry.judgement.request
     return request.permission, list(request.patterns), [_joined(pattern) for pattern in request.always]
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.vectors.layout import Places, make_places, rows, text_of
 from tests.web.site import serving
-from toolwright.tool import Call, Json, Result, ToolContext, tool
+from toolwright.definition import Call, Result, ToolContext, tool
+from toolwright.jsontypes import Json
 from toolwright.truncate import MAX_BYTES
 
 ROWS = list(rows("truncation"))

@@ -1,15 +1,13 @@
 """toolwright: the tool system for coding agents. Names are loaded when they are first used."""
 
-import sys
-
 from toolwright.version import VERSION
 
 # Written out, because importing `typing` would double what `tw --version` costs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
+    from toolwright.definition import Attachment, Call, Result, Tool, ToolContext, tool
     from toolwright.errors import ConfigError, ToolError, ToolwrightError, UsageError
     from toolwright.extension import Extension, Hook
     from toolwright.inbox import Question, Reply
@@ -20,17 +18,13 @@ if TYPE_CHECKING:
     from toolwright.session.result import TurnResult
     from toolwright.session.session import Session
     from toolwright.signature import Field
-    from toolwright.tool import Attachment, Call, Result, Tool, ToolContext, tool
     from toolwright.workspace import Workspace, open_workspace, run_sync
-else:
-    ModuleType = type(sys)
-
 __version__ = VERSION
 
 _HOMES = {
-    "Attachment": "toolwright.tool",
+    "Attachment": "toolwright.definition",
     "Budget": "toolwright.session.budget",
-    "Call": "toolwright.tool",
+    "Call": "toolwright.definition",
     "ConfigError": "toolwright.errors",
     "Extension": "toolwright.extension",
     "Field": "toolwright.signature",
@@ -39,11 +33,11 @@ _HOMES = {
     "Question": "toolwright.inbox",
     "Reply": "toolwright.inbox",
     "Request": "toolwright.request",
-    "Result": "toolwright.tool",
+    "Result": "toolwright.definition",
     "Rule": "toolwright.permission.rules",
     "Session": "toolwright.session.session",
-    "Tool": "toolwright.tool",
-    "ToolContext": "toolwright.tool",
+    "Tool": "toolwright.definition",
+    "ToolContext": "toolwright.definition",
     "ToolError": "toolwright.errors",
     "ToolwrightError": "toolwright.errors",
     "TurnResult": "toolwright.session.result",
@@ -51,7 +45,7 @@ _HOMES = {
     "Workspace": "toolwright.workspace",
     "open_workspace": "toolwright.workspace",
     "run_sync": "toolwright.workspace",
-    "tool": "toolwright.tool",
+    "tool": "toolwright.definition",
 }
 
 __all__ = [
@@ -90,14 +84,3 @@ def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
-
-
-class _Package(ModuleType):
-    """Keeps `toolwright.tool` the decorator, where the import system would put the module of that name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        named = name in _HOMES and isinstance(value, ModuleType)
-        super().__setattr__(name, getattr(value, name) if named else value)
-
-
-sys.modules[__name__].__class__ = _Package

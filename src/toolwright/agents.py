@@ -8,18 +8,18 @@ from typing import Any, Literal, TypeVar
 from toolwright.config.load import Config
 from toolwright.config.rules import rules_of
 from toolwright.config.source import AgentSource
+from toolwright.definition import Action, Use, nothing_to_use
 from toolwright.errors import ConfigError, UsageError
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.permission.defaults import SECRET_FILES, default_rules, output_rules, protected_rules, rules
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.record import record
 from toolwright.settings.record import RESERVED_OPTIONS
-from toolwright.tool import Action, Use, nothing_to_use
 
 CLIENT = "client"
 """The source of rules that a program over the network has given a session: they may forbid, not allow."""
 T = TypeVar("T")
-Json = dict[str, Any]
 Mode = Literal["primary", "subagent", "all"]
 
 
@@ -53,7 +53,7 @@ class Agent:
 
 
 @record(frozen=True, slots=True)
-class Standing:
+class RuledAgent:
     """An agent under the rules that hold for it now, as tools and the registry see it."""
 
     agent: Agent
@@ -120,7 +120,7 @@ class Agents:
             raise ConfigError(f"default_agent is {agent.name!r}, which is {reason}. Name one that can take a prompt.")
         return agent
 
-    def standing(self, agent: Agent, session: Sequence[Rule] = (), parent: Policy | None = None) -> Standing:
+    def ruled(self, agent: Agent, session: Sequence[Rule] = (), parent: Policy | None = None) -> RuledAgent:
         """The agent under all rules that hold for it, and under its caller's if it has one."""
         layers = (
             self.defaults,
@@ -136,7 +136,7 @@ class Agents:
             Layer("managed", agent.managed_rules, tightens_only=True),
         )
         policy = Policy(agent.name, tuple(layer for layer in layers if layer.rules), parent)
-        return Standing(agent, policy, self.use)
+        return RuledAgent(agent, policy, self.use)
 
     def _output_for(self, agent: Agent) -> Layer:
         """Every agent may read what was too long to show, unless just that folder is denied by name."""

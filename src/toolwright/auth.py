@@ -3,14 +3,12 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from toolwright.errors import ConfigError, UsageError
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.private import read_private, update
 from toolwright.record import record
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True)

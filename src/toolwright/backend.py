@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from toolwright.agents import Agent
 from toolwright.commands import Command
@@ -11,6 +11,7 @@ from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo, User
 from toolwright.models.model import ModelError
 from toolwright.permission.explain import explain, lines
@@ -21,14 +22,12 @@ from toolwright.session.session import Session
 from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
-
 FOLLOWED = 20_000
 """Events that wait for a surface that is busy, such as one whose user reads a question."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Use:
+class SessionUse:
     """What a session has taken so far, and how full the model's context is."""
 
     cost: float = 0.0
@@ -66,7 +65,7 @@ class Backend(Protocol):
     async def fork(self, session_id: str) -> SessionInfo: ...
     async def messages(self, session_id: str) -> list[Message]: ...
     async def exported(self, session_id: str) -> Json: ...
-    async def use_of(self, session_id: str) -> Use: ...
+    async def use_of(self, session_id: str) -> SessionUse: ...
 
     # Turns.
     async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult: ...
@@ -141,13 +140,13 @@ class LocalBackend:
     async def exported(self, session_id: str) -> Json:
         return await self.workspace.sessions.exported(session_id)
 
-    async def use_of(self, session_id: str) -> Use:
+    async def use_of(self, session_id: str) -> SessionUse:
         replies = [one.info for one in await self.messages(session_id) if isinstance(one.info, Assistant)]
         by_agent: dict[str, float] = {}
         for reply in replies:
             by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
         last = next((reply for reply in reversed(replies) if reply.tokens.total), None)
-        return Use(
+        return SessionUse(
             cost=sum(reply.cost for reply in replies),
             tokens=sum(reply.tokens.total for reply in replies),
             context=last.tokens.total if last else 0,
@@ -178,7 +177,7 @@ class LocalBackend:
         session = await self._session(question.session_id)
         request = Request(permission=question.permission, patterns=question.patterns, always=question.always)
         approvals = self.workspace.gate.approvals.of((session.id, *session.callers))
-        return lines(explain(session.standing.policy, request, approvals))
+        return lines(explain(session.ruled_agent.policy, request, approvals))
 
     async def changes(self, session_id: str) -> list[FileUndo]:
         messages = await self.workspace.sessions.messages(session_id)

@@ -7,15 +7,16 @@ from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.errors import ToolError, UnknownTool
 from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.order import CallOrder
 from toolwright.record import record
 from toolwright.registry import Registry, shown_name
 from toolwright.request import Request
-from toolwright.tool import Call, Json, Result, Tool, ToolContext
 from toolwright.truncate import Truncator
 
 log = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 from toolwright.config.load import Config
 from toolwright.config.markdown import read_document
 from toolwright.config.reading import read_text
+from toolwright.definition import Call
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import new_id
@@ -20,7 +21,6 @@ from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
 from toolwright.session.sessions import Sessions
 from toolwright.settings.record import CommandSettings
-from toolwright.tool import Call
 
 KINDS = ("command", "commands")
 MOST_FILES = 1000

@@ -5,15 +5,14 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from toolwright.jsontypes import Json
 from toolwright.parts import Part
 from toolwright.record import record
 from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,22 @@
 """An extension: the one record by which tools, hooks, agents, providers and commands join a workspace."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from toolwright.definition import Tool, as_tool
 from toolwright.errors import UsageError
 from toolwright.hooks import CallHook
+from toolwright.jsontypes import JsonView
 from toolwright.record import record
 from toolwright.registry import Source, ready
-from toolwright.tool import Tool, as_tool
 
 if TYPE_CHECKING:
     from toolwright.files.store import Commit
     from toolwright.models.hooked import RequestHook
     from toolwright.session.answering import CompactionHook
     from toolwright.session.turns import PromptHook
-
-Json = Mapping[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -43,10 +42,10 @@ class Extension:
     """Tools, plain functions to be made into tools, or sources that load one when it is needed."""
     hooks: "Sequence[Hook | CallHook]" = ()
     """In one list: a plain function is a hook around calls."""
-    agents: Json = field(default_factory=dict[str, Any])
+    agents: JsonView = field(default_factory=dict[str, Any])
     """By name, as the configuration writes them."""
-    providers: Json = field(default_factory=dict[str, Any])
-    commands: Json = field(default_factory=dict[str, Any])
+    providers: JsonView = field(default_factory=dict[str, Any])
+    commands: JsonView = field(default_factory=dict[str, Any])
     start: "Callable[[Any], AbstractAsyncContextManager[Any]] | None" = None
     """Given the workspace, an async context that is entered when it opens and left when it closes."""
     committed: "Callable[[Commit], Awaitable[str | None]] | None" = None

@@ -2,11 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from toolwright.tool import Call, Result, ToolContext
+from toolwright.definition import Call, Result, ToolContext
+from toolwright.jsontypes import Json
 
-Json = dict[str, Any]
 Proceed = Callable[[Call], Awaitable[Result]]
 CallHook = Callable[[Proceed, Call, ToolContext], Awaitable[Result]]
 """Does something before, calls `proceed` once with the call as it should be, does something after."""

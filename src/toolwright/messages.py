@@ -1,13 +1,11 @@
 """Sessions, messages and their other parts, as they are stored and as clients read them."""
 
 from dataclasses import field
-from typing import Any, Literal
+from typing import Literal
 
+from toolwright.jsontypes import Json
 from toolwright.parts import FilePart, Part, Span, ToolPart
 from toolwright.record import record
-
-Json = dict[str, Any]
-
 
 # Parts of a message.
 

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
+from toolwright.definition import ANY, Call, Tool
 from toolwright.record import record
-from toolwright.tool import ANY, Call, Tool
 
 
 @record(frozen=True, slots=True)
-class Place:
+class WaitingCall:
     """A call in line: what it touches, and the event that tells that it is done."""
 
     call_id: str
@@ -21,7 +21,7 @@ class Place:
     writes: str | None
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def clashes(self, other: "Place") -> bool:
+    def clashes(self, other: "WaitingCall") -> bool:
         """Whether two calls may be about one file and at least one of them writes it."""
         return _meet(self.writes, other.writes) or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
 
@@ -30,14 +30,14 @@ class Place:
 class CallOrder:
     """The calls of one session that are under way, in the order they came."""
 
-    _places: dict[str, Place] = field(default_factory=dict[str, Place])
+    _places: dict[str, WaitingCall] = field(default_factory=dict[str, WaitingCall])
     is_shared: bool = False
     """Whether more than one call is in line."""
 
     @contextmanager
-    def place(self, tool: Tool, call: Call, parent: str = "") -> Iterator[Place]:
+    def place(self, tool: Tool, call: Call, parent: str = "") -> Iterator[WaitingCall]:
         """A place in line from now on, until the call is done."""
-        place = Place(call.id, parent, _file(tool.reads, call.arguments), _file(tool.writes, call.arguments))
+        place = WaitingCall(call.id, parent, _file(tool.reads, call.arguments), _file(tool.writes, call.arguments))
         if place.reads is None and place.writes is None:
             yield place
             return
@@ -50,7 +50,7 @@ class CallOrder:
             self.is_shared = len(self._places) > 1
             place.done.set()
 
-    async def wait_for_earlier(self, place: Place) -> None:
+    async def wait_for_earlier(self, place: WaitingCall) -> None:
         """Return when every earlier call that this one could disturb is done."""
         above = set(self._above(place))
         for earlier in list(self._places.values()):
@@ -59,7 +59,7 @@ class CallOrder:
             if earlier.call_id not in above and earlier.clashes(place):
                 await earlier.done.wait()
 
-    def _above(self, place: Place) -> Iterator[str]:
+    def _above(self, place: WaitingCall) -> Iterator[str]:
         """The calls that make this one; a batch is not waited for by what it holds."""
         parent = place.parent
         while parent:

@@ -5,9 +5,8 @@ from typing import Any, Literal, TypedDict
 
 from toolwright.errors import Kind
 from toolwright.ids import new_id
+from toolwright.jsontypes import Json
 from toolwright.record import record
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)

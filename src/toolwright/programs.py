@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from toolwright.definition import Call, Result, ToolContext
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
 from toolwright.settings import Settings
-from toolwright.tool import Call, Result, ToolContext
 
 if TYPE_CHECKING:
     from toolwright.files.store import Commit, Files

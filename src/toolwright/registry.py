@@ -8,14 +8,14 @@ from dataclasses import field, replace
 from time import perf_counter
 from typing import Protocol
 
+from toolwright.definition import MAX_NAME, AgentLike, Offer, Tool
 from toolwright.errors import UnknownTool
 from toolwright.record import record
-from toolwright.tool import MAX_NAME, AgentLike, Offer, Tool
 
 log = logging.getLogger(__name__)
 
 
-class Reader(AgentLike, Protocol):
+class OfferedTo(AgentLike, Protocol):
     """The agent a list of tools is for."""
 
     def hides(self, permission: str) -> bool: ...
@@ -148,7 +148,7 @@ class Registry:
     def origin(self, tool_id: str) -> str:
         return self._sources[tool_id].origin
 
-    def offered(self, provider: str, model: str, agent: Reader) -> list[str]:
+    def offered(self, provider: str, model: str, agent: OfferedTo) -> list[str]:
         """The ids of the tools this agent on this model may see, in order."""
         return [tool.id for tool in self._open(provider, model) if not agent.hides(tool.permission)]
 
@@ -159,7 +159,7 @@ class Registry:
             self._by_model[provider, model] = [tool for tool in self.all() if not tool.offered or tool.offered(offer)]
         return self._by_model[provider, model]
 
-    async def tools(self, provider: str, model: str, agent: Reader) -> list[Tool]:
+    async def tools(self, provider: str, model: str, agent: OfferedTo) -> list[Tool]:
         """The tools this agent on this model is offered, each in the form made for it; all made at once."""
         if self.refresh is not None:
             await self.refresh()
@@ -186,7 +186,7 @@ def shown_name(tool_id: str) -> str:
     return tool_id if len(tool_id) <= MAX_NAME else f"{tool_id[: MAX_NAME - 1]}…"
 
 
-async def _initialised(tool: Tool, agent: Reader) -> Tool:
+async def _initialised(tool: Tool, agent: OfferedTo) -> Tool:
     started = perf_counter()
     form = await tool.for_agent(agent)
     log.debug("%s was made ready for %s in %.1f ms", tool.id, agent.name, (perf_counter() - started) * 1000)

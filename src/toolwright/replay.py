@@ -8,18 +8,18 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Call
 from toolwright.errors import UsageError
 from toolwright.files.body import Link, body_at, name_of
-from toolwright.files.journal import Entry
+from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
 from toolwright.session.session import Session
-from toolwright.tool import Call
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
 Children = Callable[[str], Sequence[Message]]
 
 NOT_PLAYED = ("task", "question", "webfetch", "websearch", "codesearch")
@@ -64,7 +64,7 @@ def child_of(part: ToolPart) -> str:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CallOutcome:
     """What a call came to: its result, and the files it left."""
 
     status: str
@@ -84,8 +84,8 @@ class Replay:
     """Calls that were played."""
     call: Mapping[str, Any] | None = None
     """The first call that came out otherwise."""
-    recorded: Outcome | None = None
-    replayed: Outcome | None = None
+    recorded: CallOutcome | None = None
+    replayed: CallOutcome | None = None
 
     @property
     def same(self) -> bool:
@@ -160,9 +160,9 @@ class _copied:  # noqa: N801 - read as a verb
         shutil.rmtree(self._above, ignore_errors=True)
 
 
-def _rewind(records: Workspace, entries: Sequence[Entry], folder: Path, copy: Path) -> None:
+def _rewind(records: Workspace, entries: Sequence[JournalEntry], folder: Path, copy: Path) -> None:
     """Give the copy what its files were before the first change of each."""
-    first: dict[str, Entry] = {}
+    first: dict[str, JournalEntry] = {}
     for entry in entries:
         first.setdefault(entry.path, entry)
     made = {name for entry in entries for name in entry.made}
@@ -225,19 +225,21 @@ class _Player:
         result = await session.run_call(Call(id=part.call_id, tool=part.tool, arguments=arguments), turn)
         status = f"failed: {result.error.kind}" if result.error else "completed"
         files = {name: self._content(name) for name in recorded.files}
-        replayed = Outcome(status=status, output=_moved(result.output, str(self.copy), str(self.folder)), files=files)
+        replayed = CallOutcome(
+            status=status, output=_moved(result.output, str(self.copy), str(self.folder)), files=files
+        )
         if _agree(part.tool, recorded, replayed):
             return None
         call = {"id": part.call_id, "tool": part.tool, "arguments": part.state.input}
         return Replay(calls=self.played, call=call, recorded=recorded, replayed=replayed)
 
-    def _recorded(self, part: ToolPart) -> Outcome | None:
+    def _recorded(self, part: ToolPart) -> CallOutcome | None:
         files = self.entries.get(part.call_id, {})
         match part.state:
             case Completed(output=output):
-                return Outcome(status="completed", output=output, files=files)
+                return CallOutcome(status="completed", output=output, files=files)
             case Failed(error=error, kind=kind) if kind != "aborted":
-                return Outcome(status=f"failed: {kind}", output=error, files=files)
+                return CallOutcome(status=f"failed: {kind}", output=error, files=files)
             case _:
                 return None
 
@@ -249,7 +251,12 @@ class _Player:
 
 
 async def _play(
-    messages: Sequence[Message], children: Children, copy: Path, folder: Path, entries: Sequence[Entry], opening: Json
+    messages: Sequence[Message],
+    children: Children,
+    copy: Path,
+    folder: Path,
+    entries: Sequence[JournalEntry],
+    opening: Json,
 ) -> Replay:
     files: dict[str, dict[str, str | None]] = {}
     for entry in entries:
@@ -285,7 +292,7 @@ def _moved(value: Any, old: str, new: str) -> Any:
             return value
 
 
-def _agree(tool: str, recorded: Outcome, replayed: Outcome) -> bool:
+def _agree(tool: str, recorded: CallOutcome, replayed: CallOutcome) -> bool:
     if recorded.status != replayed.status or recorded.files != replayed.files:
         return False
     one, other = (_CHANGING.sub("…", outcome.output) for outcome in (recorded, replayed))

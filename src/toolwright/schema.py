@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from toolwright.jsontypes import JsonView
 from toolwright.record import record
 
 Path = tuple[str | int, ...]
-Json = Mapping[str, Any]
 
 
 @record(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Problem:
         return f"{shown_path(self.path)}: {self.message}" if self.path else self.message
 
 
-def problems_with(value: Any, schema: Json | bool, *, closed: bool = False) -> list[Problem]:
+def problems_with(value: Any, schema: JsonView | bool, *, closed: bool = False) -> list[Problem]:
     """Everything in the value that does not fit the schema; an empty list if it fits.
 
     `additionalProperties: false` is what providers want to see; only if `closed` is it a problem to have more.
@@ -96,12 +96,12 @@ def _key(value: Any) -> object:
 class _Checker:
     """One walk over a value, with the root schema at hand for references."""
 
-    def __init__(self, root: Json, closed: bool) -> None:
+    def __init__(self, root: JsonView, closed: bool) -> None:
         self.root = root
         self.closed = closed
         self._following: set[tuple[str, int]] = set()
 
-    def check(self, value: Any, schema: Json | bool, path: Path) -> Iterator[Problem]:
+    def check(self, value: Any, schema: JsonView | bool, path: Path) -> Iterator[Problem]:
         if schema is False:
             yield Problem(path, f"nothing is accepted here, got {shown_value(value)}; leave it out")
         if not isinstance(schema, Mapping):
@@ -115,10 +115,10 @@ class _Checker:
             if name in schema and isinstance(schema[name], keyword.form):
                 yield from keyword.check(self, value, schema, path)
 
-    def fits(self, value: Any, schema: Json | bool) -> bool:
+    def fits(self, value: Any, schema: JsonView | bool) -> bool:
         return next(self.check(value, schema, ()), None) is None
 
-    def _type(self, value: Any, schema: Json, path: Path) -> Problem | None:
+    def _type(self, value: Any, schema: JsonView, path: Path) -> Problem | None:
         kinds = kinds_of(schema)
         for kind in kinds:
             if _TYPES[kind](value):
@@ -128,16 +128,16 @@ class _Checker:
         expected = " or ".join(_WORDS[kind] for kind in kinds)
         return Problem(path, f"expected {expected}, got {shown_value(value)}")
 
-    def _enum(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _enum(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not any(equal(value, choice) for choice in schema["enum"]):
             choices = ", ".join(map(shown_value, schema["enum"]))
             yield Problem(path, f"expected one of {choices}, got {shown_value(value)}")
 
-    def _const(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _const(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not equal(value, schema["const"]):
             yield Problem(path, f"expected {shown_value(schema['const'])}, got {shown_value(value)}")
 
-    def _bounds(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _bounds(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         for keyword, bound in _BOUNDS.items():
             if keyword not in schema or not bound.applies(value) or not _is_number(schema[keyword]):
                 continue
@@ -145,16 +145,16 @@ class _Checker:
                 got = shown_value(value) if _is_number(value) else str(len(value))
                 yield Problem(path, f"expected {bound.phrase.format(schema[keyword])}, got {got}")
 
-    def _multiple(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _multiple(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         step = schema["multipleOf"]
         if _is_number(value) and step and not _is_multiple(value, step):
             yield Problem(path, f"expected a multiple of {step}, got {shown_value(value)}")
 
-    def _pattern(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _pattern(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if isinstance(value, str) and not _fits_pattern(value, schema["pattern"]):
             yield Problem(path, f"expected text like {schema['pattern']}, got {shown_value(value)}")
 
-    def _unique(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _unique(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not schema["uniqueItems"] or not isinstance(value, list):
             return
         seen: set[object] = set()
@@ -164,39 +164,39 @@ class _Checker:
             if len(seen) == before:
                 yield Problem((*path, index), f"{shown_value(entry)} is there twice; keep one")
 
-    def _items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _items(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not isinstance(value, list):
             return
         first = len(schema.get("prefixItems", ()))
         for index, entry in enumerate(value[first:], first):
             yield from self.check(entry, schema["items"], (*path, index))
 
-    def _prefix_items(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _prefix_items(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if isinstance(value, list):
             for index, (entry, wanted) in enumerate(zip(value, schema["prefixItems"], strict=False)):
                 yield from self.check(entry, wanted, (*path, index))
 
-    def _required(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _required(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not isinstance(value, dict):
             return
         for name in schema["required"]:
             if name not in value:
                 yield Problem((*path, name), f"is missing; expected {self._expected(schema, name)}{_near(name, value)}")
 
-    def _properties(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _properties(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if isinstance(value, dict):
             for name, wanted in schema["properties"].items():
                 if name in value:
                     yield from self.check(value[name], wanted, (*path, name))
 
-    def _pattern_properties(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _pattern_properties(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if isinstance(value, dict):
             for pattern, wanted in schema["patternProperties"].items():
                 for name in value:
                     if _fits_pattern(name, pattern):
                         yield from self.check(value[name], wanted, (*path, name))
 
-    def _additional(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _additional(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         wanted, known = schema["additionalProperties"], schema.get("properties", {})
         if not isinstance(value, dict) or (wanted is False and not self.closed):
             return
@@ -209,22 +209,22 @@ class _Checker:
             else:
                 yield from self.check(entry, wanted, (*path, name))
 
-    def _all_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _all_of(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         for wanted in schema["allOf"]:
             yield from self.check(value, wanted, path)
 
-    def _any_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _any_of(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if not any(self.fits(value, wanted) for wanted in schema["anyOf"]):
             yield from self._closest(value, schema["anyOf"], path)
 
-    def _one_of(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _one_of(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         fitting = sum(self.fits(value, wanted) for wanted in schema["oneOf"])
         if fitting > 1:
             yield Problem(path, f"fits {fitting} of the forms that exclude each other, got {shown_value(value)}")
         if fitting == 0:
             yield from self._closest(value, schema["oneOf"], path)
 
-    def _closest(self, value: Any, forms: Sequence[Json | bool], path: Path) -> Iterator[Problem]:
+    def _closest(self, value: Any, forms: Sequence[JsonView | bool], path: Path) -> Iterator[Problem]:
         """The problems of the form that the value comes nearest to: the one whose outermost type is right."""
         right = [form for form in forms if isinstance(form, Mapping) and self._type(value, form, path) is None]
         if len(right) == 1:
@@ -233,15 +233,15 @@ class _Checker:
             expected = " or ".join(dict.fromkeys(map(self._phrase, forms)))
             yield Problem(path, f"expected {expected}, got {shown_value(value)}")
 
-    def _not(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _not(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         if self.fits(value, schema["not"]):
             yield Problem(path, f"{shown_value(value)} is just what is not accepted here")
 
-    def _if(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _if(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         branch = "then" if self.fits(value, schema["if"]) else "else"
         yield from self.check(value, schema.get(branch, True), path)
 
-    def _ref(self, value: Any, schema: Json, path: Path) -> Iterator[Problem]:
+    def _ref(self, value: Any, schema: JsonView, path: Path) -> Iterator[Problem]:
         """A reference that comes back to the same value without having got anywhere asks for nothing."""
         following = (schema["$ref"], id(value))
         if following in self._following:
@@ -252,7 +252,7 @@ class _Checker:
         finally:
             self._following.discard(following)
 
-    def _resolve(self, reference: str) -> Json | bool:
+    def _resolve(self, reference: str) -> JsonView | bool:
         """A reference inside the same schema; one that leads elsewhere, or nowhere, accepts anything."""
         if not reference.startswith("#"):
             return True
@@ -267,10 +267,10 @@ class _Checker:
                 return True
         return node if isinstance(node, bool | Mapping) else True
 
-    def _expected(self, schema: Json, name: str) -> str:
+    def _expected(self, schema: JsonView, name: str) -> str:
         return self._phrase(schema.get("properties", {}).get(name, True))
 
-    def _phrase(self, schema: Json | bool) -> str:
+    def _phrase(self, schema: JsonView | bool) -> str:
         """What a schema wants, in a few words."""
         if not isinstance(schema, Mapping):
             return "a value"
@@ -285,7 +285,7 @@ class _Checker:
         return " or ".join(_WORDS[kind] for kind in kinds_of(schema)) or "a value"
 
 
-def kinds_of(schema: Json) -> list[str]:
+def kinds_of(schema: JsonView) -> list[str]:
     """The types a schema names; none if one of them is not a type of JSON, for then anything may be meant."""
     wanted = schema.get("type")
     if isinstance(wanted, str):
@@ -352,7 +352,7 @@ _BOUNDS: Mapping[str, _Bound] = {
 @record(frozen=True, slots=True)
 class _Keyword:
     form: type | tuple[type, ...]  # what its value must be for the keyword to mean anything
-    check: Callable[[_Checker, Any, Json, Path], Iterator[Problem]]
+    check: Callable[[_Checker, Any, JsonView, Path], Iterator[Problem]]
 
 
 _SCHEMA = (dict, bool)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Protocol
 
+from toolwright.definition import ToolContext
 from toolwright.inbox import Choice
+from toolwright.jsontypes import Json
 from toolwright.record import record
-from toolwright.tool import ToolContext
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class Questions(Protocol):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Task:
+class Delegation:
     """Work handed to a subagent."""
 
     description: str
@@ -63,17 +62,17 @@ class Report:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Colleague:
+class OtherAgent:
     """An agent that work can be handed to."""
 
     name: str
     description: str
 
 
-class Colleagues(Protocol):
+class OtherAgents(Protocol):
     """Knows the other agents."""
 
-    def known(self, agent: str) -> list[Colleague]:
+    def known(self, agent: str) -> list[OtherAgent]:
         """Those an agent may call at all: subagents that its rules do not deny it."""
         ...
 
@@ -81,7 +80,7 @@ class Colleagues(Protocol):
 class Subagents(Protocol):
     """Hands work to other agents."""
 
-    async def run(self, ctx: ToolContext, task: Task) -> Report:
+    async def run(self, ctx: ToolContext, task: Delegation) -> Report:
         """Let the subagent work until it is done. Progress shows in the call's metadata meanwhile."""
         ...
 

@@ -11,6 +11,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from toolwright.call import is_cancelled
+from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PermissionAsked, PermissionReplied
 from toolwright.extension import Extension, Hook
@@ -20,7 +21,6 @@ from toolwright.models.info import Usage
 from toolwright.models.model import CallEnd, Finish, TextDelta
 from toolwright.record import record
 from toolwright.session.result import TurnEnd
-from toolwright.tool import Call, Result, ToolContext
 from toolwright.version import VERSION
 from toolwright.wire import to_json
 

@@ -12,13 +12,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.definition import Client
 from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.model import Model
 from toolwright.models.scripted import ScriptedModel
 from toolwright.permission.rules import Rule
 from toolwright.record import record
 from toolwright.session.session import Session
-from toolwright.tool import Client
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ class ToolUse:
 async def report(workspace: Workspace, session_id: str = "") -> list[ToolUse]:
     """The tools by the time they took, those never called at the end; of one session or of all."""
     session = workspace.session()
-    offered = await workspace.registry.tools("", "", session.standing)
+    offered = await workspace.registry.tools("", "", session.ruled_agent)
     found = {tool.id: ToolUse(tool.id, schema_tokens=_size(tool)) for tool in offered}
     roots = [session_id] if session_id else [info.id for info in await workspace.sessions.listed(100_000)]
     for one in roots:

@@ -9,10 +9,10 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
+from toolwright.definition import Result, Tool, ToolContext
 from toolwright.ids import new_id
 from toolwright.private import make_folder
 from toolwright.record import record
-from toolwright.tool import Result, Tool, ToolContext
 
 Direction = Literal["head", "tail", "both"]
 

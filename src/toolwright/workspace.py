@@ -14,6 +14,7 @@ from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller, is_cancelled
 from toolwright.config.load import load_config
 from toolwright.config.trust import is_trusted
+from toolwright.definition import Client, Offer, Result, Tool
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
@@ -28,7 +29,6 @@ from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
 from toolwright.settings import Settings
-from toolwright.tool import Client, Offer, Result, Tool
 from toolwright.tools import builtin
 from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import Services

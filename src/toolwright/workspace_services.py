@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from toolwright.process.jobs import Jobs
     from toolwright.process.sandbox import Sandbox
     from toolwright.process.scope import Scopes
-    from toolwright.services import Colleagues, Modes, Questions, Subagents
+    from toolwright.services import Modes, OtherAgents, Questions, Subagents
     from toolwright.session.owner import Owner
     from toolwright.session.sessions import SessionHome, Sessions
     from toolwright.session.title import Titles
@@ -273,7 +273,7 @@ class Services:
         return InboxQuestions(self.inbox)
 
     @cached_property
-    def colleagues(self) -> "Colleagues":
+    def other_agents(self) -> "OtherAgents":
         from toolwright.session.known_agents import KnownAgents
 
         return KnownAgents(self.agents)
@@ -366,7 +366,7 @@ class Services:
 
 _SERVICES: Mapping[str, Callable[[Services], object]] = {
     "BatchLimits": lambda services: services.batch_limits,
-    "Colleagues": lambda services: services.colleagues,
+    "OtherAgents": lambda services: services.other_agents,
     "Connections": lambda services: services.connections,
     "Fetcher": lambda services: services.fetcher,
     "Files": lambda services: services.files,

@@ -9,22 +9,22 @@ from toolwright.backend import LocalBackend, answer_later
 from toolwright.errors import UsageError
 from toolwright.events import PermissionAsked
 from toolwright.inbox import Reply
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.session.undo import Selection
 from toolwright.testing import ScriptedModel, make_workspace
 
 
-def backend(project: Path, *turns: Turn) -> LocalBackend:
+def backend(project: Path, *turns: ScriptedTurn) -> LocalBackend:
     config = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}
     return LocalBackend(make_workspace(project, model=ScriptedModel(*turns), user=answer_later, config=config))
 
 
-def write(name: str, content: str) -> Turn:
+def write(name: str, content: str) -> ScriptedTurn:
     return {"tools": [{"name": "write", "args": {"filePath": name, "content": content}}]}
 
 
 async def test_a_question_is_found_explained_and_answered_by_its_id(project: Path) -> None:
-    turn: Turn = {"tools": [{"name": "bash", "args": {"command": "rm -f gone", "description": "Remove"}}]}
+    turn: ScriptedTurn = {"tools": [{"name": "bash", "args": {"command": "rm -f gone", "description": "Remove"}}]}
     one = backend(project, turn, {"text": "Removed."})
     async with one.workspace:
         session = await one.begin()
@@ -42,7 +42,7 @@ async def test_a_question_is_found_explained_and_answered_by_its_id(project: Pat
 
 
 async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(project: Path) -> None:
-    said: list[Turn] = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
+    said: list[ScriptedTurn] = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
     turns = (write("a.txt", "a"), said[0], said[1], write("b.txt", "b"), said[2])
     one = backend(project, *turns)
     async with one.workspace:

@@ -117,15 +117,15 @@ def test_a_catch_all_of_the_user_is_not_lost_under_a_rule_of_the_project(project
     home = project.parent / "project.home"
     write(home / ".config/toolwright/toolwright.json", {"permission": {"bash": "ask"}})
     write(project / "toolwright.json", {"permission": {"bash": {"git *": "allow"}}})
-    standing = make_workspace(project).session().standing
-    assert [standing.decide("bash", command) for command in ("git log", "rm x")] == ["allow", "ask"]
+    ruled = make_workspace(project).session().ruled_agent
+    assert [ruled.decide("bash", command) for command in ("git log", "rm x")] == ["allow", "ask"]
 
 
 def test_a_general_allow_of_the_project_does_not_undo_what_the_user_denied(project: Path) -> None:
     home = project.parent / "project.home"
     write(home / ".config/toolwright/toolwright.json", {"permission": {"bash": "deny"}})
     write(project / "toolwright.json", {"permission": {"*": "allow"}})
-    assert make_workspace(project).session().standing.decide("bash", "ls") == "deny"
+    assert make_workspace(project).session().ruled_agent.decide("bash", "ls") == "deny"
 
 
 MISTAKES: list[tuple[str, str]] = [

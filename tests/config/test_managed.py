@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Tw, home, tw
 from toolwright.config import places
 from toolwright.errors import ConfigError
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.permission.rules import Rule
 from toolwright.session.budget import Budget
 from toolwright.testing import ScriptedModel, make_workspace
@@ -45,22 +45,22 @@ def test_its_denials_hold_whoever_allows(project: Path, who: str) -> None:
     user.write_text(json.dumps(said.pop("user", {})))
     (project / "toolwright.json").write_text(json.dumps(said.pop("project", {})))
     workspace = managed(project, {"permission": {"bash": {"rm *": "deny"}, "webfetch": "deny"}}, **said)
-    standing = workspace.session().standing
-    assert [standing.decide("bash", "rm x"), standing.decide("webfetch", "y")] == ["deny", "deny"]
-    assert standing.decide("bash", "ls") == "allow"
-    assert workspace.session(rules=[Rule("webfetch", "*", "allow")]).standing.decide("webfetch", "y") == "deny"
-    assert workspace.session("general", parent=workspace.session()).standing.decide("webfetch", "y") == "deny"
+    ruled = workspace.session().ruled_agent
+    assert [ruled.decide("bash", "rm x"), ruled.decide("webfetch", "y")] == ["deny", "deny"]
+    assert ruled.decide("bash", "ls") == "allow"
+    assert workspace.session(rules=[Rule("webfetch", "*", "allow")]).ruled_agent.decide("webfetch", "y") == "deny"
+    assert workspace.session("general", parent=workspace.session()).ruled_agent.decide("webfetch", "y") == "deny"
 
 
 def test_its_rules_for_one_agent_hold_for_it_alone(project: Path) -> None:
     workspace = managed(project, {"agent": {"plan": {"permission": {"bash": "deny"}}}}, config={"permission": "allow"})
-    assert workspace.session("plan").standing.decide("bash", "ls") == "deny"
-    assert workspace.session("build").standing.decide("bash", "ls") == "allow"
+    assert workspace.session("plan").ruled_agent.decide("bash", "ls") == "deny"
+    assert workspace.session("build").ruled_agent.decide("bash", "ls") == "allow"
 
 
 def test_it_does_not_loosen_what_the_user_denies(project: Path) -> None:
     workspace = managed(project, {"permission": "allow"}, config={"permission": {"bash": "deny"}})
-    assert workspace.session().standing.decide("bash", "ls") == "deny"
+    assert workspace.session().ruled_agent.decide("bash", "ls") == "deny"
 
 
 def test_a_file_that_a_variable_names_takes_nothing_from_the_one_of_the_machine(
@@ -70,7 +70,7 @@ def test_a_file_that_a_variable_names_takes_nothing_from_the_one_of_the_machine(
     machine.write_text('{"permission": {"bash": "deny"}, "sandbox": "landlock", "budget": {"steps": 3}}')
     monkeypatch.setattr(places, "MANAGED", machine)
     workspace = managed(project, {"permission": "allow", "budget": {"tokens": 5}})
-    assert workspace.session().standing.decide("bash", "ls") == "deny"
+    assert workspace.session().ruled_agent.decide("bash", "ls") == "deny"
     assert (workspace.settings.budget.steps, workspace.settings.budget.tokens) == (3, 5)
 
 
@@ -114,7 +114,7 @@ def test_what_it_denies_to_commands_no_general_allow_gives_back(project: Path) -
 
 @pytest.mark.parametrize("how", ["settings", "workspace", "prompt"])
 async def test_no_budget_goes_beyond_its_own(project: Path, how: str) -> None:
-    looking: Turn = {"tools": [{"name": "list", "args": {}}]}
+    looking: ScriptedTurn = {"tools": [{"name": "list", "args": {}}]}
     model = ScriptedModel(looking, looking, looking, {"text": "Done."})
     more: dict[str, Any] = {"config": {"budget": {"steps": 50}}} if how == "settings" else {}
     more |= {"budget": Budget(steps=50)} if how == "workspace" else {}

@@ -44,13 +44,13 @@ DECISIONS = [
 @pytest.mark.parametrize(("permission", "pattern", "action"), DECISIONS)
 def test_a_list_of_rules_holds_in_its_order(project: Path, permission: str, pattern: str, action: str) -> None:
     workspace = opened(project, {"permissions": LIST})
-    assert workspace.session().standing.decide(permission, pattern) == action
+    assert workspace.session().ruled_agent.decide(permission, pattern) == action
     assert workspace.config.warnings == ()
 
 
 def test_a_rule_of_a_list_has_its_line(project: Path) -> None:
     workspace = opened(project, {"permissions": [rule("shell", "rm *", "deny")]})
-    decided = workspace.session().standing.policy.decide("bash", "rm x").rule
+    decided = workspace.session().ruled_agent.policy.decide("bash", "rm x").rule
     assert decided is not None
     assert decided.source.endswith("opencode.jsonc:3")
 
@@ -58,7 +58,7 @@ def test_a_rule_of_a_list_has_its_line(project: Path) -> None:
 @pytest.mark.parametrize("action", ["shell", "sh*", "*", "s?ell"])
 def test_a_denial_of_shell_in_any_spelling_is_one_of_bash(project: Path, action: str) -> None:
     workspace = opened(project, {"permissions": [rule(action, "*", "deny")]})
-    assert workspace.session().standing.decide("bash", "ls") == "deny"
+    assert workspace.session().ruled_agent.decide("bash", "ls") == "deny"
 
 
 def test_agents_commands_providers_plugins_and_servers_are_found(project: Path) -> None:
@@ -74,7 +74,7 @@ def test_agents_commands_providers_plugins_and_servers_are_found(project: Path) 
     found = workspace.settings
     assert (workspace.agents["a"].prompt, workspace.agents["c"].prompt) == ("A.", "C.")
     assert "b" not in workspace.agents.by_name
-    assert workspace.session("a").standing.decide("edit", "x") == "deny"
+    assert workspace.session("a").ruled_agent.decide("edit", "x") == "deny"
     assert found.command["go"].template == "Go."
     assert (found.provider["p"].npm, found.provider["p"].options) == ("@ai-sdk/openai", {"baseURL": "http://x"})
     assert (found.plugin, list(found.mcp)) == (({"package": "one"},), ["s"])
@@ -90,7 +90,7 @@ def test_policies_that_deny_are_followed(project: Path, where: str) -> None:
     policies = [rule("provider.use", "openai", "deny"), rule("tool.use", "shell:git push *", "deny")]
     workspace = opened(project, {where: policies if where == "policies" else {"policies": policies}})
     assert workspace.settings.disabled_providers == ("openai",)
-    assert workspace.session().standing.decide("bash", "git push x") == "deny"
+    assert workspace.session().ruled_agent.decide("bash", "git push x") == "deny"
     assert "openai" not in [one.id for one in workspace.connections.catalog.providers()]
 
 

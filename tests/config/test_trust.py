@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.config.content import Content, content_of
+from toolwright.config.content import TrustedContent, content_of
 from toolwright.config.trust import Trust, is_trusted
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
@@ -22,7 +22,7 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-def seen(directory: Path, folders: Folders) -> Content:
+def seen(directory: Path, folders: Folders) -> TrustedContent:
     return content_of(directory, folders)
 
 

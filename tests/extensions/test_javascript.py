@@ -151,7 +151,7 @@ async def test_schemas_say_what_was_described(project: Path) -> None:
     )
     async with make_workspace(project) as workspace:
         session = workspace.session()
-        [tool] = [one for one in await workspace.registry.tools("", "", session.standing) if one.id == "z"]
+        [tool] = [one for one in await workspace.registry.tools("", "", session.ruled_agent) if one.id == "z"]
         properties = tool.parameters["properties"]
         assert properties["q"] == {"type": "string", "minLength": 2, "description": "what"}
         assert tool.parameters["required"] == ["q"]

@@ -13,7 +13,6 @@ from toolwright.extensions import plugins as plugins_module
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 PYTHON = """

@@ -8,9 +8,9 @@ import pytest
 
 from toolwright.errors import UsageError
 from toolwright.extensions.shell_moments import both_names, our_names
+from toolwright.jsontypes import Json
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
-Json = dict[str, Any]
 ALLOWED: Json = {"permission": {"bash": "allow"}}
 
 

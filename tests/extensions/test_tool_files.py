@@ -11,11 +11,11 @@ import pytest
 
 from tests.files.desk import lay_out, rows
 from toolwright.extensions.tool_files import tool_id, with_defaults
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
 ROWS = list(rows("custom_tools"))
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -47,7 +47,7 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
     async with make_workspace(project, config=row.get("config"), user=user) as workspace:
         before = set(workspace.registry.ids())
         session = workspace.session()
-        tools = await workspace.registry.tools("", "", session.standing)
+        tools = await workspace.registry.tools("", "", session.ruled_agent)
         added = {tool.id for tool in tools} - before
         assert added == {RENAMED.get(name, name) for name in row["tools_added"]}
         for number, (call, expected) in enumerate(zip(row["calls"], row["results"], strict=True)):
@@ -184,7 +184,7 @@ async def test_a_denied_tool_is_not_offered_and_not_run(project: Path) -> None:
     _write(project, "math.py", PYTHON)
     async with _opened(project, {"permission": {"math_mul": "deny"}}) as workspace:
         session = workspace.session()
-        assert "math_mul" not in {one.id for one in await workspace.registry.tools("", "", session.standing)}
+        assert "math_mul" not in {one.id for one in await workspace.registry.tools("", "", session.ruled_agent)}
         result = await session.call("math_mul")
         assert result.error is not None
         assert result.error.kind == "denied"
@@ -244,9 +244,9 @@ async def test_the_name_of_a_built_in_is_never_taken(project: Path) -> None:
 async def test_a_second_list_starts_no_process(project: Path) -> None:
     _write(project, "word.py", _saying("one"))
     async with _opened(project) as workspace:
-        await workspace.registry.tools("", "", workspace.session().standing)
+        await workspace.registry.tools("", "", workspace.session().ruled_agent)
     async with _opened(project) as workspace:
-        tools = await workspace.registry.tools("", "", workspace.session().standing)
+        tools = await workspace.registry.tools("", "", workspace.session().ruled_agent)
         assert "word" in {tool.id for tool in tools}
         assert not any(host.is_running for host in workspace.hosts._hosts.values())
 
@@ -320,7 +320,7 @@ async def test_an_untrusted_project_brings_no_tools(project: Path) -> None:
     (project / ".opencode/package.json").write_text('{"dependencies": {"left-pad": "1"}}')
     async with make_workspace(project, trust=False) as workspace:
         session = workspace.session()
-        await workspace.registry.tools("", "", session.standing)
+        await workspace.registry.tools("", "", session.ruled_agent)
         for name in ("evil", "run"):
             assert "There is no tool" in (await session.call(name)).output
     assert not mark.exists()

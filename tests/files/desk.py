@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Action, Call, Result, Tool
 from toolwright.files.store import Files
-from toolwright.permission.gate import Asked, Asker, Gate
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest, AskingCall, Gate
 from toolwright.permission.rules import Rule
 from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.testing import make_workspace
-from toolwright.tool import Action, Call, Json, Result, Tool
 from toolwright.workspace import Workspace
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -41,7 +42,7 @@ class Desk:
         session = known or Session(self.workspace, id=self.session_id)
         session.permit(rules)
         self.workspace.sessions_open[self.session_id] = session
-        log: list[Asked] = []
+        log: list[AskedRequest] = []
         gate = _Watched(self.workspace.inbox, self.workspace.gate.approvals, desk=self)
         call = Call(id="call_1", tool=tool.id, arguments=arguments)
         result = await session.run_call(call, log=log, gate=gate)
@@ -58,7 +59,7 @@ class _Watched(Gate):
 
     desk: Desk = field(kw_only=True)
 
-    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
+    async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         await Gate.ask(self, asker, requests)
         for request in requests:
             self.desk.while_asking(request)

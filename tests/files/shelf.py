@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.files.desk import Desk, lay_out
-from toolwright.tool import Json, Result
+from toolwright.definition import Result
+from toolwright.jsontypes import Json
 
 START = 1_700_000_000
 

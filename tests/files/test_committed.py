@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.session.stage import call, calls, opened, says
+from toolwright.definition import Call, Result
 from toolwright.files.store import Commit, Files
 from toolwright.session.session import Session
 from toolwright.session.undo import Selection, Undo
 from toolwright.testing import make_session
-from toolwright.tool import Call, Result
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x=1\n+x=2\n*** Add File: b.py\n+y=1\n*** End Patch"
 WRITES: dict[str, dict[str, Any]] = {

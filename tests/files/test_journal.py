@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolwright.files.disk import digest_of
-from toolwright.files.images import LARGE, Images, Part
-from toolwright.files.journal import Entry, Journal
+from toolwright.files.images import LARGE, ImagePart, Images
+from toolwright.files.journal import Journal, JournalEntry
 
 
-def _entry(call_id: str) -> Entry:
-    return Entry(call_id=call_id, path="/p/a", before="0" * 64, after=None, time=1.0)
+def _entry(call_id: str) -> JournalEntry:
+    return JournalEntry(call_id=call_id, path="/p/a", before="0" * 64, after=None, time=1.0)
 
 
 def test_a_content_is_kept_once_and_found_by_its_hash(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ PIECES = st.binary(max_size=12)
 @given(head=PIECES, tail=PIECES, old=PIECES, new=PIECES)
 def test_a_part_leads_back_from_any_change(head: bytes, tail: bytes, old: bytes, new: bytes) -> None:
     before, after = head + old + tail, head + new + tail
-    part = Part.unpacked(Part.of(before, after, "0" * 64).packed())
+    part = ImagePart.unpacked(ImagePart.of(before, after, "0" * 64).packed())
     assert part.undo(after) == before
     assert len(part.data) <= len(old)
 
@@ -48,7 +48,7 @@ def test_a_part_leads_back_from_any_change(head: bytes, tail: bytes, old: bytes,
 def test_a_part_of_a_long_content_holds_only_what_changed(blocks: list[int], at: int) -> None:
     before = b"".join(bytes([block]) * 10_000 for block in blocks)
     after = before[:at] + b"new" + before[at:]
-    part = Part.of(before, after, "0" * 64)
+    part = ImagePart.of(before, after, "0" * 64)
     assert part.undo(after) == before
     assert part.data == b""
 

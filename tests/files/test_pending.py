@@ -8,7 +8,7 @@ import pytest
 
 from toolwright.files.images import Images
 from toolwright.files.lock import Locks
-from toolwright.files.pending import Pending, PendingWrites
+from toolwright.files.pending import PendingWrite, PendingWrites
 
 _PRIVATE: dict[str, object] = {"mode": 0o600, "owner": os.geteuid(), "group": os.getegid(), "extended": {}}
 
@@ -29,7 +29,7 @@ def test_a_change_that_is_still_under_way_is_left_alone(pending_writes: PendingW
     temporary = tmp_path / ".toolwright-1-0"
     temporary.touch()
     with pending_writes.entry() as note:
-        note([Pending(path=str(tmp_path / "a"), temporary=str(temporary))])
+        note([PendingWrite(path=str(tmp_path / "a"), temporary=str(temporary))])
         pending_writes.recover()
         assert temporary.exists()
     assert list((tmp_path / "pending").iterdir()) == []

@@ -20,9 +20,9 @@ from toolwright.files.newest import Newest
 from toolwright.files.query import Engine, Matches, Query, Run
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 from toolwright.files.search import find_engine, find_files, find_lines
-from toolwright.files.walk import Walker
+from toolwright.files.walk import FolderWalker
 
-ENGINES: list[Engine] = [find_engine(), Walker()]
+ENGINES: list[Engine] = [find_engine(), FolderWalker()]
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: type(engine).__name__)
@@ -48,7 +48,7 @@ def test_the_ripgrep_of_the_path_is_used_where_none_was_installed(
 
 def test_without_any_ripgrep_the_walker_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _lose_ripgrep(tmp_path, monkeypatch)
-    assert isinstance(find_engine(), Walker)
+    assert isinstance(find_engine(), FolderWalker)
 
 
 def _lose_ripgrep(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tests.files.desk import lay_out
 from toolwright.files.dialect import PatternError
 from toolwright.files.query import Engine, Query, Run
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
-from toolwright.files.walk import Walker
+from toolwright.files.walk import FolderWalker
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.py", "b.py", "a.b.c", ".h", "build", "A", "x y", "[a]", "{b}", "a!"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
@@ -69,7 +69,7 @@ def test_the_same_files(
     with tempfile.TemporaryDirectory() as folder:
         root = _grow(Path(folder), tree, ignores, git=git)
         if (root / start).is_dir():
-            assert _files(ripgrep, root / start, ignored) == _files(Walker(), root / start, ignored)
+            assert _files(ripgrep, root / start, ignored) == _files(FolderWalker(), root / start, ignored)
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -86,7 +86,7 @@ def test_the_same_matches(
         root = _grow(Path(folder), tree, ignores, git=True)
         if (root / start).is_dir():
             query = Query(pattern="needle", base=root, start=start, include=tuple(include))
-            assert _matches(ripgrep, query) == _matches(Walker(), query)
+            assert _matches(ripgrep, query) == _matches(FolderWalker(), query)
 
 
 PIECES = st.sampled_from(
@@ -139,7 +139,7 @@ LINES = "a\nb\nab\naab\nABé\n\n é b\na.b\tc\n1 2\nE[a]\n{2}\nx-y#\n(a|b)\r\nab
 @given(pattern=st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, shelf: Path, pattern: str) -> None:
     query = Query(pattern=pattern, base=shelf)
-    walked = _matches_or_trouble(Walker(), query)
+    walked = _matches_or_trouble(FolderWalker(), query)
     assume("where ripgrep is installed" not in str(walked))
     assume("a closing ) without its (" not in str(walked))  # ripgrep puts brackets around the pattern and takes it
     found = _matches_or_trouble(ripgrep, query)
@@ -150,7 +150,7 @@ def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, shelf: Path, pattern: st
 @given(text=st.text(st.sampled_from("ab.*[](){}|\\^$-é~&# \t"), min_size=1, max_size=4))
 def test_the_same_literal_text(ripgrep: Ripgrep, shelf: Path, text: str) -> None:
     query = Query(pattern=text, base=shelf, literal=True)
-    assert _matches(ripgrep, query) == _matches(Walker(), query)
+    assert _matches(ripgrep, query) == _matches(FolderWalker(), query)
 
 
 def _grow(folder: Path, tree: dict[str, str], ignores: dict[str, str], *, git: bool) -> Path:

@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.jsontypes import Json
+
 MODE, NOTES = sys.argv[1], Path(sys.argv[2])
-Json = dict[str, Any]
 documents: dict[str, tuple[int, str]] = {}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.lsp.servers import Choice, Finder, Server, chosen_servers, known_servers, language_id
+from toolwright.lsp.servers import Choice, Finder, LanguageServer, chosen_servers, known_servers, language_id
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def finder(project: Path, bin_folder: Path, *, trusted: bool = True, **choices: 
     )
 
 
-def known(name: str) -> Server:
+def known(name: str) -> LanguageServer:
     return next(server for server in known_servers() if server.id == name)
 
 

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from toolwright.jsontypes import Json
 from toolwright.mcp.exchange import Exchange, read_request
 
-Json = dict[str, Any]
 STATELESS = "2026-07-28"
 TOOLS = [{"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}]
 

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolwright.definition import Result, Tool, ToolContext, is_tool_name
 from toolwright.errors import InvalidArguments
 from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import _accepted, _choice
@@ -12,7 +13,6 @@ from toolwright.mcp.client.servers import prompt_text
 from toolwright.mcp.client.tools import BadTool, tool_id, tool_of
 from toolwright.models.schemas import gemini_schema, plain_schema
 from toolwright.session.answering import _shown
-from toolwright.tool import Result, Tool, ToolContext, is_tool_name
 
 KEYS = st.sampled_from(
     [

@@ -13,6 +13,7 @@ import pytest
 from tests.mcp.conftest import scripted
 from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.http import HttpServer
@@ -23,7 +24,6 @@ from toolwright.testing import make_workspace
 ASK = {"permission": {"edit": "ask"}}
 ACCEPT = {"action": "accept", "content": {"answer": "once"}}
 WRITE = {"name": "write", "arguments": {"filePath": "a.txt", "content": "one\n"}}
-Json = dict[str, Any]
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ import pytest
 from tests.mcp.site import Identity, Site
 from toolwright.mcp.client.login import log_in
 from toolwright.mcp.client.oauth import LoginFailed, _safe
-from toolwright.mcp.client.server import Server
+from toolwright.mcp.client.server import McpServer
 from toolwright.mcp.client.tokens import FILE, Grants
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
@@ -151,7 +151,7 @@ async def test_a_login_is_for_one_address(project: Path) -> None:
         assert grants.of("web", site.url) is None
 
 
-async def _logged_in(server: Server) -> None:
+async def _logged_in(server: McpServer) -> None:
     """What a person does: opens the address, and is sent back."""
     browsing: list[asyncio.Task[None]] = []
 

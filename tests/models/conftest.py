@@ -20,7 +20,7 @@ from toolwright.models.model import (
     ModelMessage,
     ReasoningDelta,
     ReasoningEnd,
-    Settings,
+    ReplySettings,
     TextDelta,
     ToolSpec,
     UserMessage,
@@ -67,11 +67,11 @@ async def events_of(
     model: Model,
     messages: Sequence[ModelMessage] = HELLO,
     tools: Sequence[ToolSpec] = (),
-    settings: Settings | None = None,
+    settings: ReplySettings | None = None,
 ) -> list[Event]:
     """The whole reply; the connections are closed behind it."""
     try:
-        async with aclosing(model.stream(messages, tools, settings or Settings())) as events:
+        async with aclosing(model.stream(messages, tools, settings or ReplySettings())) as events:
             return [event async for event in events]
     finally:
         await model.close()

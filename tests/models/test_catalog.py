@@ -7,13 +7,13 @@ import pytest
 from toolwright.errors import UsageError
 from toolwright.models.catalog import Catalog
 from toolwright.models.families import family_settings, small_options, variants
-from toolwright.models.info import LONG, Limits, ModelInfo, Prices, Usage
+from toolwright.models.info import LONG, ModelInfo, ModelLimits, Prices, Usage
 
 
 def test_a_shipped_model_is_found() -> None:
     info = Catalog().find("anthropic/claude-sonnet-4-5")
     assert (info.full_name, info.api_id, info.api) == ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5", "anthropic")
-    assert info.limits == Limits(context=200_000, output=64_000)
+    assert info.limits == ModelLimits(context=200_000, output=64_000)
     assert info.accepts == {"text", "image", "pdf"}
     assert info.known
 
@@ -81,7 +81,7 @@ def test_the_configuration_wins_key_by_key() -> None:
     record = {"limit": {"output": 1000}, "cost": {"input": 9, "long": {"over": 1000, "input": 10}}, "name": "Mine"}
     catalog = Catalog({"anthropic": {"models": {"claude-sonnet-4-5": record, "new": {"id": "claude-new"}}}})
     info = catalog.find("anthropic/claude-sonnet-4-5")
-    assert (info.name, info.limits) == ("Mine", Limits(context=200_000, output=1000))
+    assert (info.name, info.limits) == ("Mine", ModelLimits(context=200_000, output=1000))
     assert (info.prices.input, info.prices.output) == (9, 15)
     assert info.prices.long == Prices(input=10)
     assert info.prices.long_from == 1000

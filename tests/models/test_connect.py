@@ -12,7 +12,7 @@ from tests.models.server import Server
 from toolwright.errors import ConfigError, UsageError
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections, Key, connect, find_key
-from toolwright.models.model import ModelError, Settings
+from toolwright.models.model import ModelError, ReplySettings
 
 ANTHROPIC = Catalog().provider("anthropic")
 FAR_FUTURE = 32_503_680_000_000
@@ -92,7 +92,7 @@ async def test_models_of_one_provider_share_their_connections(server: Server) ->
     assert connections.open("mine/a") is connections.open("mine/a")
     for name in ("mine/a", "mine/b"):
         model = connections.open(name)
-        async for _ in model.stream(HELLO, (), Settings()):
+        async for _ in model.stream(HELLO, (), ReplySettings()):
             pass
     assert [seen.body["model"] for seen in server.seen] == ["a", "b"]
     assert server.connections == 1

@@ -9,13 +9,13 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from tests.models.test_requests import turn
 from toolwright.models.connect import connect
-from toolwright.models.model import ModelMessage, Settings, UserMessage
+from toolwright.models.model import ModelMessage, ReplySettings, UserMessage
 
 
 async def sent_to(server: Server, provider: str, model: str, messages: Sequence[ModelMessage], **options: Any) -> Any:
     server.stream(*CHAT.write(Reply(text="x")))
     config = {"api": "openai-chat", "options": {"baseURL": server.url, **options}}
-    await events_of(connect(provider, model, config), messages, (), Settings(max_output=9, cache_key="ses_1"))
+    await events_of(connect(provider, model, config), messages, (), ReplySettings(max_output=9, cache_key="ses_1"))
     return server.seen[-1].body
 
 

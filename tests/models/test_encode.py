@@ -6,11 +6,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolwright.definition import Attachment
 from toolwright.models.call_ids import new_call_id, nine_id, plain_id
 from toolwright.models.encode import Once, dump, join_body, merge, place
 from toolwright.models.model import ToolSpec, UserMessage
 from toolwright.models.short_tools import short_spec
-from toolwright.tool import Attachment
 
 
 def test_each_object_is_worked_out_once_and_forgotten_with_it() -> None:

@@ -14,7 +14,7 @@ from tests.models.replies import Reply, sse
 from tests.models.server import Answer, Server
 from toolwright.models.connect import connect
 from toolwright.models.failures import retry_after
-from toolwright.models.model import Model, ModelError, Settings, Trouble
+from toolwright.models.model import Model, ModelError, ReplySettings, Trouble
 
 
 async def error_of(model: Model) -> ModelError:
@@ -135,7 +135,7 @@ async def test_what_came_before_the_cut_has_been_seen(server: Server, form: Form
     events = list(form.write(Reply(text="Hello, how are you?", size=1)))
     server.stream(*events[:-4], end="close")
     model = form.model(server)
-    stream = model.stream(HELLO, (), Settings())
+    stream = model.stream(HELLO, (), ReplySettings())
     seen = [await anext(stream) for _ in range(5)]
     assert text_of(seen) == "Hello"
     with pytest.raises(ModelError, match="broke"):
@@ -265,7 +265,7 @@ async def test_an_address_that_is_none_is_named(url: str) -> None:
 async def test_leaving_early_lets_the_connection_go(server: Server) -> None:
     server.stream(*CHAT.write(Reply(text="Hello, how are you?")), 5.0)
     model = CHAT.model(server)
-    stream = model.stream(HELLO, (), Settings())
+    stream = model.stream(HELLO, (), ReplySettings())
     await anext(stream)
     await stream.aclose()
     await model.close()

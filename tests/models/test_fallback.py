@@ -10,12 +10,12 @@ from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.fallback import FallbackModel
 from toolwright.models.model import ModelError, Trouble
-from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, Turn
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
 
 
 def failing(kind: Trouble, name: str = "a", **more: bool) -> ScriptedModel:
     turn = {"error": {"kind": kind, **more}, "repeat": True, "kind": "any"}
-    return ScriptedModel(cast("Turn", turn), info=replace(DEFAULT_INFO, id=name))
+    return ScriptedModel(cast("ScriptedTurn", turn), info=replace(DEFAULT_INFO, id=name))
 
 
 def working(text: str, name: str = "b") -> ScriptedModel:

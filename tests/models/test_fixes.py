@@ -11,9 +11,9 @@ from tests.models.replies import Reply
 from tests.models.server import Answer, Server
 from tests.models.test_errors import refused
 from tests.models.test_requests import READ, SEALS, turn
-from toolwright.models.model import Model, ModelError, Settings
+from toolwright.models.model import Model, ModelError, ReplySettings
 
-FULL = Settings(
+FULL = ReplySettings(
     temperature=0.5,
     top_p=0.9,
     max_output=64_000,
@@ -26,7 +26,9 @@ def complaint(words: str, **more: Any) -> Answer:
     return refused(400, {"error": {"message": words, "type": "invalid_request_error", **more}})
 
 
-async def asked_twice(server: Server, form: Format, answer: Answer, settings: Settings = FULL, **config: Any) -> Model:
+async def asked_twice(
+    server: Server, form: Format, answer: Answer, settings: ReplySettings = FULL, **config: Any
+) -> Model:
     """A model that was refused once and then answered, two prompts long."""
     server.answer(answer, Answer(pieces=list(form.write(Reply(text="x")))))
     model = form.model(server, **config)
@@ -59,7 +61,7 @@ async def test_a_field_that_is_refused_is_left_out(server: Server, words: str, m
 
 async def test_a_field_inside_another_is_left_out_too(server: Server) -> None:
     words = "Unsupported value: 'reasoning.summary' is not supported"
-    settings = Settings(options={"reasoningSummary": "auto", "reasoningEffort": "low"})
+    settings = ReplySettings(options={"reasoningSummary": "auto", "reasoningEffort": "low"})
     await asked_twice(server, RESPONSES, complaint(words, param="reasoning.summary"), settings)
     assert server.seen[0].body["reasoning"] == {"summary": "auto", "effort": "low"}
     assert server.seen[-1].body["reasoning"] == {"effort": "low"}
@@ -67,7 +69,7 @@ async def test_a_field_inside_another_is_left_out_too(server: Server) -> None:
 
 async def test_gemini_is_asked_without_the_level_it_does_not_know(server: Server) -> None:
     answer = refused(400, {"error": {"code": 400, "message": "thinkingLevel MINIMAL is not supported for this model."}})
-    settings = Settings(temperature=1.0, options={"thinkingConfig": {"thinkingLevel": "minimal"}})
+    settings = ReplySettings(temperature=1.0, options={"thinkingConfig": {"thinkingLevel": "minimal"}})
     await asked_twice(server, GEMINI, answer, settings)
     assert [("thinkingConfig" in seen.body["generationConfig"]) for seen in server.seen] == [True, False, False]
 

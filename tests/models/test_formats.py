@@ -28,7 +28,7 @@ from toolwright.models.model import (
     ModelCall,
     ModelError,
     Reasoning,
-    Settings,
+    ReplySettings,
     ToolMessage,
     ToolSpec,
     UserMessage,
@@ -51,7 +51,7 @@ def named(server: Server, provider: str, model: str, **record: Any) -> Model:
     return connect(provider, model, config)
 
 
-async def body_of(server: Server, model: Model, messages: list[Any], settings: Settings | None = None) -> Any:
+async def body_of(server: Server, model: Model, messages: list[Any], settings: ReplySettings | None = None) -> Any:
     server.stream(*CHAT.write(Reply(text="x")))
     await events_of(model, messages, (READ,), settings)
     return server.seen[-1].body
@@ -142,7 +142,7 @@ async def test_thinking_blocks_of_a_gateway_go_back_whole(server: Server) -> Non
 async def test_a_cache_key_can_be_left_out(server: Server) -> None:
     server.stream(*RESPONSES.write(Reply(text="x")))
     for given, there in ({}, True), ({"setCacheKey": False}, False):
-        await events_of(RESPONSES.model(server, options=given), settings=Settings(cache_key="ses_1"))
+        await events_of(RESPONSES.model(server, options=given), settings=ReplySettings(cache_key="ses_1"))
         assert ("prompt_cache_key" in server.seen[-1].body) is there
 
 

@@ -15,7 +15,7 @@ from tests.models.conftest import events_of, finish_of, text_of, usage_of
 from tests.session.stage import info_of
 from toolwright.models.connect import connect
 from toolwright.models.local_servers import ask_server
-from toolwright.models.model import Model, ModelError, Settings, TextDelta, UserMessage
+from toolwright.models.model import Model, ModelError, ReplySettings, TextDelta, UserMessage
 from toolwright.session.budget import Budget
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
@@ -87,7 +87,7 @@ def test_it_tells_its_model_and_its_context(url: str, model: Model) -> None:
 
 
 async def test_words_come_one_by_one(model: Model) -> None:
-    events = await events_of(model, settings=Settings(max_output=24, temperature=0.0))
+    events = await events_of(model, settings=ReplySettings(max_output=24, temperature=0.0))
     assert len([event for event in events if isinstance(event, TextDelta)]) > 5
     assert text_of(events).strip()
     assert usage_of(events).output > 5
@@ -96,7 +96,7 @@ async def test_words_come_one_by_one(model: Model) -> None:
 
 async def test_the_server_stops_when_nobody_listens_any_more(model: Model, log: Path) -> None:
     story = [UserMessage(content=("Tell a very long story.",))]
-    async with aclosing(model.stream(story, (), Settings(max_output=1500))) as events:
+    async with aclosing(model.stream(story, (), ReplySettings(max_output=1500))) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
+from toolwright.definition import Attachment
 from toolwright.models.media import Media, media_of
-from toolwright.tool import Attachment
 
 ALL = frozenset({"text", "image", "pdf", "audio", "video"})
 

@@ -24,7 +24,7 @@ from tests.models.server import Answer, Server
 from tests.models.test_requests import IMAGE, READ, turn
 from toolwright.models.connect import connect
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, SystemMessage, UserMessage
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, ReplySettings, SystemMessage, UserMessage
 from toolwright.models.pydantic_ai import PydanticAIModel
 
 pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed; it comes with the extra `providers`")
@@ -120,7 +120,7 @@ async def test_claude_gets_marks_for_the_cache(server: Server) -> None:
     )
     info = ModelInfo(provider="anthropic", id="claude-opus-5-5", api="pydantic-ai", reasoning=True)
     messages: list[ModelMessage] = [SystemMessage(text="Be terse."), *HELLO]
-    await events_of(PydanticAIModel(info, inner), messages, (), Settings(temperature=0.5))
+    await events_of(PydanticAIModel(info, inner), messages, (), ReplySettings(temperature=0.5))
     body = server.seen[-1].body
     assert json.dumps(body).count("cache_control") >= 2
     assert "temperature" not in body

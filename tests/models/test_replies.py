@@ -32,7 +32,7 @@ from toolwright.models.model import (
     Reasoning,
     ReasoningDelta,
     ReasoningEnd,
-    Settings,
+    ReplySettings,
     TextDelta,
 )
 
@@ -154,7 +154,7 @@ async def test_connections_are_used_again(server: Server, form: Format) -> None:
     server.stream(*form.write(Reply(text="x")))
     model = form.model(server)
     for _ in range(3):
-        async for _ in model.stream(HELLO, (), Settings()):
+        async for _ in model.stream(HELLO, (), ReplySettings()):
             pass
     assert len(server.seen) == 3
     assert server.connections == 1

@@ -9,18 +9,18 @@ import pytest
 from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, RESPONSES, Format, events_of
 from tests.models.replies import Reply
 from tests.models.server import Server
+from toolwright.definition import Attachment
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     SystemMessage,
     ToolMessage,
     ToolSpec,
     UserMessage,
 )
-from toolwright.tool import Attachment
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE = Attachment(mime="image/png", url=f"data:image/png;base64,{PIXEL}", filename="dot.png")
@@ -63,7 +63,7 @@ async def sent(
     form: Format,
     messages: Sequence[ModelMessage],
     tools: Sequence[ToolSpec] = (READ,),
-    settings: Settings | None = None,
+    settings: ReplySettings | None = None,
     **config: Any,
 ) -> Any:
     server.stream(*form.write(Reply(text="x")))
@@ -117,7 +117,7 @@ async def test_a_turn_in_chat_completions(server: Server) -> None:
 
 
 async def test_a_turn_in_responses(server: Server) -> None:
-    assert await sent(server, RESPONSES, turn(RESPONSES), settings=Settings(cache_key="ses_1")) == {
+    assert await sent(server, RESPONSES, turn(RESPONSES), settings=ReplySettings(cache_key="ses_1")) == {
         "model": "m",
         "stream": True,
         "store": False,
@@ -218,7 +218,7 @@ async def test_a_turn_in_messages(server: Server) -> None:
 
 
 async def test_a_turn_in_gemini(server: Server) -> None:
-    assert await sent(server, GEMINI, turn(GEMINI), settings=Settings(top_k=64)) == {
+    assert await sent(server, GEMINI, turn(GEMINI), settings=ReplySettings(top_k=64)) == {
         "generationConfig": {"topK": 64},
         "systemInstruction": {"parts": [{"text": "You are terse."}, {"text": "Today is Monday."}]},
         "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
@@ -344,7 +344,7 @@ async def test_an_image_for_a_model_without_eyes_is_named_in_words(server: Serve
 
 
 async def test_settings_reach_the_wire(server: Server, form: Format) -> None:
-    settings = Settings(temperature=0.5, top_p=0.9, max_output=500, stop=("END",), tool_choice="required")
+    settings = ReplySettings(temperature=0.5, top_p=0.9, max_output=500, stop=("END",), tool_choice="required")
     body = await sent(server, form, turn(form), settings=settings)
     fields = body["generationConfig"] if form is GEMINI else body
     assert fields["temperature"] == 0.5
@@ -359,7 +359,7 @@ async def test_settings_reach_the_wire(server: Server, form: Format) -> None:
 
 async def test_the_reply_is_limited_by_what_the_model_can(server: Server, form: Format) -> None:
     record = {"limit": {"context": 100_000, "output": 300}}
-    body = await sent(server, form, turn(form), settings=Settings(max_output=500), record=record)
+    body = await sent(server, form, turn(form), settings=ReplySettings(max_output=500), record=record)
     fields = body["generationConfig"] if form is GEMINI else body
     assert 300 in fields.values()
     assert 500 not in fields.values()
@@ -368,7 +368,9 @@ async def test_the_reply_is_limited_by_what_the_model_can(server: Server, form: 
 async def test_a_model_without_temperature_is_not_sent_one(server: Server) -> None:
     for form in (CHAT, RESPONSES, ANTHROPIC):
         server.answers.clear()
-        body = await sent(server, form, turn(form), settings=Settings(temperature=1), record={"temperature": False})
+        body = await sent(
+            server, form, turn(form), settings=ReplySettings(temperature=1), record={"temperature": False}
+        )
         assert "temperature" not in body
 
 
@@ -396,11 +398,11 @@ async def test_a_model_without_temperature_is_not_sent_one(server: Server) -> No
 async def test_options_are_put_where_the_wire_has_them(
     server: Server, form: Format, options: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    body = await sent(server, form, [UserMessage(content=("a",))], settings=Settings(options=options))
+    body = await sent(server, form, [UserMessage(content=("a",))], settings=ReplySettings(options=options))
     assert expected.items() <= body.items()
 
 
-THINKING = Settings(
+THINKING = ReplySettings(
     options={"thinking": {"type": "enabled", "budgetTokens": 16_000}}, max_output=32_000, temperature=1.0
 )
 
@@ -462,7 +464,7 @@ async def test_headers_of_provider_model_and_request_are_sent(server: Server, fo
         server,
         form,
         [UserMessage(content=("a",))],
-        settings=Settings(headers={"x-request": "3"}),
+        settings=ReplySettings(headers={"x-request": "3"}),
         options={"headers": {"X-Provider": "1"}},
         record={"headers": {"x-model": "2"}},
     )
@@ -490,7 +492,7 @@ async def test_a_message_is_encoded_once_for_the_whole_session(server: Server, f
     model = form.model(server)
     Counted.times = 0
     for number in range(5):
-        async for _ in model.stream(messages, (READ,), Settings()):
+        async for _ in model.stream(messages, (READ,), ReplySettings()):
             pass
         messages.append(UserMessage(content=(f"step {number}",)))
     assert Counted.times == 1

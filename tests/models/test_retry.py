@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from tests.models.conftest import CHAT, HELLO, text_of
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server
-from toolwright.models.model import Event, Finish, Model, ModelError, Settings, TextDelta, Trouble
+from toolwright.models.model import Event, Finish, Model, ModelError, ReplySettings, TextDelta, Trouble
 from toolwright.models.retry import Retry, RetryPolicy, stream_with_retries
-from toolwright.models.scripted import ScriptedModel, Turn
+from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 
 EVEN = RetryPolicy(jitter=0.0)
-BUSY: Turn = {"error": {"message": "busy", "kind": "overload"}}
+BUSY: ScriptedTurn = {"error": {"message": "busy", "kind": "overload"}}
 
 
 class Clock:
@@ -28,7 +28,9 @@ class Clock:
 
 
 async def run(model: Model, clock: Clock, policy: RetryPolicy = EVEN) -> list[Event | Retry]:
-    async with aclosing(stream_with_retries(model, HELLO, (), Settings(), policy=policy, sleep=clock.sleep)) as events:
+    async with aclosing(
+        stream_with_retries(model, HELLO, (), ReplySettings(), policy=policy, sleep=clock.sleep)
+    ) as events:
         return [event async for event in events]
 
 
@@ -68,7 +70,7 @@ async def test_a_stream_that_is_always_cut_ends_too() -> None:
 
 
 async def test_after_a_cut_the_whole_reply_comes_again_behind_a_mark() -> None:
-    turns: list[Turn] = [{"text": "Hello, how are you?", "cut": 1}, {"text": "Hello, how are you?"}]
+    turns: list[ScriptedTurn] = [{"text": "Hello, how are you?", "cut": 1}, {"text": "Hello, how are you?"}]
     events = await run(ScriptedModel(*turns), Clock())
     assert [type(event).__name__ for event in events[:3]] == ["TextDelta", "Retry", "TextDelta"]
     mark = next(place for place, event in enumerate(events) if isinstance(event, Retry))
@@ -129,7 +131,7 @@ async def test_over_http_a_429_and_an_overload_are_outlived(server: Server) -> N
 
 async def test_leaving_at_the_mark_waits_for_nothing() -> None:
     clock = Clock()
-    stream = stream_with_retries(ScriptedModel(BUSY, {"text": "x"}), HELLO, (), Settings(), sleep=clock.sleep)
+    stream = stream_with_retries(ScriptedModel(BUSY, {"text": "x"}), HELLO, (), ReplySettings(), sleep=clock.sleep)
     assert isinstance(await anext(stream), Retry)
     await stream.aclose()
     assert clock.waits == []

@@ -20,16 +20,16 @@ from toolwright.models.model import (
     ModelError,
     ReasoningDelta,
     ReasoningEnd,
-    Settings,
+    ReplySettings,
     TextDelta,
     ToolMessage,
     UserMessage,
 )
-from toolwright.models.scripted import REMEMBERED, ScriptedModel, Turn
+from toolwright.models.scripted import REMEMBERED, ScriptedModel, ScriptedTurn
 
 
 async def test_a_turn_is_played_as_a_model_would_send_it() -> None:
-    turn: Turn = {
+    turn: ScriptedTurn = {
         "reasoning": "hm",
         "text": "Let me read it.",
         "tools": [{"name": "read", "args": {"filePath": "a"}}, {"name": "bash", "raw": '{"broken', "id": "mine"}],
@@ -71,7 +71,7 @@ async def test_turns_may_repeat() -> None:
     assert [text_of(await events_of(model)) for _ in range(4)] == ["twice", "twice", "ever", "ever"]
 
 
-async def ask(model: ScriptedModel, *messages: Any, settings: Settings | None = None) -> str:
+async def ask(model: ScriptedModel, *messages: Any, settings: ReplySettings | None = None) -> str:
     return text_of(await events_of(model, messages, (), settings))
 
 
@@ -90,9 +90,9 @@ async def test_a_turn_may_wait_for_words_in_the_conversation() -> None:
 
 async def test_titles_and_summaries_do_not_use_up_turns() -> None:
     model = ScriptedModel({"text": "main"}, {"kind": "title", "text": "Its own title"})
-    assert await ask(model, settings=Settings(purpose="title")) == "Its own title"
-    assert await ask(model, settings=Settings(purpose="title")) == "Scripted title"
-    assert await ask(model, settings=Settings(purpose="compaction")) == "Summary of the conversation so far."
+    assert await ask(model, settings=ReplySettings(purpose="title")) == "Its own title"
+    assert await ask(model, settings=ReplySettings(purpose="title")) == "Scripted title"
+    assert await ask(model, settings=ReplySettings(purpose="compaction")) == "Summary of the conversation so far."
     assert await ask(model) == "main"
 
 
@@ -101,7 +101,7 @@ async def test_errors_and_cuts_can_be_written() -> None:
     with pytest.raises(ModelError) as caught:
         await events_of(model)
     assert (caught.value.kind, caught.value.status, caught.value.retry_after) == ("quota", 429, 2.0)
-    stream = model.stream(HELLO, (), Settings())
+    stream = model.stream(HELLO, (), ReplySettings())
     seen = [await anext(stream), await anext(stream)]
     assert text_of(seen) == "a" * 24
     with pytest.raises(ModelError, match="breaks off"):

@@ -11,10 +11,10 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from tests.models.test_requests import IMAGE, READ, turn
 from tests.models.typed_dicts import complaints
+from toolwright.definition import Attachment
 from toolwright.models.connect import connect
 from toolwright.models.families import family_settings, variants
-from toolwright.models.model import Model, Settings, ToolMessage, UserMessage
-from toolwright.tool import Attachment
+from toolwright.models.model import Model, ReplySettings, ToolMessage, UserMessage
 
 pytestmark = pytest.mark.slow
 PDF = Attachment(mime="application/pdf", url="data:application/pdf;base64,JVBERi0=", filename="a.pdf")
@@ -43,18 +43,18 @@ def conversation(form: Format) -> list[Any]:
     ]
 
 
-async def body_of(server: Server, form: Format, model: Model, settings: Settings) -> Any:
+async def body_of(server: Server, form: Format, model: Model, settings: ReplySettings) -> Any:
     server.answers.clear()
     server.stream(*form.write(Reply(text="x")))
     await events_of(model, conversation(form), (READ,), settings)
     return server.seen[-1].body
 
 
-def every_way(model: Model) -> list[Settings]:
+def every_way(model: Model) -> list[ReplySettings]:
     """The usual settings and each degree of reasoning."""
     usual = family_settings(model.info)
-    return [usual, Settings(temperature=0.5, top_p=0.9, max_output=100, cache_key="ses_1")] + [
-        Settings(options={**usual.options, **options}) for options in variants(model.info).values()
+    return [usual, ReplySettings(temperature=0.5, top_p=0.9, max_output=100, cache_key="ses_1")] + [
+        ReplySettings(options={**usual.options, **options}) for options in variants(model.info).values()
     ]
 
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
 from toolwright.inbox import Inbox, Question, Reply, always_say
 from toolwright.permission.approvals import Approvals
-from toolwright.permission.gate import Asker, Gate
+from toolwright.permission.gate import AskingCall, Gate
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.request import Request
 from toolwright.testing import ScriptedUser
-from toolwright.tool import Call
 
 CALL = Call(id="call_1", tool="bash", arguments={})
 
@@ -33,13 +33,13 @@ class House:
         self.inbox = Inbox(bus, self.user)
         self.gate = Gate(self.inbox, approvals)
 
-    def asker(self, *rules: Rule, session: str = "ses_1", parent: Policy | None = None) -> Asker:
-        return Asker(session_id=session, policy=Policy("build", (Layer("user", rules),), parent), call=CALL)
+    def asker(self, *rules: Rule, session: str = "ses_1", parent: Policy | None = None) -> AskingCall:
+        return AskingCall(session_id=session, policy=Policy("build", (Layer("user", rules),), parent), call=CALL)
 
-    async def ask(self, asker: Asker, *requests: Request) -> None:
+    async def ask(self, asker: AskingCall, *requests: Request) -> None:
         await self.gate.ask(asker, requests)
 
-    def start(self, asker: Asker, *requests: Request) -> "asyncio.Task[None]":
+    def start(self, asker: AskingCall, *requests: Request) -> "asyncio.Task[None]":
         return asyncio.create_task(self.ask(asker, *requests))
 
 
@@ -124,7 +124,7 @@ async def test_an_approval_of_the_calling_session_holds_for_its_child(tmp_path: 
     house = House(tmp_path, ScriptedUser.saying("always"))
     parent = house.asker(ASK)
     await house.ask(parent, bash("ls"))
-    child = Asker(session_id="ses_2", policy=parent.policy, callers=("ses_1",), call=CALL)
+    child = AskingCall(session_id="ses_2", policy=parent.policy, callers=("ses_1",), call=CALL)
     await house.ask(child, bash("ls"))
     assert len(house.user.questions) == 1
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Layer, Policy, Rule
 from toolwright.request import READ, Below, PathPattern, Request
-from toolwright.tool import Action
 
 
 def policy(*rules: tuple[str, Action]) -> Policy:

@@ -64,7 +64,7 @@ def test_a_rule_knows_the_file_and_line_it_was_written_in(project: Path) -> None
     (project / "toolwright.jsonc").write_text(
         '{\n  // why\n  "permission": {\n    "bash": {\n      "rm *": "deny"\n    }\n  }\n}'
     )
-    decision = make_workspace(project).session().standing.policy.decide("bash", "rm x")
+    decision = make_workspace(project).session().ruled_agent.policy.decide("bash", "rm x")
     assert decision.rule is not None
     assert decision.rule.source == f"{project.resolve() / 'toolwright.jsonc'}:5"
     assert decision.layer == "project"

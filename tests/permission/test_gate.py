@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from toolwright.definition import Call, Result, Tool, ToolContext, tool
 from toolwright.errors import PermissionDenied, PermissionRejected
-from toolwright.permission.gate import Asked, DryRunOver, Gate
+from toolwright.permission.gate import AskedRequest, DryRunOver, Gate
 from toolwright.permission.rules import Rule
 from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call, Result, Tool, ToolContext, tool
 
 DONE: list[str] = []
 
@@ -35,7 +35,7 @@ def request(permission: str, *patterns: str, always: tuple[str, ...] = ("*",)) -
 
 
 async def run(session: Session, gate: Gate | None = None) -> tuple[Result, list[tuple[str, str, str | None]]]:
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     result = await session.run_call(Call(id="call_1", tool="act", arguments={}), log=log, gate=gate)
     return result, [(one.judgement.request.permission, one.judgement.action, one.reply) for one in log]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call
 from toolwright.inbox import Reply
-from toolwright.permission.gate import Asked
+from toolwright.permission.gate import AskedRequest
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call
 from toolwright.workspace import Workspace
 
 
@@ -107,7 +107,7 @@ NO_COMMAND = [
 async def test_nothing_that_has_an_effect_gets_by_with_nothing_to_be_judged(project: Path, command: str) -> None:
     async with opened(project, {}, ScriptedUser()) as workspace:
         session = workspace.session()
-        log: list[Asked] = []
+        log: list[AskedRequest] = []
         call = Call(id="call_1", tool="bash", arguments={"command": command, "description": "test"})
         await session.run_call(call, log=log, gate=workspace.dry_gate())
     assert [entry for entry in log if entry.judgement.request.patterns]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolwright.definition import Action
 from toolwright.folders import Folders
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
 from toolwright.request import HostPattern, PathPattern
 from toolwright.testing import make_workspace
-from toolwright.tool import Action
 from toolwright.wildcard import matches
 
 
@@ -168,7 +168,7 @@ def test_what_the_built_in_agents_may_do(
 ) -> None:
     workspace = make_workspace(project)
     given_pattern = pattern.replace("{output}", str(workspace.folders.tool_output))
-    assert workspace.session(agent).standing.decide(permission, given_pattern) == action
+    assert workspace.session(agent).ruled_agent.decide(permission, given_pattern) == action
 
 
 def test_the_folders_are_the_users(tmp_path: Path) -> None:

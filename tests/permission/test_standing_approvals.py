@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call, Result
 from toolwright.inbox import Question, Reply
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call, Result
 
 ALWAYS = Reply(kind="always", scope="session")
 ASK = {"bash": "ask"}

@@ -100,6 +100,6 @@ def test_our_own_rules_have_no_fault_but_that_they_allow(tmp_path: Path) -> None
     agents = load_agents(load_config(tmp_path, folders, {}), folders, trusted=True)
     assert lint(agents) == []
     for agent in agents.by_name.values():
-        layers = agents.standing(agent).policy.layers
+        layers = agents.ruled(agent).policy.layers
         found = list(of_layers(layers, {layer.name for layer in layers}, written=False))
         assert {str(one.rule) for one in found} <= {"* *: allow"}, [str(one) for one in found]

@@ -15,7 +15,7 @@ from typing import Any
 from toolwright.process.access import Access
 from toolwright.process.box import Box
 from toolwright.process.keeper import landlock
-from toolwright.process.output import Output, Reader
+from toolwright.process.output import Output, OutputReader
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Program, Scopes
 
@@ -216,7 +216,7 @@ async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env:
     cwd = Path(box.writable[0]) if box.writable else Path("/")
     wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], cwd)
     scope = await scopes.start(Program.of(wrapped, cwd=cwd, env=env))
-    reader = Reader(scope.stdout, Output(lambda: Path(os.devnull)))
+    reader = OutputReader(scope.stdout, Output(lambda: Path(os.devnull)))
     try:
         async with asyncio.timeout(30):
             end = await scope.ended()

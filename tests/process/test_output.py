@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.process import output as module
-from toolwright.process.output import MEMORY, TAIL, Output, Reader
+from toolwright.process.output import MEMORY, TAIL, Output, OutputReader
 
 
 def file_in(folder: Path) -> Callable[[], Path]:
@@ -101,7 +101,7 @@ def test_what_came_since_is_what_came_since(pieces: list[bytes], start: int) -> 
 async def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    reader = Reader(reading, Output(file_in(tmp_path)))
+    reader = OutputReader(reading, Output(file_in(tmp_path)))
     os.write(writing, b"hello ")
     await asyncio.sleep(0.02)
     assert reader.output.head == b"hello "
@@ -115,7 +115,7 @@ async def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 async def test_a_pipe_that_stays_open_does_not_hold_up_closing(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    reader = Reader(reading, Output(file_in(tmp_path)))
+    reader = OutputReader(reading, Output(file_in(tmp_path)))
     os.write(writing, b"so far")
     reader.close()
     assert reader.output.head == b"so far"
@@ -132,7 +132,7 @@ async def test_many_small_writes_cost_few_reads(tmp_path: Path) -> None:
         nonlocal calls
         calls += 1
 
-    reader = Reader(reading, Output(file_in(tmp_path)), count)
+    reader = OutputReader(reading, Output(file_in(tmp_path)), count)
 
     def write() -> None:
         for _ in range(20_000):

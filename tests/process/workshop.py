@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Call, Result
 from toolwright.ids import new_id
 from toolwright.permission.rules import Rule
 from toolwright.process.jobs import Jobs, ShellSettings
@@ -14,7 +15,6 @@ from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call, Result
 from toolwright.tools.bash import bash
 from toolwright.workspace import Workspace
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.acp.agent import Agent
+from toolwright.acp.agent import EditorAgent
 from toolwright.inbox import Answerer
 from toolwright.rpc import ACP, Peer, RpcError
 from toolwright.testing import ScriptedModel, make_workspace
@@ -72,7 +72,7 @@ async def editor(folder: Path, *turns: Any, config: dict[str, Any] | None = None
         return make_workspace(path, model=model, config=config, user=answer, client="acp", keep=True)
 
     ours, theirs = socket.socketpair()
-    agent, person = Agent(folder, make), Editor(folder)
+    agent, person = EditorAgent(folder, make), Editor(folder)
     async with (
         Peer(*await _streams(ours), ACP, answer=agent.answer, notified=agent.notified) as served,
         Peer(*await _streams(theirs), ACP, answer=person.answer, notified=person.notified) as peer,

@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 
 from toolwright.events import Event
 from toolwright.messages import Assistant, Message
-from toolwright.models.info import Limits, Prices
+from toolwright.models.info import ModelLimits, Prices
 from toolwright.models.model import ModelMessage, ToolMessage, UserMessage
 from toolwright.models.retry import RetryPolicy
-from toolwright.models.scripted import DEFAULT_INFO, ScriptedCall, ScriptedModel, SeenRequest, Turn
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedCall, ScriptedModel, ScriptedTurn, SeenRequest
 from toolwright.parts import ToolPart
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
@@ -27,17 +27,17 @@ def call(name: str, /, **arguments: Any) -> ScriptedCall:
     return {"name": name, "args": arguments}
 
 
-def calls(*made: ScriptedCall, text: str = "", **more: Any) -> Turn:
+def calls(*made: ScriptedCall, text: str = "", **more: Any) -> ScriptedTurn:
     """A reply that makes calls."""
-    return cast("Turn", {"text": text, "tools": list(made), **more})
+    return cast("ScriptedTurn", {"text": text, "tools": list(made), **more})
 
 
 def read(path: str = "a.txt") -> ScriptedCall:
     return call("read", filePath=path)
 
 
-def says(text: str, **more: Any) -> Turn:
-    return cast("Turn", {"text": text, **more})
+def says(text: str, **more: Any) -> ScriptedTurn:
+    return cast("ScriptedTurn", {"text": text, **more})
 
 
 @dataclass(kw_only=True)
@@ -77,7 +77,7 @@ class Stage:
 @asynccontextmanager
 async def opened(
     project: Path,
-    *script: Turn,
+    *script: ScriptedTurn,
     user: ScriptedUser | None = None,
     context: int = 0,
     output: int = 0,
@@ -89,7 +89,7 @@ async def opened(
 ) -> AsyncIterator[Stage]:
     """The stage with its curtain up; `context` and `output` give the model other limits."""
     (project / "a.txt").write_text("hello\nworld\n")
-    info = DEFAULT_INFO if not context else replace(DEFAULT_INFO, limits=Limits(context=context, output=output))
+    info = DEFAULT_INFO if not context else replace(DEFAULT_INFO, limits=ModelLimits(context=context, output=output))
     info = info if prices is None else replace(info, prices=prices)
     model = model or ScriptedModel(*script, info=info)
     user = user or ScriptedUser()

@@ -9,8 +9,8 @@ import pytest
 
 from tests.session.stage import call, calls, error_of, info_of, nothing_open, opened, read, says, shape, until, words
 from toolwright.messages import CompactionPart, Message, TextPart
-from toolwright.models.info import Limits
-from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, Turn
+from toolwright.models.info import ModelLimits
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn
 from toolwright.parts import Completed, ToolPart
 from toolwright.session.answering import CompactionSettings
 from toolwright.session.events import SessionCompacted
@@ -19,7 +19,7 @@ from toolwright.session.history import CLEARED, WHAT_SO_FAR, since_summary
 SMALL: Any = {"context": 10_000, "output": 2_000}
 
 
-def full(turn: Turn, used: int = 9_000) -> Turn:
+def full(turn: ScriptedTurn, used: int = 9_000) -> ScriptedTurn:
     """A reply after which the model's room is used up."""
     return {**turn, "usage": {"input": used - 50, "output": 50}}
 
@@ -76,8 +76,8 @@ async def test_a_summary_that_fails_is_made_by_rule_and_the_prompt_is_answered(p
         assert len([one for one in stage.requests if one.settings.purpose == "compaction"]) == 1
 
 
-def _model(*script: Turn, compaction: Turn) -> ScriptedModel:
-    info = replace(DEFAULT_INFO, limits=Limits(context=10_000, output=2_000))
+def _model(*script: ScriptedTurn, compaction: ScriptedTurn) -> ScriptedModel:
+    info = replace(DEFAULT_INFO, limits=ModelLimits(context=10_000, output=2_000))
     return ScriptedModel(*script, compaction=compaction, info=info)
 
 

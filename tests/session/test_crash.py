@@ -9,28 +9,26 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.session.stage import call, calls, nothing_open, read, says, until, words
+from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
-from toolwright.models.scripted import ScriptedModel, Turn
+from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.parts import ToolPart
 from toolwright.testing import make_workspace
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 KILLS = 50
 LINES = 2
 """Lines between one kill and the next."""
 
 
-def _long_session() -> list[Turn]:
+def _long_session() -> list[ScriptedTurn]:
     """Words, reads, changes, commands and subagents, over and over, for a few seconds."""
-    script: list[Turn] = []
+    script: list[ScriptedTurn] = []
     for number in range(12):
         nap = call("bash", command=f"echo {number}; sleep 0.05", description="Wait a little")
         write = call("write", filePath=f"f{number}.txt", content=f"{number}\n" * 50)
@@ -53,7 +51,7 @@ class Run:
     lines: list[Json] = field(default_factory=list)
 
     @classmethod
-    async def start(cls, project: Path, home: Path, script: list[Turn]) -> "Run":
+    async def start(cls, project: Path, home: Path, script: list[ScriptedTurn]) -> "Run":
         file = home / "script.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(script))

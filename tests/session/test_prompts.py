@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.stage import call, calls, error_of, opened, says, words
+from toolwright.definition import Attachment
 from toolwright.errors import UsageError
 from toolwright.messages import Message, TextPart
 from toolwright.models.model import UserMessage
 from toolwright.parts import FilePart
 from toolwright.session.instructions import Instructions
 from toolwright.session.prompt import Attached, mentioned
-from toolwright.tool import Attachment
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
+from toolwright.definition import Attachment, Call, Result
 from toolwright.errors import ToolError
 from toolwright.events import Bus, PartUpdated
 from toolwright.parts import Part, ToolPart
 from toolwright.session.record import CallRecord
-from toolwright.tool import Attachment, Call, Result
 
 CALL = Call(id="call_1", tool="read", arguments={"filePath": "a"})
 

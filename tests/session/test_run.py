@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -17,10 +16,10 @@ import pytest
 from tests.session.stage import call, calls, read, says
 from toolwright.cli import main
 from toolwright.cli.json_lines import line_schema
-from toolwright.models.scripted import Turn
+from toolwright.jsontypes import Json
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.testing import make_workspace
 
-Json = dict[str, Any]
 Tw = Callable[..., "Outcome"]
 
 
@@ -47,7 +46,7 @@ def tw(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     monkeypatch.setattr(sys, "stdin", nothing)
 
     def run(
-        *arguments: str, script: list[Turn] | None = None, config: Json | None = None, piped: str | None = None
+        *arguments: str, script: list[ScriptedTurn] | None = None, config: Json | None = None, piped: str | None = None
     ) -> Outcome:
         if piped is not None:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call, ToolContext, tool
 from toolwright.errors import UsageError
 from toolwright.inbox import Reply
-from toolwright.permission.gate import Asked
+from toolwright.permission.gate import AskedRequest
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_session, make_workspace
-from toolwright.tool import Call, ToolContext, tool
 
 
 @tool
@@ -67,7 +67,7 @@ async def test_the_log_has_the_requests_of_inner_calls_too(project: Path) -> Non
         """Calls another."""
         return (await ctx.call("echo", {})).output
 
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     await make_session(project, tools=[echo, outer]).run_call(Call(id="call_1", tool="outer", arguments={}), log=log)
     assert [entry.judgement.request.permission for entry in log] == ["echo"]
 

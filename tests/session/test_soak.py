@@ -11,7 +11,7 @@ import pytest
 
 from tests.session.stage import calls, info_of, nothing_open, read, says
 from toolwright.events import Event
-from toolwright.models.info import Limits
+from toolwright.models.info import ModelLimits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.budget import Budget
 from toolwright.session.events import MessageUpdated
@@ -37,7 +37,7 @@ async def test_five_thousand_calls_in_one_session(project: Path) -> None:
     model = ScriptedModel(
         calls(*[read()] * CALLS, no_usage=True, repeat=STEPS),
         says("Done."),
-        info=replace(DEFAULT_INFO, limits=Limits(context=60_000, output=8_000)),
+        info=replace(DEFAULT_INFO, limits=ModelLimits(context=60_000, output=8_000)),
     )
     workspace = make_workspace(project, model=model, keep=True, config={"permission": {"doom_loop": "allow"}})
     ends: list[float] = []

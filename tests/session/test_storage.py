@@ -13,13 +13,13 @@ import pytest
 
 from toolwright.call import call_from_text
 from toolwright.clock import now
+from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import UsageError
 from toolwright.messages import Moment, SessionInfo
 from toolwright.parts import Completed, Pending, Span, ToolPart
 from toolwright.session.storage import Storage
 from toolwright.session.store import StorageError
 from toolwright.testing import make_session, make_workspace
-from toolwright.tool import Call, Result, ToolContext, tool
 
 
 def part(number: int, output: str = "x", session: str = "ses_1") -> ToolPart:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.session.stage import calls, read
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, ModelRef, Moment, SessionInfo, TextPart, User
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Part
@@ -19,8 +20,6 @@ from toolwright.session.storage import Storage
 from toolwright.session.store import Store
 from toolwright.testing import make_workspace
 from toolwright.wire import from_json, json_text
-
-Json = dict[str, Any]
 
 
 class TextStore:

@@ -23,7 +23,7 @@ from tests.session.stage import (
 )
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.messages import AgentPart
-from toolwright.models.scripted import ScriptedModel, Turn
+from toolwright.models.scripted import ScriptedModel, ScriptedTurn
 from toolwright.parts import Completed, Running, ToolPart
 from toolwright.session.budget import Budget
 from toolwright.session.prompt import Prompt
@@ -245,7 +245,7 @@ async def test_the_changes_of_a_subagent_count_as_changes_of_the_session(project
 AGENTS, CALLS = 20, 10
 
 
-def _crowd() -> list[Turn]:
+def _crowd() -> list[ScriptedTurn]:
     """One reply with twenty tasks; each of them reads its own file ten times and says what is in it."""
     tasks = [
         call("task", description=f"Job {number}", prompt=f"Job no. {number:02}.", subagent_type="general")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.session.stage import Stage, call, calls, opened, read, says
 from toolwright.errors import UsageError
-from toolwright.files.journal import Entry
+from toolwright.files.journal import JournalEntry
 from toolwright.session.undo import Made, Selection, Undo, standing_changes
 
 
@@ -132,7 +132,7 @@ def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: lis
             state, undone, name = undone[1], None, f"undo_{number}"
         else:
             continue
-        entry = Entry(call_id=name, path="/x", before=before, after=state, time=float(number))
+        entry = JournalEntry(call_id=name, path="/x", before=before, after=state, time=float(number))
         history.append(Made("ses_1", entry))
     standing = [made.entry for made in standing_changes(history)]
     assert all(one.after == other.before for one, other in pairwise(standing))

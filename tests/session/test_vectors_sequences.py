@@ -9,12 +9,12 @@ import pytest
 from tests.session.stage import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
 from toolwright.inbox import Inbox, Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Failed
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Json
 
 ROWS = [row for row in rows("permission_eval") if "steps" in row and "quirk" not in row]
 KEPT = {"perm-0298", "perm-0300"}

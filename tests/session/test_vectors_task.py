@@ -8,12 +8,12 @@ import pytest
 from tests.session.stage import call, calls, opened, says
 from tests.vectors.layout import Places, make_places, rows
 from toolwright.inbox import Question, Reply
-from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, SeenRequest, Turn
+from toolwright.jsontypes import Json
+from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn, SeenRequest
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Json
 
 CHILD = r"\(starts the child's script\)"
 KINDS = {"unknown_agent": "not_found"}
@@ -45,7 +45,7 @@ def places(tmp_path: Path) -> Places:
     return make_places(tmp_path, project={"a.txt": "alpha\n", ".env": "KEY=1\n"})
 
 
-def _script(row: Json, places: Places, before: list[Turn]) -> list[Turn]:
+def _script(row: Json, places: Places, before: list[ScriptedTurn]) -> list[ScriptedTurn]:
     child = [
         says(turn, match=CHILD)
         if isinstance(turn, str)

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.shell.samples import CWD, DELETES_VICTIM, HIDDEN_CODE, HOME, OUTSIDE, WRITES_WITHOUT_COMMAND
+from toolwright.definition import Action
 from toolwright.files.paths import Tree
 from toolwright.permission.rules import Rule, decide
 from toolwright.shell import analyse, checks_for, requests_for
-from toolwright.tool import Action
 
 ALLOW_ALL = Rule("*", "*", "allow")
 ONLY_STATUS = [ALLOW_ALL, Rule("bash", "*", "deny"), Rule("bash", "git status", "allow")]

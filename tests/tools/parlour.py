@@ -1,19 +1,19 @@
-"""A session whose todo list, user, colleagues and modes are doubles, to run the tools of a conversation on."""
+"""A session whose todo list, user, other_agents and modes are doubles, to run the tools of a conversation on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.errors import PermissionRejected
 from toolwright.ids import new_id
 from toolwright.inbox import Choice
 from toolwright.permission.rules import Rule
-from toolwright.services import Colleague, Report, Task, Todo
+from toolwright.services import Delegation, OtherAgent, Report, Todo
 from toolwright.session.session import Session
 from toolwright.skills import Skills, skill_folders
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Call, Result, Tool, ToolContext
 from toolwright.tools.batch import BatchLimits
 
 
@@ -49,16 +49,16 @@ class User:
 
 @dataclass
 class Staff:
-    """Implements Colleagues and Subagents: everybody answers with the report written down."""
+    """Implements OtherAgents and Subagents: everybody answers with the report written down."""
 
-    colleagues: list[Colleague] = field(default_factory=list)
+    other_agents: list[OtherAgent] = field(default_factory=list)
     report: Report = field(default_factory=lambda: Report(session_id="ses_child", text="all done"))
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[Delegation] = field(default_factory=list)
 
-    def known(self, agent: str) -> list[Colleague]:
-        return self.colleagues
+    def known(self, agent: str) -> list[OtherAgent]:
+        return self.other_agents
 
-    async def run(self, ctx: ToolContext, task: Task) -> Report:
+    async def run(self, ctx: ToolContext, task: Delegation) -> Report:
         self.tasks.append(task)
         return self.report
 
@@ -94,7 +94,7 @@ class Parlour:
 
     async def shown(self, tool: Tool) -> Tool:
         """The tool as this session's agent is offered it."""
-        return await tool.for_agent(self.session.standing)
+        return await tool.for_agent(self.session.ruled_agent)
 
 
 def _limits(limits: BatchLimits | None, usual: BatchLimits) -> BatchLimits:
@@ -131,7 +131,7 @@ def make_parlour(
     offered = {
         "todos": todos,
         "questions": user,
-        "colleagues": staff,
+        "other_agents": staff,
         "subagents": staff,
         "modes": modes,
         "skills": Skills(skills),

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
+from toolwright.definition import Result
 from toolwright.files.store import Event
+from toolwright.jsontypes import Json
 from toolwright.request import Request
-from toolwright.tool import Json, Result
 from toolwright.tools.apply_patch import apply_patch
 from toolwright.tools.edit import edit
 

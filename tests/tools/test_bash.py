@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 
 from tests.process.workshop import EVERYTHING_ALLOWED, Workshop, open_workshop, run
+from toolwright.definition import Call
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
 from toolwright.parts import ToolPart
@@ -17,7 +18,6 @@ from toolwright.permission.rules import Rule
 from toolwright.process.environment import Withholding
 from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
 from toolwright.process.sandbox import SandboxSettings
-from toolwright.tool import Call
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ import pytest
 
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import Parlour, make_parlour
+from toolwright.definition import Attachment, Call, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.permission.gate import Asked, DryGate
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest, DryGate
 from toolwright.permission.rules import Rule
-from toolwright.tool import Attachment, Call, Json, Result, ToolContext, tool
 from toolwright.tools.batch import BatchLimits, batch
 from toolwright.tools.skill import skill
 from toolwright.tools.todoread import todoread
@@ -201,7 +202,7 @@ async def test_a_denied_batch_runs_nothing(project: Path) -> None:
 
 async def test_a_dry_run_shows_what_every_call_would_ask_for(project: Path) -> None:
     parlour = make_parlour(project, batch, hello, fail)
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     call = Call(id="c", tool="batch", arguments={"tool_calls": _calls("hello", "fail")})
     gate = DryGate(parlour.session.gate.inbox, parlour.session.gate.approvals)
     await parlour.session.run_call(call, log=log, gate=gate)

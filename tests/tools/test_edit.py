@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
+from toolwright.definition import Result
+from toolwright.jsontypes import Json
 from toolwright.request import Request
-from toolwright.tool import Json, Result
 from toolwright.tools.edit import edit
 from toolwright.tools.read import read
 

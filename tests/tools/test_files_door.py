@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from toolwright.definition import Call, Result
 from toolwright.testing import make_session
-from toolwright.tool import Call, Result
 
 
 async def _call(root: Path, tool: str, **arguments: object) -> Result:

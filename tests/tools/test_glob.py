@@ -7,7 +7,7 @@ import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
 from tests.files.shelf import arguments_of, lay_out_dated, lay_out_row, names_in
-from toolwright.tool import Json
+from toolwright.jsontypes import Json
 from toolwright.tools.glob import glob
 
 ROWS = {row["id"]: row for row in rows("glob")}

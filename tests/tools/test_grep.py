@@ -8,7 +8,7 @@ import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
 from tests.files.shelf import arguments_of, groups_in, lay_out_dated, lay_out_row
-from toolwright.tool import Json
+from toolwright.jsontypes import Json
 from toolwright.tools.grep import grep
 
 ROWS = {row["id"]: row for row in rows("grep")}

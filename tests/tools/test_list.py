@@ -6,7 +6,7 @@ import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
 from tests.files.shelf import entries_in, lay_out_row
-from toolwright.tool import Json
+from toolwright.jsontypes import Json
 from toolwright.tools.list import list_
 
 

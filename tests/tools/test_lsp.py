@@ -148,5 +148,5 @@ async def test_lines_of_files_that_may_not_be_read_are_not_shown(sources: Path) 
 
 async def test_the_tool_is_offered_where_there_are_servers(sources: Path) -> None:
     async with stage(sources) as workspace, stage(sources, config={"lsp": False}) as without:
-        assert "lsp" in [tool.id for tool in await workspace.registry.tools("p", "m", workspace.session().standing)]
-        assert "lsp" not in [tool.id for tool in await without.registry.tools("p", "m", without.session().standing)]
+        assert "lsp" in [tool.id for tool in await workspace.registry.tools("p", "m", workspace.session().ruled_agent)]
+        assert "lsp" not in [tool.id for tool in await without.registry.tools("p", "m", without.session().ruled_agent)]

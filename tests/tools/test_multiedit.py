@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.files.desk import Desk, make_desk
-from toolwright.tool import Result
+from toolwright.definition import Result
 from toolwright.tools.multiedit import multiedit
 from toolwright.tools.read import read
 

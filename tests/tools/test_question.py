@@ -6,8 +6,8 @@ import pytest
 
 from tests.tools.parlour import Parlour, make_parlour
 from toolwright.inbox import Choice
+from toolwright.jsontypes import Json
 from toolwright.request import Option
-from toolwright.tool import Json
 from toolwright.tools.plan_enter import plan_enter
 from toolwright.tools.plan_exit import plan_exit
 from toolwright.tools.question import question

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
-from toolwright.tool import Json, Result
+from toolwright.definition import Result
+from toolwright.jsontypes import Json
 from toolwright.tools.read import BYTES, LINES, WIDTH, read
 
 ROWS = list(rows("read"))

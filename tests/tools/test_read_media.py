@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.files.desk import Desk, make_desk
+from toolwright.definition import Attachment
 from toolwright.files.media import SENT, SIDE
-from toolwright.tool import Attachment
 from toolwright.tools.read import read
 
 Image = pytest.importorskip("PIL.Image")

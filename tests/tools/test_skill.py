@@ -7,8 +7,8 @@ import pytest
 
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import make_parlour
+from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
-from toolwright.tool import Json
 from toolwright.tools.skill import skill
 
 TIDY = "---\nname: tidy\ndescription: Tidy up\n---\n\nDo the thing.\n"

@@ -1,17 +1,17 @@
-"""The task tool, through the door, with colleagues who report what they are told to."""
+"""The task tool, through the door, with other_agents who report what they are told to."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.tools.parlour import Parlour, make_parlour
+from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
-from toolwright.services import Colleague, Report, Task
-from toolwright.tool import Json
+from toolwright.services import Delegation, OtherAgent, Report
 from toolwright.tools.task import task
 
 WORK: Json = {"description": "small job", "prompt": "Do it.", "subagent_type": "general"}
-STAFF = [Colleague(name="general", description="Does\nanything"), Colleague(name="bare", description="")]
+STAFF = [OtherAgent(name="general", description="Does\nanything"), OtherAgent(name="bare", description="")]
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def parlour(project: Path) -> Parlour:
 
 def _parlour(project: Path, *rules: Rule, replies: tuple[str, ...] = ()) -> Parlour:
     parlour = make_parlour(project, task, rules=rules, replies=replies)
-    parlour.staff.colleagues = STAFF
+    parlour.staff.other_agents = STAFF
     return parlour
 
 
@@ -33,7 +33,7 @@ async def test_the_report_comes_back_with_the_session_to_go_on_with(parlour: Par
     assert result.title == "small job"
     assert result.metadata["sessionId"] == "ses_child"
     assert result.metadata["summary"] == list(calls)
-    assert parlour.staff.tasks == [Task(description="small job", prompt="Do it.", agent="general")]
+    assert parlour.staff.tasks == [Delegation(description="small job", prompt="Do it.", agent="general")]
 
 
 @pytest.mark.parametrize("name", ["session_id", "task_id"])

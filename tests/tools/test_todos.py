@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.contexts import HostedContext
 from tests.files.desk import rows
 from tests.tools.parlour import Parlour, make_parlour, run
+from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
 from toolwright.services import Todo
-from toolwright.tool import Json
 from toolwright.tools.todoread import todoread
 from toolwright.tools.todowrite import todowrite
 

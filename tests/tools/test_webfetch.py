@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.web.site import Reader, Site, make_reader, opened, serving
-from toolwright.tool import Result
+from toolwright.definition import Result
 from toolwright.truncate import MAX_BYTES
 
 PNG = base64.b64decode(

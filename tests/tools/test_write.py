@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
+from toolwright.definition import Result
 from toolwright.files.replace import Change
-from toolwright.tool import Json, Result
+from toolwright.jsontypes import Json
 from toolwright.tools.read import read
 from toolwright.tools.write import write
 

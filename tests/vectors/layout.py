@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.files.desk import VECTORS, lay_out, rows
+from toolwright.definition import Tool
+from toolwright.jsontypes import Json
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Json, Tool
 from toolwright.workspace import Workspace
 
 __all__ = ["Places", "lay_out", "layouts", "make_places", "rows", "text_of"]

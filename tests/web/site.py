@@ -10,10 +10,10 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Any
 
+from toolwright.definition import Action, Call, Result
 from toolwright.permission.rules import Rule
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
-from toolwright.tool import Action, Call, Result
 from toolwright.web.fetch import Fetcher, look_up
 from toolwright.workspace import Workspace
 

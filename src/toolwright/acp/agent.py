@@ -15,6 +15,7 @@ from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
 from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
 from toolwright.session.prompt import Prompt
@@ -23,8 +24,6 @@ from toolwright.version import VERSION
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
-
 NO_MODEL = -32000
 NOT_FOUND = -32002
 PAGE = 50
@@ -32,7 +31,7 @@ ANNOUNCED_AFTER = 0.05
 _STOPS = {"length": "max_tokens", "content-filter": "refusal"}
 
 
-class Agent:
+class EditorAgent:
     """Everything one editor has open."""
 
     def __init__(self, folder: Path, make: Callable[[Path, Answerer], Workspace]) -> None:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.rpc import INVALID_PARAMS, RpcError
 from toolwright.session.prompt import Attached
-
-Json = dict[str, Any]
 
 
 def read_blocks(blocks: Any) -> tuple[str, tuple[Attached, ...]]:

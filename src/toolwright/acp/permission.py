@@ -4,8 +4,7 @@ from typing import Any
 
 from toolwright.acp.updates import kind_of
 from toolwright.inbox import Question, Reply
-
-Json = dict[str, Any]
+from toolwright.jsontypes import Json
 
 
 def request_of(question: Question, root: str, directory: str) -> Json:

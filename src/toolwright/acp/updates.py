@@ -7,13 +7,12 @@ from typing import Any
 
 from toolwright.events import Event, PartUpdated
 from toolwright.files.body import body_at
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
 from toolwright.record import record
 from toolwright.session.events import MessageUpdated, PartDelta, SessionUpdated, TodoUpdated
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 OUTPUT_SECONDS = 0.1
 OUTPUT = 4096

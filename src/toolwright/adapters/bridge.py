@@ -4,19 +4,18 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.inbox import Answerer, Inbox, Question, Reply, Said
-from toolwright.permission.gate import Asked, Asker, DryRunOver, Gate
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest, AskingCall, DryRunOver, Gate
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.memory import MemoryStore
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
-from toolwright.tool import Call, Result, Tool, ToolContext
 from toolwright.values import jsonable
-
-Json = dict[str, Any]
 
 
 class Opens(Protocol):
@@ -37,7 +36,9 @@ async def offered(session: Session) -> list[Tool]:
     """The tools that the session's agent is offered, in the form made for it; what is denied is not among them."""
     turn = session.outside()
     names = session.offered(turn)
-    tools = await session.home.caller.registry.tools(turn.provider, turn.model_id, session.standing_of(turn.agent.name))
+    tools = await session.home.caller.registry.tools(
+        turn.provider, turn.model_id, session.ruled_agent_named(turn.agent.name)
+    )
     return [tool for tool in tools if tool.id in names]
 
 
@@ -62,7 +63,7 @@ async def run(session: Session, tool: str, arguments: Any, call_id: str = "", an
 async def would_ask(session: Session, tool: str, arguments: Any) -> bool:
     """Whether somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     journal = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus())
     gate = _UpToTheQuestion(session.gate.inbox, session.gate.approvals)
     await session.run_call(call, log=log, journal=journal, gate=gate)
@@ -74,8 +75,8 @@ async def would_ask(session: Session, tool: str, arguments: Any) -> bool:
 class _UpToTheQuestion(Gate):
     """Lets a call get as far as it gets without anybody's leave, and ends it where it asks."""
 
-    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
-        asker.log.extend(Asked(self.judge(asker, request)) for request in requests)
+    async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
+        asker.log.extend(AskedRequest(self.judge(asker, request)) for request in requests)
         raise DryRunOver
 
 

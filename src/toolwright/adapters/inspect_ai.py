@@ -7,10 +7,11 @@ from inspect_ai.model import ContentDocument, ContentImage, ContentText
 from inspect_ai.tool import Tool as InspectTool
 from inspect_ai.tool import ToolDef, ToolError, ToolParams
 
-from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of
+from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
+from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError as OurError
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
-from toolwright.tool import Attachment, Result, Tool, ToolContext
 
 
 async def tools(target: Target) -> list[InspectTool]:

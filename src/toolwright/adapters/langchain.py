@@ -7,9 +7,10 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of
+from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
+from toolwright.definition import Attachment, Result, Tool, ToolContext
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
-from toolwright.tool import Attachment, Result, Tool, ToolContext
 
 
 async def tools(target: Target) -> list[StructuredTool]:

@@ -8,11 +8,12 @@ from typing import Any
 from agents import FunctionTool, RunContextWrapper, ToolOutputFileContent, ToolOutputImage, ToolOutputText
 from agents.tool_context import ToolContext as Invocation
 
-from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of, would_ask
+from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of, would_ask
+from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.inbox import Question, Reply, Said
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
-from toolwright.tool import Attachment, Result, Tool, ToolContext
 
 _ANOTHER = "toolwright-any-other-call"
 """The id of no call: what is approved for it is approved for every call of the tool."""

@@ -11,10 +11,11 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_ai.usage import RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
-from toolwright.adapters.bridge import Json, Target, foreign_tool, offered, run, session_of
+from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
+from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.inbox import Question, Reply
-from toolwright.tool import Result, Tool, ToolContext
+from toolwright.jsontypes import Json
 
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """Arguments are checked by the tools themselves, whose words a model can act on."""

@@ -1,12 +1,10 @@
 """What a finished call is shown as: one line, and what it changed, printed or decided, in lines below it."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from toolwright.chat.screen import DIM, GREEN, RED
+from toolwright.jsontypes import Json
 from toolwright.parts import Completed, Failed, ToolPart
-
-Json = dict[str, Any]
 
 FIRST = 10
 """Lines that are shown of the beginning of what a command prints, as they come."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from toolwright.backend import Backend
 from toolwright.chat.background import Background, Events
 from toolwright.chat.keyboard import Keyboard, Left
-from toolwright.chat.questions import Asker
+from toolwright.chat.questions import QuestionPrompt
 from toolwright.chat.renderer import Renderer, money
 from toolwright.chat.screen import BOLD, DIM, RED, YELLOW, Screen
 from toolwright.errors import ToolwrightError, UsageError
@@ -127,7 +127,7 @@ class Chat:
         question = next((one for one in self.wait(self.backend.questions()) if one.id == question_id), None)
         if question is None:
             return
-        asker = Asker(
+        asker = QuestionPrompt(
             screen=self.screen,
             keyboard=self.keyboard,
             directory=self.backend.directory,

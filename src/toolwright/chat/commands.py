@@ -28,7 +28,7 @@ LONGEST_DIFF = 2_000
 
 
 @record(slots=True, kw_only=True)
-class Commands:
+class ChatCommands:
     """What can be done beside prompting."""
 
     chat: Chat
@@ -231,25 +231,25 @@ class Commands:
                 self.chat.screen.line(f"  {line}", code)
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[Commands, str], None]]] = {
-    "help": ("this list", Commands.help),
-    "new": ("begin a new session", Commands.new),
-    "sessions": ("list the sessions, or go on with one", Commands.sessions),
-    "model": ("list the models, or take one", Commands.model),
-    "agent": ("list the agents, or take one", Commands.agent),
-    "undo": ("undo the last turn, `file PATH` or `call ID`; `preview` shows it first", Commands.undo),
-    "redo": ("undo the last undo", Commands.redo),
-    "compact": ("put a summary in the place of the conversation so far", Commands.compact),
-    "diff": ("what the session has changed", Commands.diff),
-    "cost": ("what the session has cost", Commands.cost),
-    "context": ("how full the model's context is", Commands.context),
-    "permissions": ("what is approved", Commands.permissions),
-    "explain": ("what a call would need, and which rule decides", Commands.explain),
-    "tools": ("the tools of the agent", Commands.tools),
-    "export": ("write the session to a file", Commands.export),
-    "editor": ("write a prompt in your editor", Commands.editor),
-    "demo": ("watch a session that needs no model", Commands.demo),
-    "quit": ("leave", Commands.quit),
+_COMMANDS: dict[str, tuple[str, Callable[[ChatCommands, str], None]]] = {
+    "help": ("this list", ChatCommands.help),
+    "new": ("begin a new session", ChatCommands.new),
+    "sessions": ("list the sessions, or go on with one", ChatCommands.sessions),
+    "model": ("list the models, or take one", ChatCommands.model),
+    "agent": ("list the agents, or take one", ChatCommands.agent),
+    "undo": ("undo the last turn, `file PATH` or `call ID`; `preview` shows it first", ChatCommands.undo),
+    "redo": ("undo the last undo", ChatCommands.redo),
+    "compact": ("put a summary in the place of the conversation so far", ChatCommands.compact),
+    "diff": ("what the session has changed", ChatCommands.diff),
+    "cost": ("what the session has cost", ChatCommands.cost),
+    "context": ("how full the model's context is", ChatCommands.context),
+    "permissions": ("what is approved", ChatCommands.permissions),
+    "explain": ("what a call would need, and which rule decides", ChatCommands.explain),
+    "tools": ("the tools of the agent", ChatCommands.tools),
+    "export": ("write the session to a file", ChatCommands.export),
+    "editor": ("write a prompt in your editor", ChatCommands.editor),
+    "demo": ("watch a session that needs no model", ChatCommands.demo),
+    "quit": ("leave", ChatCommands.quit),
 }
 
 

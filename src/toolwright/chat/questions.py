@@ -19,7 +19,7 @@ _SCOPES: dict[str, tuple[Scope, str]] = {
 
 
 @record(slots=True, kw_only=True)
-class Asker:
+class QuestionPrompt:
     """Puts questions to the person at the keyboard."""
 
     screen: Screen

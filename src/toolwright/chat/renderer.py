@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import field
-from typing import Any
 
 from toolwright.chat.calls import FIRST, details, duration, ending, headline
 from toolwright.chat.columns import clipped
@@ -14,6 +13,7 @@ from toolwright.chat.flow import Flow
 from toolwright.chat.screen import DIM, RED, YELLOW, Screen
 from toolwright.display import visible
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
+from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, TextPart
 from toolwright.parts import Completed, Failed, Running, ToolPart
 from toolwright.record import record
@@ -26,8 +26,6 @@ from toolwright.session.events import (
     SessionStatus,
 )
 from toolwright.session.result import TurnResult
-
-Json = dict[str, Any]
 
 _FOLLOWED = ("bash", "task")
 """Tools whose beginning is shown, because their end may be far off."""

@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
 def _parser() -> Parser:
     made = parser(
         "acp",
-        "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",
+        "Work as the agent of an editor, over the EditorAgent Client Protocol. Started by the editor, not by hand.",
         examples="  tw acp --print-config zed",
     )
     made.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
@@ -38,7 +38,7 @@ def _fragment(editor: str) -> str:
 
 
 async def _serve(folder: Path, *, trust: bool) -> None:
-    from toolwright.acp.agent import Agent
+    from toolwright.acp.agent import EditorAgent
     from toolwright.inbox import Answerer
     from toolwright.rpc import ACP, Peer
     from toolwright.workspace import Workspace
@@ -56,6 +56,6 @@ async def _serve(folder: Path, *, trust: bool) -> None:
     def make(path: Path, answer: Answerer) -> Workspace:
         return Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
 
-    agent = Agent(folder, make)
+    agent = EditorAgent(folder, make)
     async with Peer(reader, writer, ACP, answer=agent.answer, notified=agent.notified) as peer:
         await agent.serve(peer)

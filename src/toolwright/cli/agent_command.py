@@ -4,15 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from toolwright.agents import Agent, Standing
+from toolwright.agents import Agent, RuledAgent
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust, is_trusted
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def main(arguments: list[str]) -> int:
@@ -75,13 +74,13 @@ def _show(workspace: Workspace, options: argparse.Namespace) -> None:
         if getattr(agent, name) not in ("", None):
             print(f"{name}: {getattr(agent, name)}")
     print("\nrules, weakest first; the last that fits wins")
-    print_table([("  " + layer, str(rule), rule.source) for layer, rule in _rules(workspace.agents.standing(agent))])
+    print_table([("  " + layer, str(rule), rule.source) for layer, rule in _rules(workspace.agents.ruled(agent))])
     if agent.prompt:
         print(f"\nprompt\n{agent.prompt}")
 
 
 def _record(workspace: Workspace, agent: Agent) -> Json:
-    standing = workspace.agents.standing(agent)
+    ruled = workspace.agents.ruled(agent)
     record: Json = {
         name: value
         for name, value in to_json(agent).items()
@@ -89,13 +88,13 @@ def _record(workspace: Workspace, agent: Agent) -> Json:
     }
     record["permission"] = [
         {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action, "source": rule.source}
-        for _, rule in _rules(standing)
+        for _, rule in _rules(ruled)
     ]
     return record
 
 
-def _rules(standing: Standing) -> list[tuple[str, Any]]:
-    return [(layer.name, rule) for layer in standing.policy.layers for rule in layer.rules]
+def _rules(ruled: RuledAgent) -> list[tuple[str, Any]]:
+    return [(layer.name, rule) for layer in ruled.policy.layers for rule in layer.rules]
 
 
 def _create(workspace: Workspace, options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from toolwright.backend import LocalBackend, Ways, answer_later
 from toolwright.chat.background import Background
 from toolwright.chat.chat import Chat
-from toolwright.chat.commands import Commands
+from toolwright.chat.commands import ChatCommands
 from toolwright.chat.keyboard import Keyboard
 from toolwright.chat.screen import BOLD, DIM, Screen
 from toolwright.chat.signals import Ended, handled
@@ -83,7 +83,7 @@ def _talk(workspace: Workspace, background: Background, options: argparse.Namesp
         agent=options.agent or workspace.agents.default().name,
         model=options.model,
     )
-    commands = Commands(chat=chat, own={one.name: one for one in chat.wait(chat.backend.commands())})
+    commands = ChatCommands(chat=chat, own={one.name: one for one in chat.wait(chat.backend.commands())})
     keyboard.start(lambda word, line: _completions(commands, workspace.directory, word, line))
     _greet(chat, workspace)
     if options.session or options.go_on:
@@ -140,7 +140,7 @@ def _tell_ways(screen: Screen, ways: Ways) -> None:
     screen.wrapped("  /demo   shows a whole session that needs none")
 
 
-def _completions(commands: Commands, directory: Path, word: str, line: str) -> list[str]:
+def _completions(commands: ChatCommands, directory: Path, word: str, line: str) -> list[str]:
     """Commands after `/`, files after `@`."""
     if word.startswith("/") and line.lstrip() == word:
         return [f"/{name} " for name in commands.names() if name.startswith(word[1:])]

@@ -62,7 +62,7 @@ async def _run(options: argparse.Namespace) -> int:
     results = Results(out, resume=options.resume)
     done = {(one.id, one.repeat) for one in results.done}
     total = len(tasks) * options.repeat
-    progress = Progress(total, sum(one.id in {task.id for task in tasks} for one in results.done))
+    progress = ProgressBar(total, sum(one.id in {task.id for task in tasks} for one in results.done))
     running = run(
         tasks,
         parallel=options.parallel,
@@ -87,7 +87,7 @@ async def _run(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-class Progress:
+class ProgressBar:
     """A bar on a terminal; nothing elsewhere."""
 
     def __init__(self, total: int, done: int) -> None:

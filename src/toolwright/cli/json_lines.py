@@ -12,6 +12,7 @@ from toolwright.cli.refusals import Refusal
 from toolwright.display import visible_json
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, PartUpdated, PermissionAsked, PermissionReplied
+from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, StepFinishPart, StepStartPart, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
@@ -19,8 +20,6 @@ from toolwright.session.events import MessageUpdated, SessionCreated, SessionErr
 from toolwright.session.result import TurnResult
 from toolwright.version import VERSION
 from toolwright.wire import to_json
-
-Json = dict[str, Any]
 
 
 def line_schema() -> Json:

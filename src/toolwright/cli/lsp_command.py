@@ -9,7 +9,7 @@ from toolwright.cli.options import note, open_from, parser, print_json, print_ta
 from toolwright.errors import ToolError
 from toolwright.lsp.diagnostics import errors, report
 from toolwright.lsp.languages import Languages
-from toolwright.lsp.servers import Found, Server
+from toolwright.lsp.servers import Found, LanguageServer
 from toolwright.workspace import Workspace
 
 MOST = 200
@@ -58,7 +58,7 @@ async def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _row(languages: Languages, server: Server, *, start: bool) -> dict[str, Any]:
+async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> dict[str, Any]:
     finder = languages.finder
     sample = finder.sample(server)
     found = finder.locate(server, sample)

@@ -4,15 +4,13 @@ import argparse
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def main(arguments: list[str]) -> int:

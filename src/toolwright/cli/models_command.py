@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from toolwright.cli.options import note, open_from, parser, print_json, print_table
 from toolwright.models.catalog import ProviderInfo
 from toolwright.models.families import variants
-from toolwright.models.info import Limits, ModelInfo
+from toolwright.models.info import ModelInfo, ModelLimits
 from toolwright.models.local_servers import USUAL, ask_server
 from toolwright.models.refresh import ADDRESS, fetch, refreshed
 from toolwright.wire import to_json
@@ -58,7 +58,7 @@ def _served(provider: ProviderInfo) -> Iterator[ModelInfo]:
     """What a server on this machine offers, if it runs."""
     server = ask_server(provider.id, provider.base_url) if provider.id in USUAL else None
     for model in server.models if server else ():
-        limits = Limits(context=model.context)
+        limits = ModelLimits(context=model.context)
         yield ModelInfo(provider=provider.id, id=model.id, api=provider.api, limits=limits, priced=False, local=True)
 
 

@@ -2,12 +2,12 @@
 
 import argparse
 import asyncio
-from typing import Any
 
 from toolwright.cli import policy_actions
 from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.permission.gate import DryRunOver
 from toolwright.policy.expectations import arguments_for, unknown
@@ -15,8 +15,6 @@ from toolwright.policy.judging import dry_run, permissions_of
 from toolwright.request import Request
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def main(arguments: list[str]) -> int:
@@ -71,7 +69,7 @@ async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     argument = " ".join(options.args)
     requests = await _requests(workspace, session, options.tool, argument)
     approvals = workspace.gate.approvals.of((session.id,))
-    explained = [explain(session.standing.policy, request, approvals) for request in requests]
+    explained = [explain(session.ruled_agent.policy, request, approvals) for request in requests]
     if options.json:
         print_json([_as_json(one) for one in explained])
         return 0

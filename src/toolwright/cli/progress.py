@@ -2,16 +2,15 @@
 
 import sys
 from dataclasses import field
-from typing import Any, TextIO
+from typing import TextIO
 
 from toolwright.display import visible
 from toolwright.events import Event, PartUpdated
+from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
 from toolwright.parts import Failed, ToolPart
 from toolwright.record import record
 from toolwright.session.events import SessionStatus
-
-Json = dict[str, Any]
 
 LONGEST = 160
 

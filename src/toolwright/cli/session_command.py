@@ -20,8 +20,6 @@ from toolwright.session.undo import FileUndo, Selection, Undo
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
-
 MOST_IMPORTED = 500_000_000
 """Characters of a session that is imported."""
 

@@ -22,19 +22,18 @@ from toolwright.cli.options import (
 )
 from toolwright.cli.questions import answerer
 from toolwright.cli.terminal import is_terminal
+from toolwright.definition import Call, Result, Tool
 from toolwright.display import visible
 from toolwright.errors import ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, Said
-from toolwright.permission.gate import Asked, DryRunOver
+from toolwright.jsontypes import Json
+from toolwright.permission.gate import AskedRequest, DryRunOver
 from toolwright.policy.expectations import arguments_for
 from toolwright.record import record
 from toolwright.session.session import Session
-from toolwright.tool import Call, Result, Tool
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def main(arguments: list[str]) -> int:
@@ -84,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 async def _list(options: argparse.Namespace) -> int:
     async with open_from(options) as workspace:
         session = workspace.session(options.agent)
-        tools = await workspace.registry.tools(*split_model(options.model), session.standing)
+        tools = await workspace.registry.tools(*split_model(options.model), session.ruled_agent)
         if options.json:
             print_json([_described(workspace, tool) for tool in tools])
         else:
@@ -106,7 +105,7 @@ async def _show(options: argparse.Namespace) -> int:
 async def _shown(workspace: Workspace, options: argparse.Namespace) -> int:
     tool = workspace.registry[options.id]
     session = workspace.session(options.agent)
-    form = await tool.for_agent(session.standing)
+    form = await tool.for_agent(session.ruled_agent)
     if options.json:
         print_json(_described(workspace, form))
         return 0
@@ -203,7 +202,7 @@ class Calls:
         turn = session.outside(agent)
         call = _call_of(line)
         self.user.reply = _reply_of(line.get("reply"))
-        log: list[Asked] = []
+        log: list[AskedRequest] = []
         started = time.perf_counter()
         result = await session.run_call(call, turn, log=log, gate=self.workspace.dry_gate() if dry else None)
         if isinstance(result.error, DryRunOver):
@@ -242,7 +241,7 @@ def _reply_of(value: Any) -> Reply | None:
     return Reply(kind=said["reply"], message=said.get("message", ""), scope=said.get("scope", "session"))
 
 
-def _answer(tool: str, result: Result, log: list[Asked], seconds: float) -> Json:
+def _answer(tool: str, result: Result, log: list[AskedRequest], seconds: float) -> Json:
     # A call that could not be made is answered, as the reference has it; its kind tells what was wrong.
     failed = result.error is not None and tool != INVALID
     kind = result.error.kind if result.error is not None else None
@@ -260,7 +259,7 @@ def _answer(tool: str, result: Result, log: list[Asked], seconds: float) -> Json
     }
 
 
-def _request(entry: Asked) -> Json:
+def _request(entry: AskedRequest) -> Json:
     request = entry.judgement.request
     shown: Json = {
         "permission": request.permission,

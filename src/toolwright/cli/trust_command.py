@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 from toolwright.cli.options import note, parser, print_json
-from toolwright.config.content import UNREADABLE, Content, content_of
+from toolwright.config.content import UNREADABLE, TrustedContent, content_of
 from toolwright.config.load import check_managed
 from toolwright.config.places import find_root
-from toolwright.config.trust import Change, Trust
+from toolwright.config.trust import Trust, TrustChange
 from toolwright.diff import unified
 from toolwright.errors import UsageError
 from toolwright.folders import Folders
@@ -42,7 +42,7 @@ def _list(trust: Trust) -> int:
     return 0
 
 
-def _check(trust: Trust, content: Content, as_json: bool) -> int:
+def _check(trust: Trust, content: TrustedContent, as_json: bool) -> int:
     trusted = trust.includes(content)
     changes = trust.changes(content)
     if as_json:
@@ -53,7 +53,7 @@ def _check(trust: Trust, content: Content, as_json: bool) -> int:
     return 0 if trusted else NOT_TRUSTED
 
 
-def _add(trust: Trust, content: Content) -> int:
+def _add(trust: Trust, content: TrustedContent) -> int:
     if os.environ.get("TOOLWRIGHT_SANDBOX"):
         raise UsageError("A command in the sandbox cannot trust a project. Run tw trust yourself.")
     unreadable = [name for name, file in content.files.items() if file.hash == UNREADABLE]
@@ -68,7 +68,7 @@ def _add(trust: Trust, content: Content) -> int:
     return 0
 
 
-def _show_changes(trust: Trust, content: Content, changes: list[Change]) -> None:
+def _show_changes(trust: Trust, content: TrustedContent, changes: list[TrustChange]) -> None:
     if not trust.knows(content.root):
         for name, file in content.files.items():
             print(_plain(f"active  {name}  ({len(file.content)} bytes)"))

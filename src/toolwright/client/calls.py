@@ -7,11 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolwright.errors import ToolwrightError
+from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.record import record
 from toolwright.wire import from_json
-
-Json = dict[str, Any]
 
 
 class ServerError(ToolwrightError):
@@ -23,7 +22,7 @@ class ServerError(ToolwrightError):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Request:
+class ClientRequest:
     """One request."""
 
     method: str
@@ -33,7 +32,7 @@ class Request:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     """Where a server is, and what it wants to see."""
 
     url: str
@@ -42,7 +41,7 @@ class Address:
     @classmethod
     def of(
         cls, url: str, *, token: str = "", directory: str = "", environment: Mapping[str, str] = os.environ
-    ) -> "Address":
+    ) -> "ServerAddress":
         """The address of a server; the secret of one of the same person's on this machine is found by itself."""
         url = url.rstrip("/")
         headers: dict[str, str] = {}

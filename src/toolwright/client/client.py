@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import httpx2
 
-from toolwright.client.calls import Address, answer_of, message_of, prompt_body, session_of
+from toolwright.client.calls import ServerAddress, answer_of, message_of, prompt_body, session_of
 from toolwright.inbox import ReplyKind
+from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.sse import EventReader
-
-Json = dict[str, Any]
 
 
 class Client:
@@ -29,7 +28,7 @@ class Client:
         directory: str = "",
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        address = Address.of(url, token=token, directory=directory, environment=environment)
+        address = ServerAddress.of(url, token=token, directory=directory, environment=environment)
         # A turn may take hours; the server sends blanks meanwhile.
         self._http = httpx2.AsyncClient(
             base_url=address.url, headers=dict(address.headers), timeout=httpx2.Timeout(10, read=None), trust_env=False

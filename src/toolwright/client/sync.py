@@ -7,9 +7,9 @@ from typing import Any, Self, TypeVar
 
 from toolwright.client.client import Client
 from toolwright.inbox import ReplyKind
+from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 

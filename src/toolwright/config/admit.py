@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import FieldNote, notes_of
-
-Json = dict[str, Any]
 
 NATIVE_AGENTS = frozenset({"build", "plan", "general", "explore", "compaction", "title", "summary"})
 SHIPPED_PROVIDERS = frozenset(
@@ -67,9 +66,9 @@ class Admission:
     """Providers that are not the project's own."""
     left_out: list[str] = field(default_factory=list[str])
 
-    def admitted(self, said: Json, standing: Json) -> Json:
+    def admitted(self, said: Json, current: Json) -> Json:
         """What takes effect of one source over what stands so far."""
-        return self._section(Settings, said, standing, ())
+        return self._section(Settings, said, current, ())
 
     def agent(self, name: str, said: Mapping[str, Any]) -> Json:
         """What takes effect of an agent's settings."""
@@ -86,19 +85,19 @@ class Admission:
             self.left_out.append(f"agent.{name}")
         return kept
 
-    def _section(self, record: Any, said: Json, standing: Json, path: tuple[str, ...]) -> Json:
+    def _section(self, record: Any, said: Json, current: Json, path: tuple[str, ...]) -> Json:
         kept: Json = {}
         notes = notes_of(record)
         for key, value in said.items():
             note = notes.get(key)
             if note is None:
                 continue
-            entry = self._field(note, value, standing.get(key), (*path, key))
+            entry = self._field(note, value, current.get(key), (*path, key))
             if entry is not None:
                 kept[key] = entry
         return kept
 
-    def _field(self, note: FieldNote, said: Any, standing: Any, path: tuple[str, ...]) -> Any:
+    def _field(self, note: FieldNote, said: Any, current: Any, path: tuple[str, ...]) -> Any:
         special: dict[str, Callable[[Any], Any]] = {
             "agent": self._agents,
             "provider": self._providers,
@@ -110,13 +109,13 @@ class Admission:
         if note.section and (setting is None or setting.tighten is None):
             short = setting.short if setting else ""
             below = said if isinstance(said, Mapping) else {short: said}
-            before = standing if isinstance(standing, Mapping) else {short: standing} if standing else {}
+            before = current if isinstance(current, Mapping) else {short: current} if current else {}
             return self._section(note.section, dict(below), dict(before), path) or None
         if setting is None:
             return None
         if setting.untrusted == "free" or note.key in _RULES:
             return said
-        stands = _standing(note, standing)
+        stands = _current(note, current)
         kept = setting.tighten(stands, said) if setting.untrusted == "tightens" and setting.tighten else stands
         if said != stands and not _is_whole(said, kept):
             self.left_out.append(path[0])
@@ -163,12 +162,12 @@ def _is_whole(said: Any, kept: Any) -> bool:
     return bool(said == kept)
 
 
-def _standing(note: FieldNote, standing: Any) -> Any:
+def _current(note: FieldNote, current: Any) -> Any:
     """What holds so far as JSON, with the default where nothing was said."""
     if note.section:
-        defaults = {key: _standing(below, None) for key, below in notes_of(note.section).items()}
-        return defaults | (standing or {})
-    value = note.default if standing is None else standing
+        defaults = {key: _current(below, None) for key, below in notes_of(note.section).items()}
+        return defaults | (current or {})
+    value = note.default if current is None else current
     return list(value) if isinstance(value, tuple) else value
 
 

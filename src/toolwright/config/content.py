@@ -50,7 +50,7 @@ class File:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Content:
+class TrustedContent:
     """Everything a project would make active in the folder opened."""
 
     root: Path
@@ -60,7 +60,7 @@ class Content:
     """Where git says the repository comes from."""
 
 
-def content_of(directory: Path, folders: Folders) -> Content:
+def content_of(directory: Path, folders: Folders) -> TrustedContent:
     """Read it all, without taking any of it for granted."""
     directory = directory.resolve()
     root = find_root(directory)
@@ -76,7 +76,7 @@ def content_of(directory: Path, folders: Folders) -> Content:
             collector.add(folder / ".claude" / "settings.json")
             for kind in ("agents", "commands"):
                 collector.add_folder(folder / ".claude" / kind)
-    return Content(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
+    return TrustedContent(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
 
 
 @record(slots=True)

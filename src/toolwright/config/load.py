@@ -10,19 +10,18 @@ from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS, Admission,
 from toolwright.config.content import content_of
 from toolwright.config.merge import bounded, merged
 from toolwright.config.places import config_folders, find_root
-from toolwright.config.reader import Reader
+from toolwright.config.reader import SettingsReader
 from toolwright.config.rules import layers_of, reading_rules
 from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
 from toolwright.config.trust import Trust
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.permission.rules import Layer
 from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import read
 
 __all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_managed", "find_root", "load_config"]
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ def load_config(
     """
     directory = directory.resolve()
     root = find_root(directory)
-    reader = Reader(folders=folders, environment=environment, root=root, directory=directory, trusted=trusted)
+    reader = SettingsReader(folders=folders, environment=environment, root=root, directory=directory, trusted=trusted)
     managed = list(reader.managed())
     user, override = list(reader.files("user")), list(reader.override(given))
     own = layers_of([*user, *override, *managed], folders.home, trusted=True)
@@ -98,7 +97,9 @@ def load_config(
 def check_managed(environment: Mapping[str, str]) -> None:
     """Stop a command that needs no configuration where the administrator's is broken."""
     here = Path.cwd()
-    reader = Reader(folders=Folders.of(environment), environment=environment, root=here, directory=here, trusted=False)
+    reader = SettingsReader(
+        folders=Folders.of(environment), environment=environment, root=here, directory=here, trusted=False
+    )
     list(reader.managed())
 
 
@@ -119,7 +120,7 @@ def _changed_since_trusted(directory: Path, folders: Folders) -> Iterator[str]:
 
 
 def _admitted(
-    reader: Reader, sources: Sequence[Source], agents: Sequence[AgentSource]
+    reader: SettingsReader, sources: Sequence[Source], agents: Sequence[AgentSource]
 ) -> tuple[list[Source], list[AgentSource]]:
     """What takes effect while the project is not trusted; what does not is told in one line."""
     own = merged(source.value for source in sources if source.level != "project")
@@ -128,13 +129,13 @@ def _admitted(
         providers=SHIPPED_PROVIDERS | set(own.get("provider", {})) | set(AuthFile(reader.folders.auth).records()),
         left_out=reader.left_out,
     )
-    standing = merged(source.value for source in sources if source.level == "user")
+    current = merged(source.value for source in sources if source.level == "user")
     kept: list[Source] = []
     for source in sources:
         value = source.value
         if source.level == "project":
-            value = admission.admitted(value, standing)
-            standing = merged([standing, value])
+            value = admission.admitted(value, current)
+            current = merged([current, value])
         kept.append(replace(source, value=value))
     files = [agent for agent in agents if not agent.path]
     from_files = [

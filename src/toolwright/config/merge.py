@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
-
-Json = dict[str, Any]
 
 _JOINED_LISTS = ("plugin", "instructions")
 

@@ -17,11 +17,10 @@ from toolwright.config.substitute import Substitution
 from toolwright.config.warn import Warnings
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.schema import problems_with, shown_path
 from toolwright.settings.record import RESERVED_OPTIONS
-
-Json = dict[str, Any]
 
 MOST_ENTRIES = 20_000
 """Keys and list entries in one source; beyond that nobody wrote it by hand."""
@@ -31,7 +30,7 @@ _AGENT_FOLDERS = (("agent", None), ("agents", None), ("mode", "primary"), ("mode
 
 
 @record(slots=True, kw_only=True)
-class Reader:
+class SettingsReader:
     """Reads the sources for one folder and keeps what there is to say about them."""
 
     folders: Folders

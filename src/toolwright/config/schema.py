@@ -4,14 +4,12 @@ Derived from the record of settings; to it come the names under which the refere
 """
 
 import functools
-from typing import Any
 
 from toolwright.config.shapes import RENAMED
+from toolwright.jsontypes import Json
 from toolwright.settings import AgentSettings, Settings
 from toolwright.settings.derive import schema_of
 from toolwright.settings.record import FOREIGN
-
-Json = dict[str, Any]
 
 
 @functools.cache

@@ -11,11 +11,10 @@ from toolwright.config.jsonc import KeyPath
 from toolwright.config.merge import as_list, merged
 from toolwright.config.source import written
 from toolwright.errors import ConfigError
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
-
-Json = dict[str, Any]
 
 RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
 OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *RENAMED)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from toolwright.config import jsonc
 from toolwright.config.jsonc import KeyPath, Position
+from toolwright.jsontypes import Json
 from toolwright.record import record
 
-Json = dict[str, Any]
 Level = Literal["user", "project", "override", "managed"]
 """Who a setting comes from: the user, the project, the user for this one run, or the administrator of the machine."""
 

@@ -3,18 +3,16 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from toolwright.config.content import UNREADABLE, Content, content_of
+from toolwright.config.content import UNREADABLE, TrustedContent, content_of
 from toolwright.config.places import find_root
 from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.private import read_private, update
 from toolwright.record import record
 from toolwright.schema import problems_with
-
-Json = dict[str, Any]
 
 MOST_KEPT = 65_536
 """Bytes of a file that are kept to show later what has changed."""
@@ -48,7 +46,7 @@ _SCHEMA = {
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Change:
+class TrustChange:
     """A file that is not as it was when the user trusted the project."""
 
     name: str
@@ -69,7 +67,7 @@ class Trust:
 
     file: Path
 
-    def includes(self, content: Content) -> bool:
+    def includes(self, content: TrustedContent) -> bool:
         known = self._projects().get(str(content.root))
         return known is not None and known.get("origin", "") == content.origin and not self._differs(known, content)
 
@@ -80,15 +78,15 @@ class Trust:
     def roots(self) -> list[str]:
         return list(self._projects())
 
-    def changes(self, content: Content) -> list[Change]:
+    def changes(self, content: TrustedContent) -> list[TrustChange]:
         """What is new, gone or otherwise than when the project was trusted."""
         files: Mapping[str, Json] = (self._projects().get(str(content.root)) or {}).get("files", {})
         return [
-            Change(name=name, before=files.get(name, {}).get("text"), after=_text(content, name))
+            TrustChange(name=name, before=files.get(name, {}).get("text"), after=_text(content, name))
             for name in self._differs({"files": files}, content)
         ]
 
-    def add(self, content: Content) -> None:
+    def add(self, content: TrustedContent) -> None:
         files = {name: _kept(content, name) for name in content.files}
 
         def added(text: str) -> str:
@@ -113,7 +111,7 @@ class Trust:
         update(self.file, without)
         return known
 
-    def _differs(self, known: Json, content: Content) -> list[str]:
+    def _differs(self, known: Json, content: TrustedContent) -> list[str]:
         files = known["files"]
         now = {name: file.hash for name, file in content.files.items()}
         changed = [name for name, one in now.items() if one == UNREADABLE or one != files.get(name, {}).get("hash")]
@@ -139,17 +137,17 @@ class Trust:
         return projects
 
 
-def _in_sight(name: str, content: Content) -> bool:
+def _in_sight(name: str, content: TrustedContent) -> bool:
     """Whether a file that was recorded would have been found now if it were there."""
     return name in content.files or not (content.root / name).exists()
 
 
-def _text(content: Content, name: str) -> str | None:
+def _text(content: TrustedContent, name: str) -> str | None:
     file = content.files.get(name)
     return file.content.decode("utf-8", "replace") if file is not None and file.hash != UNREADABLE else None
 
 
-def _kept(content: Content, name: str) -> Json:
+def _kept(content: TrustedContent, name: str) -> Json:
     file = content.files[name]
     text = {"text": file.content.decode("utf-8", "replace")} if len(file.content) <= MOST_KEPT else {}
     return {"hash": file.hash or "unreadable", **text}

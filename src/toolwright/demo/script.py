@@ -1,15 +1,12 @@
 """What the scripted agent of the demo says and does. Only the words are written; every call is really made."""
 
-from typing import Any
-
-from toolwright.models.scripted import ScriptedCall, Turn
-
-Json = dict[str, Any]
+from toolwright.jsontypes import Json
+from toolwright.models.scripted import ScriptedCall, ScriptedTurn
 
 PROMPT = "The total of a basket is wrong when I add several of one thing. Find out why and fix it."
 
 
-def turns(python: str = "python3") -> list[Turn]:
+def turns(python: str = "python3") -> list[ScriptedTurn]:
     """The conversation: look around by a subagent, see the test fail, fix it, see it pass, tidy up, report."""
     run_tests = f"{python} test_basket.py"
     return [
@@ -62,7 +59,7 @@ def _todos(*states: str) -> list[Json]:
     ]
 
 
-def _turn(text: str, *calls: tuple[str, Json], match: str = "") -> Turn:
+def _turn(text: str, *calls: tuple[str, Json], match: str = "") -> ScriptedTurn:
     """One reply, for the agent itself or, where a match is given, for the subagent."""
     made: list[ScriptedCall] = [{"name": name, "args": arguments} for name, arguments in calls]
     return {"text": text, "tools": made, "match": match} if match else {"text": text, "tools": made}

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from toolwright.diff import Changed, changed_lines, split_lines
 from toolwright.edits.blanks import BLANKS, indent_of, strip, words
+from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
 from toolwright.edits.merge import merge
-from toolwright.edits.standing import standing
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
 
@@ -125,7 +125,7 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | 
     found = merge(asked, given, core) if _filled_words(asked) == _filled_words(core) else None
     if level and (found is None or all(strip(a) == strip(b) for a, b in zip(asked, core, strict=True))):
         pairs = list(zip(asked, core, strict=True))
-        stands = standing(given, pairs)
+        stands = indented(given, pairs)
         if stands == "unclear":
             return None
         known = [indent_of(its) + strip(mine) if strip(mine) else "" for mine, its in pairs]

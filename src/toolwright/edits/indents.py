@@ -5,7 +5,7 @@ from functools import partial
 
 from toolwright.diff import Changed
 from toolwright.edits.blanks import indent_of, strip
-from toolwright.edits.standing import Pairs, indents, standing
+from toolwright.edits.indented import Pairs, indented, indents
 
 
 def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = ()) -> list[str]:
@@ -16,7 +16,7 @@ def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = 
     indented like the old one in its place then goes where that one is, even if all the old text was at the margin.
     """
     moves = _moves(pairs)
-    if standing(lines, pairs) == "file":
+    if indented(lines, pairs) == "file":
         return list(lines)
     convert = _conversion(moves)
     if convert:

@@ -9,8 +9,8 @@ from toolwright.edits.alignment import ALMOST, Pair, align, weight
 from toolwright.edits.blanks import BLANKS, indent_of, strip
 from toolwright.edits.elisions import is_elision
 from toolwright.edits.folding import folded
+from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
-from toolwright.edits.standing import standing
 from toolwright.edits.tokens import carries, merge_line
 
 Kind = Literal["same", "like", "place", "elided"]
@@ -76,7 +76,7 @@ class _Merge:
         self.twins = twins(old, here, late=late)
         self.heirs = self._find_heirs(late=late)
         known = [(old[i], here[twin.start]) for i, twin in sorted(self.twins.items()) if twin.kind == "same"]
-        self.clear = standing(new, known) != "unclear"
+        self.clear = indented(new, known) != "unclear"
         self.fitted = reindented(new, known)
         self.level = all(indent_of(mine) == indent_of(its) for mine, its in known if strip(mine))
         self.given, self.there = ({strip(line) for line in lines} for lines in (new, here))

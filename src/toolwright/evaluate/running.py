@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, copy_of
 from toolwright.evaluate.results import TaskResult
@@ -20,7 +21,6 @@ from toolwright.messages import Assistant, Message
 from toolwright.parts import Failed, ToolPart
 from toolwright.permission.gate import Gate
 from toolwright.session.session import Session
-from toolwright.tool import Call
 from toolwright.workspace import Workspace, open_workspace
 
 Run = tuple[Task, int]

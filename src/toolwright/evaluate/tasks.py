@@ -61,14 +61,14 @@ class Task:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Problem:
+class TaskProblem:
     """A line that is no task."""
 
     line: int
     reason: str
 
 
-def read_tasks(file: Path) -> tuple[list[Task], list[Problem]]:
+def read_tasks(file: Path) -> tuple[list[Task], list[TaskProblem]]:
     """The tasks of a file of JSON lines, or of a list in YAML; and the lines that are none.
 
     Folders are looked for beside the file.
@@ -88,7 +88,7 @@ def read_tasks(file: Path) -> tuple[list[Task], list[Problem]]:
                 raise UsageError(f"there is a task {task.id!r} already.")
             tasks[task.id] = task
         except UsageError as error:
-            problems.append(Problem(line=line, reason=str(error)))
+            problems.append(TaskProblem(line=line, reason=str(error)))
     return list(tasks.values()), problems
 
 

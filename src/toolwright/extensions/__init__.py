@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolwright.config.load import Config
 from toolwright.config.places import between
 from toolwright.extension import Extension, ExtensionProblem, Hook
-from toolwright.extensions.home import Home
+from toolwright.extensions.home import ExtensionHome
 from toolwright.folders import Folders
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def _has_plugins(config: Config) -> bool:
     return bool(config.settings.plugin) or any((one / kind).is_dir() for one in folders for kind in PLUGIN_FOLDERS)
 
 
-def _with_plugins(workspace: Home) -> AbstractAsyncContextManager[None]:
+def _with_plugins(workspace: ExtensionHome) -> AbstractAsyncContextManager[None]:
     from toolwright.extensions.plugin_hooks import with_plugins
 
     return with_plugins(workspace)
 
 
-def _with_shell_hooks(workspace: Home) -> AbstractAsyncContextManager[None]:
+def _with_shell_hooks(workspace: ExtensionHome) -> AbstractAsyncContextManager[None]:
     from toolwright.extensions.shell_moments import with_shell_hooks
 
     return with_shell_hooks(workspace)
@@ -67,7 +67,7 @@ def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
 
 
 @asynccontextmanager
-async def _with_commands(workspace: Home) -> AsyncIterator[None]:
+async def _with_commands(workspace: ExtensionHome) -> AsyncIterator[None]:
     """A prompt that begins with `/name` is what that command comes to."""
 
     async def hook(proceed: Any, prompt: Any, session_id: str) -> Any:
@@ -87,7 +87,7 @@ def active_folders(config: Config) -> list[Path]:
 
 
 @asynccontextmanager
-async def _with_tool_files(folders: Sequence[Path], workspace: Home) -> AsyncIterator[None]:
+async def _with_tool_files(folders: Sequence[Path], workspace: ExtensionHome) -> AsyncIterator[None]:
     files: ToolFiles | None = None
 
     async def refresh() -> None:
@@ -103,15 +103,15 @@ async def _with_tool_files(folders: Sequence[Path], workspace: Home) -> AsyncIte
     workspace.registry.refresh = None
 
 
-def _tool_files(folders: Sequence[Path], workspace: Home) -> "ToolFiles":
+def _tool_files(folders: Sequence[Path], workspace: ExtensionHome) -> "ToolFiles":
     from toolwright.config.trust import is_trusted
     from toolwright.extensions.memory import Memory
-    from toolwright.extensions.tool_files import Place, ToolFiles
+    from toolwright.extensions.tool_files import ToolFiles, ToolFolder
 
     project = {folder.path for folder in workspace.config.folders if folder.level == "project"}
     files = ToolFiles(
         # The project's own come before the user's, as its settings come after and win.
-        places=[Place(path=folder, is_project=folder in project) for folder in reversed(folders)],
+        places=[ToolFolder(path=folder, is_project=folder in project) for folder in reversed(folders)],
         registry=workspace.registry,
         hosts=workspace.hosts,
         memory=Memory(folder=workspace.folders.cache / "tools"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolwright.session.sessions import Sessions
 
 
-class Home(Protocol):
+class ExtensionHome(Protocol):
     """A workspace, as seen from an extension."""
 
     config: Config

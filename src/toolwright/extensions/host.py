@@ -7,12 +7,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, get_args
 
+from toolwright.definition import Attachment, Result, ToolContext
 from toolwright.errors import Kind, ToolError
+from toolwright.jsontypes import Json
 from toolwright.process.scope import Program, Scope, Scopes
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.rpc import Dialect, Peer, RpcClosed, RpcError
-from toolwright.tool import Attachment, Json, Result, ToolContext
 
 HOST = Dialect(framing="lines", cancel="cancel", cancel_key="id")
 ASIDE = 'exec 3>&1 1>&2 4<&0 0</dev/null; exec "$@"'
@@ -39,9 +40,9 @@ class Host:
     env: Mapping[str, str]
     prepare: "Callable[[], Awaitable[Sequence[str]]] | None" = None
     """Makes what it needs before its first start, and says what to start; in place of `argv`."""
-    _link: "Link | None" = None
+    _link: "HostRun | None" = None
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _retired: "set[Link]" = field(default_factory=set)
+    _retired: "set[HostRun]" = field(default_factory=set)
     _contexts: dict[str, ToolContext] = field(default_factory=dict[str, ToolContext])
 
     async def request(self, method: str, params: Json) -> Any:
@@ -100,7 +101,7 @@ class Host:
         self._link = None
         await asyncio.gather(*(link.close() for link in links))
 
-    async def _linked(self) -> "Link":
+    async def _linked(self) -> "HostRun":
         async with self._starting:
             for idle in [link for link in self._retired if not link.busy]:
                 self._retired.discard(idle)
@@ -110,12 +111,12 @@ class Host:
                 self._link = None
             if self._link is None:
                 argv = await self.prepare() if self.prepare is not None else self.argv
-                self._link = await Link.start(
+                self._link = await HostRun.start(
                     self.scopes(), ["/bin/sh", "-c", ASIDE, self.name, *argv], self.cwd, self.env, self
                 )
             return self._link
 
-    async def _drop_if_deaf(self, link: "Link") -> None:
+    async def _drop_if_deaf(self, link: "HostRun") -> None:
         """A call that was stopped and does not heed it would go on unseen: end the program in which it runs."""
         if link.busy > 1 or link.peer.ended.is_set():
             return
@@ -150,7 +151,7 @@ class Host:
             ctx.metadata(str(title) if title else None, metadata if isinstance(metadata, dict) else {})
 
 
-class Link:
+class HostRun:
     """One run of a host's program."""
 
     def __init__(self, scope: Scope, peer: Peer, said: "LastWords") -> None:
@@ -160,7 +161,9 @@ class Link:
         self._said = said
 
     @classmethod
-    async def start(cls, scopes: Scopes, argv: Sequence[str], cwd: Path, env: Mapping[str, str], host: Host) -> "Link":
+    async def start(
+        cls, scopes: Scopes, argv: Sequence[str], cwd: Path, env: Mapping[str, str], host: Host
+    ) -> "HostRun":
         scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
         loop = asyncio.get_running_loop()
         assert scope.stdin is not None

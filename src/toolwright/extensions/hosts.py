@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.definition import Result, ToolContext
 from toolwright.extensions.environments import javascript_command, needs_of, python_command
 from toolwright.extensions.host import Host
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.record import record
-from toolwright.tool import Json, Result, ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.program import run_program
+from toolwright.jsontypes import Json
 from toolwright.schema import problems_with
-from toolwright.tool import Json, Result, Tool, ToolContext
 
 _MANIFEST = {
     "type": "object",

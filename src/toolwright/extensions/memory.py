@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.private import make_folder
 from toolwright.record import record
-from toolwright.tool import Json
 
 VERSION = 1
 

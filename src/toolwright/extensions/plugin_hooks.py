@@ -6,21 +6,22 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from toolwright.definition import Call, Result, ToolContext
 from toolwright.events import Event
 from toolwright.extension import ExtensionProblem, Hook
 from toolwright.extensions.answering import answering_first
-from toolwright.extensions.home import Home
+from toolwright.extensions.home import ExtensionHome
 from toolwright.extensions.memory import Memory
 from toolwright.extensions.plugins import Plugin, Plugins, plugin_sources
 from toolwright.extensions.typed import entry_point, is_typed
 from toolwright.hooks import Proceed
 from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.model import AssistantMessage, ModelMessage, SystemMessage, ToolMessage, UserMessage
 from toolwright.process.environment import ADDED
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
-from toolwright.tool import Call, Json, Result, ToolContext
 
 WAITING = 1000
 """Events that wait for slow plugins before the oldest are dropped."""
@@ -29,7 +30,7 @@ FAREWELL = 5.0
 
 
 @asynccontextmanager
-async def with_plugins(workspace: Home) -> AsyncIterator[None]:
+async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
     """Join the plugins of the settings and folders to a workspace, as long as it is open."""
     from toolwright.extensions import active_folders
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolwright.config.load import Config
+from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extensions.host import Host
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.memory import Memory
 from toolwright.extensions.tool_files import with_defaults
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
-from toolwright.tool import Json, Result, Tool, ToolContext
 
 log = logging.getLogger(__name__)
 

@@ -350,7 +350,7 @@ def _is_tool(value: Any) -> bool:
     get = _getter(value)
     if all(get(name) is not None for name in ("description", "args", "execute")):
         return callable(get("execute"))
-    return type(value).__name__ == "Tool" and type(value).__module__ == "toolwright.tool"
+    return type(value).__name__ == "Tool" and type(value).__module__ == "toolwright.definition"
 
 
 def _belongs(value: Any, module: types.ModuleType) -> bool:

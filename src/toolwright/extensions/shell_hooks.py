@@ -14,8 +14,8 @@ from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.program import Done, run_program
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.record import record
-from toolwright.tool import Json
 
 if TYPE_CHECKING:
     from toolwright.process.scope import Scopes

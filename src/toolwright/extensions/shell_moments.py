@@ -7,25 +7,26 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import PermissionDenied, UsageError
 from toolwright.events import Event, PermissionAsked
 from toolwright.extension import Hook
 from toolwright.extensions.answering import answering_first
-from toolwright.extensions.home import Home
+from toolwright.extensions.home import ExtensionHome
 from toolwright.extensions.shell_hooks import THEIR_NAMES, ShellHooks, hook_entries
 from toolwright.hooks import Proceed
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
-from toolwright.tool import Call, Json, Result, ToolContext
 
 AGAIN = 3
 """How often a program may send the agent back to work at the end of a turn."""
 
 
 @asynccontextmanager
-async def with_shell_hooks(workspace: Home) -> AsyncIterator[None]:
+async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
     """Join the programs of the settings to a workspace, as long as it is open."""
     entries, problems = hook_entries(workspace.config, workspace.folders)
     hooks = ShellHooks(
@@ -53,7 +54,7 @@ async def with_shell_hooks(workspace: Home) -> AsyncIterator[None]:
 class Moments:
     """What happens at each, and what the programs make of it."""
 
-    def __init__(self, hooks: ShellHooks, workspace: Home) -> None:
+    def __init__(self, hooks: ShellHooks, workspace: ExtensionHome) -> None:
         self._hooks = hooks
         self._workspace = workspace
         self._allowed: set[str] = set()

@@ -7,13 +7,14 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.manifests import manifest_tool
 from toolwright.extensions.memory import Memory
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
-from toolwright.tool import MAX_NAME, Json, Result, Tool, ToolContext
 
 KINDS = ("tool", "tools")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts", ".json")
@@ -23,7 +24,7 @@ Stamp = tuple[int, int, int]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Place:
+class ToolFolder:
     """A folder of settings whose tools count."""
 
     path: Path
@@ -43,7 +44,7 @@ class Described:
 class ToolFiles:
     """The tools of one workspace that lie in files. `refresh` makes the registry say what the folders say."""
 
-    places: Sequence[Place]
+    places: Sequence[ToolFolder]
     registry: Registry
     hosts: Hosts
     memory: Memory

@@ -13,8 +13,8 @@ from toolwright.files.body import Body, name_of
 from toolwright.files.disk import failure
 from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images
-from toolwright.files.journal import Entry, Journal
-from toolwright.files.pending import Note, Pending, PendingWrites
+from toolwright.files.journal import Journal, JournalEntry
+from toolwright.files.pending import Note, PendingWrite, PendingWrites
 from toolwright.files.replace import Change, Replacement
 from toolwright.record import record
 
@@ -53,7 +53,7 @@ class Committer:
     def record_later(self, change: Change, body: Body, *, session_id: str, call_id: str) -> str | None:
         """Write down that a file has become something else after its change, by what was asked about it."""
         before, after = name_of(change.after), name_of(body)
-        entry = Entry(call_id=call_id, path=str(change.place.path), before=before, after=after, time=time.time())
+        entry = JournalEntry(call_id=call_id, path=str(change.place.path), before=before, after=after, time=time.time())
         with self._journal.keeping():
             _keep(self._journal.images, change.after, body, (before, after))
             self._journal.record(session_id, [entry])
@@ -115,10 +115,10 @@ class _Attempt:
             with suppress(OSError):
                 replacement.discard()
 
-    def entries(self, call_id: str) -> list[Entry]:
+    def entries(self, call_id: str) -> list[JournalEntry]:
         now = time.time()
         return [
-            Entry(
+            JournalEntry(
                 call_id=call_id,
                 path=str(each.path),
                 before=before,
@@ -149,9 +149,9 @@ class _Attempt:
             )
         self.note(pending)
 
-    def _pending(self, each: Replacement) -> Pending:
+    def _pending(self, each: Replacement) -> PendingWrite:
         made = tuple(map(str, each.made or each.missing_folders()))
-        return Pending(path=str(each.path), temporary=str(each.temporary), made=made)
+        return PendingWrite(path=str(each.path), temporary=str(each.temporary), made=made)
 
 
 def _keep(images: Images, before: Body, after: Body, names: Hashes) -> None:

@@ -34,7 +34,7 @@ class Images:
 
     def keep_change(self, before: bytes, after: bytes, digests: tuple[str, str]) -> None:
         """Store what a content was before it became another."""
-        part = Part.of(before, after, digests[1]) if len(before) >= LARGE else None
+        part = ImagePart.of(before, after, digests[1]) if len(before) >= LARGE else None
         if part is None or len(part.data) > len(before) // 4:
             self.keep(before, digests[0])
             return
@@ -42,7 +42,7 @@ class Images:
 
     def get(self, digest: str, current: bytes | None = None) -> bytes | None:
         """A content by its hash; None if it is not there. A part needs the `current` content to lead back from."""
-        data, parts = None, list[Part]()
+        data, parts = None, list[ImagePart]()
         known = None if current is None else digest_of(current)
         wanted = digest
         while data is None:
@@ -80,9 +80,9 @@ class Images:
         except FileNotFoundError:
             return None
 
-    def _part(self, digest: str) -> "Part | None":
+    def _part(self, digest: str) -> "ImagePart | None":
         try:
-            return Part.unpacked(self._path(digest, "part").read_bytes())
+            return ImagePart.unpacked(self._path(digest, "part").read_bytes())
         except (FileNotFoundError, ValueError, TypeError):
             return None
 
@@ -102,7 +102,7 @@ class Images:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Part:
+class ImagePart:
     """What a content had in the middle where the content it became has something else."""
 
     after: str
@@ -113,7 +113,7 @@ class Part:
     data: bytes
 
     @classmethod
-    def of(cls, before: bytes, after: bytes, digest: str) -> "Part":
+    def of(cls, before: bytes, after: bytes, digest: str) -> "ImagePart":
         head = common_start(before, after)
         tail = _common_end(before, after, min(len(before), len(after)) - head)
         return cls(after=digest, head=head, tail=tail, data=before[head : len(before) - tail])
@@ -125,7 +125,7 @@ class Part:
         return json.dumps([self.after, self.head, self.tail]).encode() + b"\n" + self.data
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> "Part":
+    def unpacked(cls, packed: bytes) -> "ImagePart":
         first, _, data = packed.partition(b"\n")
         after, head, tail = json.loads(first)
         return cls(after=after, head=head, tail=tail, data=data)

@@ -26,7 +26,7 @@ _DAY = 24 * 3600
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """One file changed by one call. Each content is named by its hash, a link by itself; None for no file."""
 
     call_id: str
@@ -42,7 +42,7 @@ class Entry:
     """Larger than those of all changes before, in whatever session; given by the journal."""
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> "Entry":
+    def from_json(cls, given: dict[str, Any]) -> "JournalEntry":
         known = {each.name: given[each.name] for each in fields(cls) if each.name in given}
         known["attributes"] = Attributes(**known["attributes"]) if known.get("attributes") else None
         known["made"] = tuple(known.get("made", ()))
@@ -59,7 +59,7 @@ class Journal:
         self._cap = cap
         self._pruned_at = 0
 
-    def record(self, session_id: str, entries: Iterable[Entry]) -> None:
+    def record(self, session_id: str, entries: Iterable[JournalEntry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
         written = [asdict(entry) for entry in entries]
         first = self._take_numbers(len(written))
@@ -71,7 +71,7 @@ class Journal:
         if self._is_pruning_due():
             self.prune()
 
-    def entries(self, session_id: str, since: int = 0) -> list[Entry]:
+    def entries(self, session_id: str, since: int = 0) -> list[JournalEntry]:
         """What a session changed, oldest first, from a `size` of its list on. A line cut short is left out."""
         return list(_entries(self._list_path(session_id), since))
 
@@ -164,7 +164,7 @@ class Keeping:
             os.close(handle)
 
 
-def _entries(path: Path, since: int = 0) -> Iterator[Entry]:
+def _entries(path: Path, since: int = 0) -> Iterator[JournalEntry]:
     try:
         with path.open("rb") as file:
             file.seek(since)
@@ -173,7 +173,7 @@ def _entries(path: Path, since: int = 0) -> Iterator[Entry]:
         return
     for line in lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            yield Entry.from_json(json.loads(line))
+            yield JournalEntry.from_json(json.loads(line))
 
 
 def _files_below(folder: Path) -> Iterator[tuple[float, int, Path]]:

@@ -16,7 +16,7 @@ Source = FileIO | BytesIO
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Limits:
+class LineLimits:
     """How much of a file is shown at once."""
 
     lines: int
@@ -110,12 +110,12 @@ class LineIndexes:
 
 
 @record(slots=True, kw_only=True)
-class Reader:
+class LineReader:
     """Reads windows of lines from bytes in UTF-8, or in an encoding whose newlines are those of UTF-8."""
 
     source: Source
     index: LineIndex
-    limits: Limits
+    limits: LineLimits
     legacy: str = ""
     """The encoding of bytes that are not UTF-8, if known."""
 

@@ -19,7 +19,7 @@ from toolwright.record import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Pending:
+class PendingWrite:
     """One file of a change under way. Contents are named as in the journal.
 
     Without contents nothing but the temporary file, and folders made for it, can be there to clean up.
@@ -35,13 +35,13 @@ class Pending:
     """Folders made for the file, outermost first."""
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> "Pending":
+    def from_json(cls, fields: dict[str, Any]) -> "PendingWrite":
         attributes = fields.pop("attributes", None)
         made = fields.pop("made", ())
         return cls(**fields, made=tuple(made), attributes=Attributes(**attributes) if attributes else None)
 
 
-Note = Callable[[Sequence[Pending]], None]
+Note = Callable[[Sequence[PendingWrite]], None]
 
 
 class PendingWrites:
@@ -57,7 +57,7 @@ class PendingWrites:
         """Gives a function that writes down what is about to happen; it stays written while the block runs."""
         path, handle = self._create()
 
-        def note(pending: Sequence[Pending]) -> None:
+        def note(pending: Sequence[PendingWrite]) -> None:
             os.write(handle, json.dumps([asdict(item) for item in pending]).encode() + b"\n")
 
         try:
@@ -96,7 +96,7 @@ class PendingWrites:
         finally:
             os.close(handle)
 
-    def _settle(self, pending: Sequence[Pending]) -> bool:
+    def _settle(self, pending: Sequence[PendingWrite]) -> bool:
         """Whether the change needs no more care; not so while another process is writing one of its files."""
         with self._locks.try_hold(Path(item.path) for item in pending) as held, HeldFolders() as folders:
             if not held:
@@ -113,7 +113,7 @@ class PendingWrites:
                     folders.remove_empty(map(Path, reversed(item.made)))
         return True
 
-    def _state(self, item: Pending) -> str:
+    def _state(self, item: PendingWrite) -> str:
         try:
             body = body_at(Path(item.path))
         except NotABody:
@@ -122,7 +122,7 @@ class PendingWrites:
             return "before" if state == item.before else "after"
         return "mix" if item.in_place and self._is_mix(item, body) else "other"
 
-    def _is_mix(self, item: Pending, data: Body) -> bool:
+    def _is_mix(self, item: PendingWrite, data: Body) -> bool:
         """Whether the content is what an overwriting cut short leaves: new up to a point, old from there."""
         before, after = (self._images.get(digest or "") for digest in (item.before, item.after))
         if before is None or after is None or not isinstance(data, bytes):
@@ -130,7 +130,7 @@ class PendingWrites:
         new = common_start(data, after)
         return data[new:] == before[new:]
 
-    def _restore(self, folders: HeldFolders, item: Pending) -> None:
+    def _restore(self, folders: HeldFolders, item: PendingWrite) -> None:
         path, temporary = Path(item.path), Path(item.temporary)
         folder = folders.hold(path.parent)
         if item.before is None:
@@ -147,12 +147,12 @@ class PendingWrites:
         folder.replace(temporary.name, path.name)
 
 
-def _read(handle: int) -> list[Pending]:
+def _read(handle: int) -> list[PendingWrite]:
     """What was written down last. A line cut short does not count: what it tells of had not begun."""
     lines = os.read(handle, os.fstat(handle).st_size).splitlines(keepends=True)
     whole = [line for line in lines if line.endswith(b"\n")]
     try:
-        return [Pending.from_json(item) for item in json.loads(whole[-1])] if whole else []
+        return [PendingWrite.from_json(item) for item in json.loads(whole[-1])] if whole else []
     except (ValueError, TypeError, AttributeError):
         return []
 

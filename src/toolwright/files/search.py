@@ -134,9 +134,9 @@ async def find_lines(
 
 
 def _walker() -> Engine:
-    from toolwright.files.walk import Walker
+    from toolwright.files.walk import FolderWalker
 
-    return Walker()
+    return FolderWalker()
 
 
 def _answers(engine: Engine | None, ask: Callable[[Engine], Iterator[T]]) -> Iterator[T]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, body_in, name_of
 from toolwright.files.held import hold
-from toolwright.files.journal import Entry, Journal, Keeping
+from toolwright.files.journal import Journal, JournalEntry, Keeping
 from toolwright.record import record
 
 MOST_FILES = 2_000
@@ -65,14 +65,14 @@ class Snapshot:
         return [Path(entry.path) for entry in entries]
 
 
-def _changed(path: Path, look: Look, call_id: str) -> Entry | None:
+def _changed(path: Path, look: Look, call_id: str) -> JournalEntry | None:
     try:
         body, attributes = _look(path, MOST_BYTES)
     except OSError:
         body, attributes = None, None
     if (after := name_of(body)) == look.name:
         return None
-    return Entry(
+    return JournalEntry(
         call_id=call_id,
         path=str(path),
         before=look.name,

@@ -25,7 +25,7 @@ from toolwright.files.text import Text, decode
 from toolwright.files.view import Viewer
 from toolwright.record import record
 
-__all__ = ["Change", "Commit", "Content", "Files", "Loaded", "Outcome"]
+__all__ = ["Change", "Commit", "Content", "Files", "Loaded", "WriteOutcome"]
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Commit:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class WriteOutcome:
     """What has become of one change, after all who are asked about it."""
 
     place: Place
@@ -165,7 +165,7 @@ class Files:
 
     async def commit(
         self, changes: Sequence[Change], *, session_id: str, call_id: str, exact: bool = False
-    ) -> list[Outcome]:
+    ) -> list[WriteOutcome]:
         """Make all changes or none.
 
         Each file must still be its `before` (else `stale`). Mode, owner, attributes and links stay; what was there
@@ -182,7 +182,7 @@ class Files:
             work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, session_id, call_id))
             cancelled = await _ended(work)
             work.result()
-            outcomes = [Outcome(place=change.place, body=change.after) for change in changes]
+            outcomes = [WriteOutcome(place=change.place, body=change.after) for change in changes]
             if self.committed and cancelled is None and not exact:
                 try:
                     outcomes = [await self._follow_up(change, changes, session_id, call_id) for change in changes]
@@ -209,7 +209,9 @@ class Files:
             with suppress(OSError):
                 self.note_read(session_id, change.place, digest or "")
 
-    async def _follow_up(self, change: Change, together: Sequence[Change], session_id: str, call_id: str) -> Outcome:
+    async def _follow_up(
+        self, change: Change, together: Sequence[Change], session_id: str, call_id: str
+    ) -> WriteOutcome:
         """Ask about one change. Whatever comes of it, what is on disk in the end is known and can be undone."""
         commit = Commit(
             path=change.place.path,
@@ -223,7 +225,7 @@ class Files:
             remarks = [await _asked(asked, commit) for asked in self.committed]
         finally:
             body = self._settle(change, session_id, call_id)
-        return Outcome(place=change.place, body=body, remarks=tuple(filter(None, remarks)))
+        return WriteOutcome(place=change.place, body=body, remarks=tuple(filter(None, remarks)))
 
     def _settle(self, change: Change, session_id: str, call_id: str) -> Body:
         try:

@@ -6,7 +6,7 @@ from io import BytesIO, FileIO
 
 from toolwright.errors import ToolError
 from toolwright.files.disk import Stamp, digest_of, digest_of_file, read_some, read_whole
-from toolwright.files.lines import Limits, LineIndex, LineIndexes, Reader, Window
+from toolwright.files.lines import LineIndex, LineIndexes, LineLimits, LineReader, Window
 from toolwright.files.paths import Place
 from toolwright.files.text import SAMPLE, detect
 from toolwright.record import record
@@ -33,7 +33,7 @@ class Viewer:
     indexes: LineIndexes
     legacy: str = ""
 
-    def view(self, place: Place, file: FileIO, limits: Limits, *, first: int, column: int) -> View:
+    def view(self, place: Place, file: FileIO, limits: LineLimits, *, first: int, column: int) -> View:
         """The lines from `first` on. ToolError if the file is not text."""
         stamp = Stamp.of(os.fstat(file.fileno()))
         encoding, mark = detect(read_some(place, file, SAMPLE))
@@ -45,18 +45,18 @@ class Viewer:
             if (window := _at_a_glance(data, encoding, limits, first, column)) is not None:
                 return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
             body = BytesIO(_as_utf8(data[len(mark) :], encoding))
-            reader = Reader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
+            reader = LineReader(source=body, index=LineIndex(), limits=limits, legacy=self.legacy)
             window = reader.read(first, column)
             window.total = reader.count()
             return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
         index = self.indexes.of(place.path, stamp, len(mark))
-        window = Reader(source=file, index=index, limits=limits, legacy=self.legacy).read(first, column)
+        window = LineReader(source=file, index=index, limits=limits, legacy=self.legacy).read(first, column)
         # A file written a moment ago may be written again without its times telling; only its content is proof then.
         digest = "" if stamp.settled else digest_of_file(file)
         return View(window=window, stamp=stamp, digest=digest, encoding=encoding)
 
 
-def _at_a_glance(data: bytes, encoding: str, limits: Limits, first: int, column: int) -> Window | None:
+def _at_a_glance(data: bytes, encoding: str, limits: LineLimits, first: int, column: int) -> Window | None:
     """All lines of a file that is shown whole, as most are; None if there is anything to weigh."""
     if encoding != "utf-8" or first != 1 or column != 1 or len(data) > limits.bytes or not data.isascii():
         return None

@@ -21,7 +21,7 @@ _REPEATS = re.compile(r"[*+?{]")
 _CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from toolwright.files.walk import main; main()"
 
 
-class Walker:
+class FolderWalker:
     """Searches with what Python has, for machines without ripgrep. Slower, with the same answers."""
 
     def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:

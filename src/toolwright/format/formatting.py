@@ -10,7 +10,7 @@ from pathlib import Path
 from toolwright.errors import ToolError
 from toolwright.files.store import Commit
 from toolwright.format.registry import Chooser, Wanted
-from toolwright.process.output import Output, Reader
+from toolwright.process.output import Output, OutputReader
 from toolwright.process.scope import Program, Scopes
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -71,7 +71,7 @@ class Formatters:
             scope = await self._scopes.start(program)
         except ToolError as error:
             return str(error)
-        reader = Reader(scope.stdout, Output(self._new_file, cap=0))
+        reader = OutputReader(scope.stdout, Output(self._new_file, cap=0))
         try:
             async with asyncio.timeout(formatter.timeout / 1000):
                 end = await scope.ended()

@@ -10,7 +10,7 @@ from toolwright.errors import ToolError
 from toolwright.lsp.capabilities import CAPABILITIES
 from toolwright.lsp.diagnostics import Board
 from toolwright.lsp.positions import path_of, uri_of
-from toolwright.lsp.program import Running
+from toolwright.lsp.program import RunningServer
 from toolwright.lsp.servers import Found, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
 from toolwright.record import record
@@ -34,7 +34,7 @@ CREATED, CHANGED, DELETED = 1, 2, 3
 
 
 @record(slots=True)
-class Document:
+class OpenDocument:
     """A file as a server was last told of it."""
 
     version: int
@@ -45,13 +45,13 @@ class Document:
     """When the file was last known to hold this text."""
 
 
-class Client:
+class LanguageClient:
     """A server for one root. Make it with `Client.start`."""
 
-    def __init__(self, found: Found, running: Running) -> None:
+    def __init__(self, found: Found, running: RunningServer) -> None:
         self.found = found
         self.board = Board()
-        self.documents: dict[Path, Document] = {}
+        self.documents: dict[Path, OpenDocument] = {}
         """The least recently used first."""
         self.loading: dict[str, str] = {}
         """What it says it is busy with, by token."""
@@ -141,7 +141,7 @@ class Client:
             self.board.pushed.pop(path, None)
         uri, since = uri_of(path), self.board.serial
         version = known.version + 1 if known else 1
-        self.documents[path] = Document(version=version, text=text, since=since, stamp=stamp)
+        self.documents[path] = OpenDocument(version=version, text=text, since=since, stamp=stamp)
         if known is None:
             item = {"uri": uri, "languageId": language_id(path), "version": version, "text": text}
             await self._peer.notify("textDocument/didOpen", {"textDocument": item})

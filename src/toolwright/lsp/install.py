@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolwright.errors import UsageError
-from toolwright.lsp.servers import Server, known_servers
+from toolwright.lsp.servers import LanguageServer, known_servers
 from toolwright.private import make_folder
 
 SECONDS = 600
@@ -29,7 +29,7 @@ def install(name: str, folder: Path, environment: Mapping[str, str]) -> str:
     return f"{name} is installed in {folder}."
 
 
-def _commands(server: Server, folder: Path, environment: Mapping[str, str]) -> list[list[str]]:
+def _commands(server: LanguageServer, folder: Path, environment: Mapping[str, str]) -> list[list[str]]:
     if server.pypi:
         return _python(folder / "python", server.pypi, environment)
     if not server.npm:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.files.store import Change, Commit
-from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
+from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
-from toolwright.lsp.servers import Finder, Found, Server, known_servers
-from toolwright.lsp.snapshot import Snapshot, snapshot, stamp_of, text_of
+from toolwright.lsp.servers import Finder, Found, LanguageServer, known_servers
+from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 
@@ -43,11 +43,11 @@ class Checked:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Event:
+class FileEvent:
     """A change of one file that servers are told of."""
 
     path: Path
-    now: Snapshot | None
+    now: DocumentSnapshot | None
     """What is on disk."""
     before: str | None
     kinds: Mapping[Path, int]
@@ -77,7 +77,7 @@ class Languages:
         if not found:
             return None
         now = await asyncio.to_thread(snapshot, path, self._legacy)
-        event = Event(
+        event = FileEvent(
             path=path,
             now=now,
             before=text_of(commit.before, self._legacy),
@@ -94,7 +94,7 @@ class Languages:
             them = "1 new error" if new == 1 else f"{new} new errors"
             self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
 
-    async def _checked(self, found: Found, event: Event) -> Checked:
+    async def _checked(self, found: Found, event: FileEvent) -> Checked:
         slot = self.pool.slot(found)
         try:
             client = await self._ready(slot)
@@ -114,7 +114,7 @@ class Languages:
         others = {other: new for other, new in fresh.items() if other not in event.kinds and self._ours(other)}
         return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
 
-    async def _ready(self, slot: Slot) -> Client:
+    async def _ready(self, slot: Slot) -> LanguageClient:
         """A server that runs; one that let us wait before is waited for less."""
         try:
             async with asyncio.timeout(START if slot.patience >= PATIENCE else slot.patience):
@@ -126,7 +126,7 @@ class Languages:
                 "timeout",
             ) from None
 
-    async def _told_of(self, client: Client, event: Event) -> dict[Path, tuple[Diagnostic, ...]]:
+    async def _told_of(self, client: LanguageClient, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
         """Tell a server of a change; what it found before that."""
         path, now = event.path, event.now
         if path not in client.documents and client.pulls_all and not client.board.pulled:
@@ -143,7 +143,7 @@ class Languages:
         await client.saved(path)
         return earlier
 
-    async def _look(self, client: Client, path: Path | None) -> None:
+    async def _look(self, client: LanguageClient, path: Path | None) -> None:
         if path is not None:
             await client.diagnose(path)
         if client.pulls_all:
@@ -203,12 +203,12 @@ class Languages:
 
     # Questions
 
-    async def clients(self, path: Path) -> list[Client]:
+    async def clients(self, path: Path) -> list[LanguageClient]:
         """The servers for a file, each told what is on disk. ToolError if there is none."""
         found = self.finder.for_file(path)
         if not found:
             raise ToolError(self._none_for(path), "missing")
-        ready, problems = list[Client](), list[str]()
+        ready, problems = list[LanguageClient](), list[str]()
         for one in found:
             try:
                 async with asyncio.timeout(ASKED):
@@ -241,12 +241,12 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
 
-    async def _open(self, client: Client, path: Path) -> None:
+    async def _open(self, client: LanguageClient, path: Path) -> None:
         now = await asyncio.to_thread(snapshot, path, self._legacy)
         if now is not None:
             await client.sync(path, now.text, now.stamp)
 
-    async def _refresh(self, client: Client) -> None:
+    async def _refresh(self, client: LanguageClient) -> None:
         """Tell a server of open documents that somebody has changed on disk."""
         for path, document in list(client.documents.items()):
             stamp = stamp_of(path)
@@ -286,5 +286,5 @@ def _kind(change: Commit | Change) -> int:
     return CREATED if change.before is None else CHANGED
 
 
-def _installable(server: Server) -> bool:
+def _installable(server: LanguageServer) -> bool:
     return bool(server.npm or server.pypi)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from toolwright.errors import ToolError
-from toolwright.lsp.client import Client
-from toolwright.lsp.program import Running
+from toolwright.lsp.client import LanguageClient
+from toolwright.lsp.program import RunningServer
 from toolwright.lsp.servers import Found
 from toolwright.process.scope import Program, Scopes
 from toolwright.record import record
@@ -35,8 +35,8 @@ class Slot:
     """One server at one root, whether it runs or not."""
 
     found: Found
-    client: Client | None = None
-    starting: asyncio.Task[Client] | None = None
+    client: LanguageClient | None = None
+    starting: asyncio.Task[LanguageClient] | None = None
     watching: asyncio.Task[None] | None = None
     failures: int = 0
     begun: float = 0.0
@@ -77,7 +77,7 @@ class Pool:
     def slot(self, found: Found) -> Slot:
         return self.slots.setdefault(found.key, Slot(found))
 
-    async def client(self, found: Found) -> Client:
+    async def client(self, found: Found) -> LanguageClient:
         """The server, started if it does not run. ToolError if it cannot be, or failed a moment ago."""
         slot, now = self.slot(found), asyncio.get_running_loop().time()
         slot.used = now
@@ -102,7 +102,7 @@ class Pool:
         await _cancel(*tasks)
         await asyncio.gather(*(self._end(slot, "The workspace was closed.") for slot in self.slots.values()))
 
-    async def _start(self, slot: Slot) -> Client:
+    async def _start(self, slot: Slot) -> LanguageClient:
         found, loop = slot.found, asyncio.get_running_loop()
         try:
             client = await self._begin(found)
@@ -119,10 +119,10 @@ class Pool:
             self._housekeeping = asyncio.create_task(self._keep_house())
         return client
 
-    async def _begin(self, found: Found) -> Client:
+    async def _begin(self, found: Found) -> LanguageClient:
         env = {**self._environment, **found.server.environment}
         program = Program(argv=found.argv, cwd=found.root, env=env, stdin="pipe", stderr="pipe")
-        client = Client(found, await Running.start(self._scopes, program))
+        client = LanguageClient(found, await RunningServer.start(self._scopes, program))
         try:
             await client.begin()
         except (ToolError, asyncio.CancelledError):
@@ -130,7 +130,7 @@ class Pool:
             raise
         return client
 
-    async def _watch(self, slot: Slot, client: Client) -> None:
+    async def _watch(self, slot: Slot, client: LanguageClient) -> None:
         """Notice when a server dies by itself."""
         await client.ended.wait()
         lived = asyncio.get_running_loop().time() - slot.begun
@@ -169,14 +169,14 @@ class Pool:
                 self._failed(slot, f"It was ended because it took {memory / 1024**2:,.0f} MB of memory.")
 
 
-async def _cancel(*tasks: "asyncio.Task[None] | asyncio.Task[Client] | None") -> None:
+async def _cancel(*tasks: "asyncio.Task[None] | asyncio.Task[LanguageClient] | None") -> None:
     real = [task for task in tasks if task is not None]
     for task in real:
         task.cancel()
     await asyncio.gather(*real, return_exceptions=True)
 
 
-def _looked_at(task: "asyncio.Task[Client]") -> None:
+def _looked_at(task: "asyncio.Task[LanguageClient]") -> None:
     """Everybody who waited for it may have gone, and then nobody else looks at how it failed."""
     if not task.cancelled():
         task.exception()

@@ -14,7 +14,7 @@ _ERRORS = 4096
 """Bytes kept of what it writes to its standard error."""
 
 
-class Running:
+class RunningServer:
     """A program that runs, its streams, and the end of what it complained about."""
 
     def __init__(self, scope: Scope) -> None:
@@ -28,7 +28,7 @@ class Running:
         self._listening: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, scopes: Scopes, program: Program) -> "Running":
+    async def start(cls, scopes: Scopes, program: Program) -> "RunningServer":
         """Start a program with pipes; ToolError if it cannot be."""
         running = cls(await scopes.start(program))
         await running._connect()

@@ -17,7 +17,7 @@ _LONGEST = 1024 * 1024
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Server:
+class LanguageServer:
     """A language server as the data or the settings describe it."""
 
     id: str
@@ -71,7 +71,7 @@ class Choice:
 class Found:
     """A server, the root of its project, and how to start it there."""
 
-    server: Server
+    server: LanguageServer
     root: Path
     argv: tuple[str, ...]
     init: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Found:
 
 
 @cache
-def known_servers() -> tuple[Server, ...]:
+def known_servers() -> tuple[LanguageServer, ...]:
     """The servers of the data file, in their order."""
     entries = json.loads((Path(__file__).parent / "servers.json").read_text("utf-8"))
     return tuple(_server(entry) for entry in entries)
@@ -106,15 +106,15 @@ def language_id(path: Path) -> str:
     return next((ids[ending] for ending in endings if ending in ids), ids.get(lowered, "plaintext"))
 
 
-def chosen_servers(choices: Mapping[str, Choice]) -> list[Server]:
+def chosen_servers(choices: Mapping[str, Choice]) -> list[LanguageServer]:
     """The servers there are once the user has had a word: theirs first, those they disabled left out."""
     known = {server.id: server for server in known_servers()}
-    custom = [_changed(known.get(name, Server(id=name)), choice) for name, choice in choices.items()]
+    custom = [_changed(known.get(name, LanguageServer(id=name)), choice) for name, choice in choices.items()]
     named = [server for server in custom if server is not None]
     return [*named, *(server for name, server in known.items() if name not in choices)]
 
 
-def _changed(server: Server, choice: Choice) -> Server | None:
+def _changed(server: LanguageServer, choice: Choice) -> LanguageServer | None:
     if choice.disabled:
         return None
     return replace(
@@ -133,7 +133,7 @@ def _changed(server: Server, choice: Choice) -> Server | None:
 class Finder:
     """Finds the servers for a file in one project."""
 
-    servers: Sequence[Server]
+    servers: Sequence[LanguageServer]
     directory: Path
     """The folder that was opened."""
     top: Path
@@ -158,11 +158,11 @@ class Finder:
         located = (self.locate(server, self.sample(server)) for server in self.servers)
         return [found for found in located if found is not None]
 
-    def sample(self, server: Server) -> Path:
+    def sample(self, server: LanguageServer) -> Path:
         """A file that a server would be for, whether there is one or not."""
         return self.directory / f"any{next(iter(server.extensions), '')}"
 
-    def locate(self, server: Server, path: Path) -> Found | None:
+    def locate(self, server: LanguageServer, path: Path) -> Found | None:
         """How to start a server for a file; None if it is not there, or not for this project."""
         root = self.root(server, path)
         if root is None or not (self.trusted or server.harmless or server.own):
@@ -182,7 +182,7 @@ class Finder:
                 )
         return None
 
-    def root(self, server: Server, path: Path) -> Path | None:
+    def root(self, server: LanguageServer, path: Path) -> Path | None:
         """The root of a file's project as a server sees it; None if the server is not for it."""
         above = self._above(path)
         if any(_holds(folder, server.exclude) for folder in above):
@@ -198,7 +198,7 @@ class Finder:
             return [self.directory]
         return [folder for folder in path.parents if folder.is_relative_to(self.top)]
 
-    def _outermost(self, server: Server, folder: Path) -> Path:
+    def _outermost(self, server: LanguageServer, folder: Path) -> Path:
         if not server.outermost:
             return folder
         name, text = server.outermost
@@ -227,7 +227,7 @@ class Finder:
         if active := self.environment.get("VIRTUAL_ENV"):
             yield Path(active)
 
-    def _values(self, server: Server, root: Path) -> dict[str, str] | None:
+    def _values(self, server: LanguageServer, root: Path) -> dict[str, str] | None:
         """What stands for `${name}` in its options; None if it needs what the project does not have."""
         values = dict[str, str]()
         if server.python and self.trusted:
@@ -247,11 +247,11 @@ class Finder:
         return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def _server(entry: Mapping[str, Any]) -> Server:
+def _server(entry: Mapping[str, Any]) -> LanguageServer:
     frozen: dict[str, Any] = {}
     for name, value in entry.items():
         frozen[name] = _tuples(value) if isinstance(value, list) else value
-    return Server(**frozen)
+    return LanguageServer(**frozen)
 
 
 def _tuples(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -286,7 +286,7 @@ def _major(package: Path) -> int:
         return 0
 
 
-def _python_init(server: Server, values: Mapping[str, str]) -> dict[str, Any]:
+def _python_init(server: LanguageServer, values: Mapping[str, str]) -> dict[str, Any]:
     return {"pythonPath": values["python"]} if server.python and "python" in values else {}
 
 

@@ -11,18 +11,18 @@ LARGEST = 4 * 1024 * 1024
 
 
 @record(frozen=True, slots=True)
-class Snapshot:
+class DocumentSnapshot:
     text: str
     stamp: tuple[int, int]
 
 
-def snapshot(path: Path, legacy: str = "") -> Snapshot | None:
+def snapshot(path: Path, legacy: str = "") -> DocumentSnapshot | None:
     """What a file holds; None for one that is not there, too large, or no text."""
     try:
         stamp = stamp_of(path)
         if stamp is None or stamp[1] > LARGEST:
             return None
-        return Snapshot(decode(path.read_bytes(), legacy).content, stamp)
+        return DocumentSnapshot(decode(path.read_bytes(), legacy).content, stamp)
     except (OSError, ToolError):
         return None
 

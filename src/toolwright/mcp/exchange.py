@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from http import HTTPStatus
 
-from toolwright.mcp.protocol import Json
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.rpc import INVALID_REQUEST
 
@@ -18,7 +18,7 @@ IDLE = 300.0
 """Seconds that a connection is kept without a request."""
 
 
-class Problem(Exception):
+class RpcProblem(Exception):
     """A request that is not carried out: the status of the answer, and why."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Exchange:
         """A line for a person in a browser."""
         await self._send(200, "text/plain; charset=utf-8", text.encode())
 
-    async def refuse(self, problem: Problem) -> None:
+    async def refuse(self, problem: RpcProblem) -> None:
         self.more |= problem.headers
         error = {"code": problem.code, "message": str(problem)}
         body = {"jsonrpc": "2.0", "id": problem.request_id, "error": error}
@@ -110,7 +110,7 @@ async def read_request(exchange: Exchange) -> bool:
     words = first.split(" ")
     if len(head) > HEAD or len(words) != 3 or not words[2].startswith("HTTP/1."):
         exchange.goes_on = False
-        raise Problem(400, "That is no request.")
+        raise RpcProblem(400, "That is no request.")
     exchange.method = words[0]
     exchange.path, _, exchange.query = words[1].partition("?")
     exchange.headers = {}
@@ -129,8 +129,8 @@ async def _body(exchange: Exchange) -> bytes:
     length = exchange.headers.get("content-length", "0")
     if "transfer-encoding" in exchange.headers or not length.isdigit():
         exchange.goes_on = False
-        raise Problem(411, "Say how long the request is.")
+        raise RpcProblem(411, "Say how long the request is.")
     if int(length) > BODY:
         exchange.goes_on = False
-        raise Problem(413, f"A request has at most {BODY:,} bytes.")
+        raise RpcProblem(413, f"A request has at most {BODY:,} bytes.")
     return await exchange.reader.readexactly(int(length))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from toolwright.definition import Attachment
+from toolwright.jsontypes import Json
 from toolwright.models.anthropic_reply import AnthropicReader
 from toolwright.models.call_ids import plain_id
 from toolwright.models.encode import Once, dump, join_body, merge, place, without
@@ -10,11 +12,10 @@ from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
     AssistantMessage,
-    Json,
     ModelCall,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     SystemMessage,
     ToolMessage,
     ToolSpec,
@@ -23,7 +24,6 @@ from toolwright.models.model import (
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
-from toolwright.tool import Attachment
 
 MAX_OUTPUT = 8192
 """Tokens a reply may have where nobody has said; this format demands a number."""
@@ -58,7 +58,7 @@ class AnthropicWire:
     def reader(self, provider: str) -> AnthropicReader:
         return AnthropicReader(provider)
 
-    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
+    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         choice: str = settings.tool_choice
         if not tools and has_calls(messages):
             tools, choice = (NOOP,), "none"
@@ -84,7 +84,7 @@ class AnthropicWire:
         chosen = {"anthropic-beta": ",".join(dict.fromkeys(betas))} if betas else {}
         return {"anthropic-version": VERSION, **chosen}
 
-    def _fields(self, settings: Settings, thinks: Json) -> Json:
+    def _fields(self, settings: ReplySettings, thinks: Json) -> Json:
         free = self._profile.sampling and not thinks
         fields: Json = {
             "model": self._info.api_id,
@@ -98,7 +98,7 @@ class AnthropicWire:
         return {name: value for name, value in fields.items() if value is not None}
 
     def _max_tokens(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings, thinks: Json
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings, thinks: Json
     ) -> int:
         """The reply and, on top of it, the thinking, within what the model can."""
         reply = self._room.for_reply(messages, tools, settings, MAX_OUTPUT) or MAX_OUTPUT
@@ -207,7 +207,7 @@ def _marked(block: bytes) -> bytes:
     return block[:-1] + _MARK
 
 
-def _thinking(settings: Settings) -> Json:
+def _thinking(settings: ReplySettings) -> Json:
     """The setting for thinking as the wire has it; empty where it is off."""
     chosen: Any = settings.options.get("thinking")
     if not isinstance(chosen, Mapping) or chosen.get("type", "enabled") == "disabled":

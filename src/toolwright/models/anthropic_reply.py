@@ -3,18 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.models.encode import dump
 from toolwright.models.failures import stream_refusal
 from toolwright.models.info import Usage
-from toolwright.models.model import (
-    Event,
-    Finish,
-    FinishReason,
-    Json,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-)
+from toolwright.models.model import Event, Finish, FinishReason, ReasoningDelta, ReasoningEnd, TextDelta
 from toolwright.models.wire import OpenCall, count, finish_reason
 
 _REASONS: Mapping[str, FinishReason] = {

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
+from toolwright.jsontypes import JsonView
 from toolwright.models.encode import merge
-from toolwright.models.info import LONG, Limits, ModelInfo, Prices
+from toolwright.models.info import LONG, ModelInfo, ModelLimits, Prices
 from toolwright.record import record
-
-Json = Mapping[str, Any]
 
 SNAPSHOT = Path(__file__).parent / "catalog.json"
 DEFAULT_API = "openai-chat"
@@ -31,7 +30,7 @@ class ProviderInfo:
     base_url: str = ""
     any_model: bool = False
     """Whether it serves models that no catalogue lists, such as a local server does."""
-    options: Json = field(default_factory=dict[str, Any])
+    options: JsonView = field(default_factory=dict[str, Any])
 
 
 class Catalog:
@@ -39,8 +38,8 @@ class Catalog:
 
     def __init__(
         self,
-        configured: Json | None = None,
-        snapshot: Json | None = None,
+        configured: JsonView | None = None,
+        snapshot: JsonView | None = None,
         *,
         fetched: Path | None = None,
         disabled: Iterable[str] = (),
@@ -55,7 +54,7 @@ class Catalog:
         self._shipped = frozenset(shipped)
         wanted, unwanted = frozenset(enabled), frozenset(disabled)
         records = merge(shipped, configured or {})
-        self._records: Json = {
+        self._records: JsonView = {
             name: entry for name, entry in records.items() if name not in unwanted and (not wanted or name in wanted)
         }
 
@@ -114,7 +113,7 @@ class Catalog:
         return f" There are: {', '.join(names)}." if names else ""
 
 
-def model_info(provider_id: str, model_id: str, record: Json, *, api: str = DEFAULT_API) -> ModelInfo:
+def model_info(provider_id: str, model_id: str, record: JsonView, *, api: str = DEFAULT_API) -> ModelInfo:
     """A record of the catalogue or of the configuration; what it leaves out is off, or not known.
 
     `api` is the provider's wire format, unless the record has one of its own.
@@ -131,7 +130,7 @@ def model_info(provider_id: str, model_id: str, record: Json, *, api: str = DEFA
         family=record.get("family") or "",
         released=record.get("release_date") or "",
         status=record.get("status") or "",
-        limits=Limits(**{name: int(limit.get(name) or 0) for name in ("context", "output", "input")}),
+        limits=ModelLimits(**{name: int(limit.get(name) or 0) for name in ("context", "output", "input")}),
         prices=_prices(record.get("cost") or {}),
         accepts=accepts,
         tools=record.get("tool_call", True),
@@ -152,7 +151,7 @@ def shipped_snapshot() -> dict[str, Any]:
     return snapshot
 
 
-def _refreshed(file: Path | None) -> Json | None:
+def _refreshed(file: Path | None) -> JsonView | None:
     """The providers of a list that the user has fetched; None where there is none, or it is damaged."""
     try:
         found = json.loads(file.read_text("utf-8")) if file is not None else None
@@ -161,7 +160,7 @@ def _refreshed(file: Path | None) -> Json | None:
     return found["providers"] if isinstance(found, dict) and isinstance(found.get("providers"), dict) else None
 
 
-def _prices(cost: Json) -> Prices:
+def _prices(cost: JsonView) -> Prices:
     long = cost.get("long") or cost.get("context_over_200k")
     numbers: dict[str, Any] = {
         name: float(cost.get(name) or 0) for name in ("input", "output", "cache_read", "cache_write")
@@ -190,17 +189,17 @@ _NPM: Mapping[str, str] = {
 """The wire formats behind the npm packages that people have in their configuration."""
 
 
-def _named_api(record: Json) -> str:
+def _named_api(record: JsonView) -> str:
     """The wire format that a record names; empty if none. Others keep a base URL in `api`."""
     api, npm = str(record.get("api") or ""), str(record.get("npm") or "")
     return api if api and "://" not in api else _NPM.get(npm, npm)
 
 
-def _api_of(record: Json) -> str:
+def _api_of(record: JsonView) -> str:
     return _named_api(record) or str(record.get("wire") or DEFAULT_API)
 
 
-def _address_of(record: Json) -> str:
+def _address_of(record: JsonView) -> str:
     api = str(record.get("api") or "")
     return api if "://" in api else str(record.get("base_url") or "")
 

@@ -4,19 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.models.call_ids import new_call_id
 from toolwright.models.encode import dump
 from toolwright.models.failures import stream_refusal
 from toolwright.models.info import Usage
-from toolwright.models.model import (
-    Event,
-    Finish,
-    FinishReason,
-    Json,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-)
+from toolwright.models.model import Event, Finish, FinishReason, ReasoningDelta, ReasoningEnd, TextDelta
 from toolwright.models.tagged_text import Kind, TaggedText, named_call
 from toolwright.models.wire import OpenCall, count, finish_reason
 

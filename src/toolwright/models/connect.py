@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ConfigError
+from toolwright.jsontypes import JsonView
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.fallback import FallbackModel
 from toolwright.models.http import SILENCE, Address, Endpoint, is_local
@@ -14,8 +15,6 @@ from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ModelError
 from toolwright.models.wire import HttpModel, Wire
 from toolwright.record import record
-
-Json = Mapping[str, Any]
 
 _USUAL_URL: Mapping[str, str] = {
     "openai-responses": "https://api.openai.com/v1",
@@ -27,9 +26,9 @@ _USUAL_URL: Mapping[str, str] = {
 def connect(
     provider_id: str,
     model_id: str,
-    provider_config: Json | None = None,
+    provider_config: JsonView | None = None,
     env: Mapping[str, str] | None = None,
-    auth: Json | None = None,
+    auth: JsonView | None = None,
 ) -> Model:
     """One model, ready to be asked. `auth` is the provider's record of the auth file. Nothing is sent yet."""
     configured = {} if provider_config is None else {provider_id: provider_config}
@@ -40,7 +39,7 @@ def connect(
 class Connections:
     """The models of one workspace: each opened once, those of one provider over the same connections."""
 
-    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: Json, lists: Iterable[str] = ()) -> None:
+    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: JsonView, lists: Iterable[str] = ()) -> None:
         """`auth` holds the records of the auth file by provider; `lists` are models to fall back on, see `open`."""
         self.catalog = catalog
         self._env = env
@@ -73,9 +72,9 @@ class Connections:
         """Offer a model that was made elsewhere under a name of its own."""
         self._models[name] = model
 
-    def auth_of(self, provider_id: str) -> Json | None:
+    def auth_of(self, provider_id: str) -> JsonView | None:
         """The provider's record of the auth file."""
-        record: Json | None = self._auth.get(provider_id)
+        record: JsonView | None = self._auth.get(provider_id)
         return record
 
     async def close(self) -> None:
@@ -105,7 +104,7 @@ class Key:
     """Whether it is a token from a login, which every format sends in the same header."""
 
 
-def find_key(provider: ProviderInfo, env: Mapping[str, str], record: Json | None) -> Key | None:
+def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | None) -> Key | None:
     """The key from the configuration, the environment or the auth file, in this order.
 
     None where a provider may do without: a local server, or one whose address the user has set.
@@ -126,7 +125,7 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: Json | None
     return None
 
 
-def _key_of(provider: ProviderInfo, record: Json) -> Key:
+def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
     match record.get("type"):
         case "oauth":
             expires = record.get("expires") or 0

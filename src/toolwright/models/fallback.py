@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, ToolSpec
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, ReplySettings, ToolSpec
 
 log = logging.getLogger("toolwright.models")
 
@@ -31,7 +31,7 @@ class FallbackModel:
         return self._models[self._place].info
 
     async def stream(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
     ) -> AsyncGenerator[Event, None]:
         """The reply of the model in use. A failure that makes it change is raised as one that passes."""
         if self._place and time.monotonic() - self._since > AWAY:

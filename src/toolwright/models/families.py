@@ -6,7 +6,7 @@ from typing import Any
 from toolwright.errors import UsageError
 from toolwright.models.encode import merge
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Settings
+from toolwright.models.model import ReplySettings
 from toolwright.models.profiles import Profile, profile_of
 
 Options = Mapping[str, Any]
@@ -19,10 +19,10 @@ _BUDGETS: Mapping[str, int] = {"none": 0, "low": 4_000, "medium": 8_000, "high":
 _GEMINI_BUDGETS: Mapping[str, int] = {**_BUDGETS, "max": 24_576}
 
 
-def family_settings(info: ModelInfo) -> Settings:
+def family_settings(info: ModelInfo) -> ReplySettings:
     """What to ask with where neither user nor agent has said otherwise. The model's own options come in here too."""
     profile = profile_of(info)
-    return Settings(
+    return ReplySettings(
         temperature=profile.temperature if profile.sampling else None,
         top_p=profile.top_p if profile.sampling else None,
         top_k=profile.top_k if profile.sampling else None,

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
 
+from toolwright.jsontypes import Json
 from toolwright.models.encode import Once
 from toolwright.models.model import (
     AssistantMessage,
-    Json,
     ModelCall,
     ModelError,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     ToolSpec,
 )
 from toolwright.record import record
@@ -59,8 +59,8 @@ class Fixes:
     _strip: Once[AssistantMessage, AssistantMessage] = field(default_factory=lambda: Once(_without_reasoning))
 
     def apply(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
-    ) -> tuple[Sequence[ModelMessage], Sequence[ToolSpec], Settings]:
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
+    ) -> tuple[Sequence[ModelMessage], Sequence[ToolSpec], ReplySettings]:
         """The request as the model takes it."""
         if self._bare:
             messages = [self._stripped(message) for message in messages]

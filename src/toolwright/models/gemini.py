@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from toolwright.definition import Attachment
+from toolwright.jsontypes import Json
 from toolwright.models.encode import Once, dump, join_body, merge, without
 from toolwright.models.gemini_reply import GeminiReader
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
     AssistantMessage,
-    Json,
     ModelCall,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     SystemMessage,
     ToolMessage,
     ToolSpec,
@@ -22,7 +23,6 @@ from toolwright.models.model import (
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import gemini_schema
 from toolwright.models.wire import Outgoing, Room
-from toolwright.tool import Attachment
 
 UNSIGNED = "skip_thought_signature_validator"
 """What the provider takes for the missing signature of a call that another model made."""
@@ -51,7 +51,7 @@ class GeminiWire:
     def reader(self, provider: str) -> GeminiReader:
         return GeminiReader(provider)
 
-    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
+    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         fields: Json = {"generationConfig": self._config(messages, tools, settings)}
         system = [{"text": message.text} for message in messages if isinstance(message, SystemMessage)]
         if system:
@@ -63,7 +63,7 @@ class GeminiWire:
         top = {name: value for name, value in settings.options.items() if name in _AT_TOP}
         return Outgoing(path=self._path, body=join_body(without(merge(fields, top), settings.omit), **lists))
 
-    def _config(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+    def _config(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         free = self._profile.sampling
         fields: Json = {
             "maxOutputTokens": self._room.for_reply(messages, tools, settings),

@@ -3,20 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.models.call_ids import new_call_id
 from toolwright.models.encode import dump
 from toolwright.models.failures import stream_refusal
 from toolwright.models.info import Usage
-from toolwright.models.model import (
-    Event,
-    Finish,
-    FinishReason,
-    Json,
-    ModelError,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-)
+from toolwright.models.model import Event, Finish, FinishReason, ModelError, ReasoningDelta, ReasoningEnd, TextDelta
 from toolwright.models.wire import OpenCall, count, finish_reason
 
 _REASONS: Mapping[str, FinishReason] = {

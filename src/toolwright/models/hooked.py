@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import field
 
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Event, Model, ModelMessage, Settings, ToolSpec
+from toolwright.models.model import Event, Model, ModelMessage, ReplySettings, ToolSpec
 from toolwright.record import record
 
 
@@ -15,7 +15,7 @@ class ModelRequest:
     info: ModelInfo
     messages: Sequence[ModelMessage]
     tools: Sequence[ToolSpec] = field(default=())
-    settings: Settings = field(default_factory=Settings)
+    settings: ReplySettings = field(default_factory=ReplySettings)
     session_id: str = ""
 
 
@@ -37,7 +37,7 @@ class HookedModel:
         return self.model.info
 
     async def stream(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
     ) -> AsyncGenerator[Event, None]:
         proceed: Stream = self._send
         for hook in reversed(self.hooks):

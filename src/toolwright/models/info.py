@@ -53,7 +53,7 @@ class Prices:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ModelLimits:
     """Tokens; 0 where nobody knows."""
 
     context: int = 0
@@ -78,7 +78,7 @@ class ModelInfo:
     released: str = ""
     status: str = ""
     """alpha, beta or deprecated; empty for the others."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ModelLimits = field(default_factory=ModelLimits)
     prices: Prices = field(default_factory=Prices)
     accepts: frozenset[str] = frozenset({"text"})
     """What may be sent: text, image, pdf, audio, video."""

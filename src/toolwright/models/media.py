@@ -6,8 +6,8 @@ from collections.abc import Iterable, Set
 from typing import Literal, TypeGuard
 from urllib.parse import unquote_to_bytes
 
+from toolwright.definition import Attachment
 from toolwright.record import record
-from toolwright.tool import Attachment
 
 Kind = Literal["image", "pdf", "audio", "video"]
 

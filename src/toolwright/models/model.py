@@ -4,12 +4,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
+from toolwright.definition import Attachment
 from toolwright.errors import ToolwrightError
+from toolwright.jsontypes import Json
 from toolwright.models.info import ModelInfo, Usage
 from toolwright.record import record
-from toolwright.tool import Attachment
-
-Json = dict[str, Any]
 
 
 class Model(Protocol):
@@ -19,7 +18,7 @@ class Model(Protocol):
     def info(self) -> ModelInfo: ...
 
     def stream(
-        self, messages: "Sequence[ModelMessage]", tools: "Sequence[ToolSpec]", settings: "Settings"
+        self, messages: "Sequence[ModelMessage]", tools: "Sequence[ToolSpec]", settings: "ReplySettings"
     ) -> "AsyncGenerator[Event, None]":
         """The reply as it comes; `Finish` is the last event. Raises ModelError, nothing else.
 
@@ -107,7 +106,7 @@ ToolChoice = Literal["auto", "none", "required"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ReplySettings:
     """How one reply is to be made; what is left out is left to the provider."""
 
     temperature: float | None = None

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from toolwright.definition import Attachment
+from toolwright.jsontypes import Json
 from toolwright.models.call_ids import nine_id, plain_id
 from toolwright.models.chat_reply import ChatReader
 from toolwright.models.encode import Once, dump, join_body, merge, place, without
@@ -10,11 +12,10 @@ from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
     AssistantMessage,
-    Json,
     ModelCall,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     SystemMessage,
     ToolMessage,
     ToolSpec,
@@ -23,7 +24,6 @@ from toolwright.models.model import (
 from toolwright.models.profiles import Profile
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
-from toolwright.tool import Attachment
 
 _CACHED = {"type": "ephemeral"}
 _NAMES: Mapping[str, str] = {
@@ -54,7 +54,7 @@ class ChatWire:
     def reader(self, provider: str) -> ChatReader:
         return ChatReader(provider, text_calls=self._profile.text_calls)
 
-    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
+    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         if not tools and self._profile.needs_tools and has_calls(messages):
             tools = (NOOP,)
         lists = {"messages": self._messages(messages)}
@@ -63,7 +63,7 @@ class ChatWire:
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
         return Outgoing(path="chat/completions", body=join_body(without(fields, settings.omit), **lists))
 
-    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         profile = self._profile
         counted = profile.stream_options and "stream" not in settings.omit
         fields: Json = {

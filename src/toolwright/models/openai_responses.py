@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from toolwright.definition import Attachment
+from toolwright.jsontypes import Json
 from toolwright.models.call_ids import plain_id
 from toolwright.models.encode import Once, dump, join_body, merge, place, without
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
     AssistantMessage,
-    Json,
     ModelCall,
     ModelMessage,
     Reasoning,
-    Settings,
+    ReplySettings,
     SystemMessage,
     ToolMessage,
     ToolSpec,
@@ -22,7 +23,6 @@ from toolwright.models.profiles import profile_of
 from toolwright.models.responses_reply import ResponsesReader
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import Outgoing, Room
-from toolwright.tool import Attachment
 
 _NAMES: Mapping[str, str] = {
     "reasoningEffort": "reasoning.effort",
@@ -53,14 +53,14 @@ class ResponsesWire:
     def reader(self, provider: str) -> ResponsesReader:
         return ResponsesReader(provider)
 
-    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing:
+    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         lists: dict[str, Iterable[bytes]] = {"input": filter(None, map(self._message, messages))}
         if tools:
             lists["tools"] = map(self._tool, tools)
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
         return Outgoing(path="responses", body=join_body(without(fields, settings.omit), **lists))
 
-    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Json:
+    def _fields(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Json:
         free = self._profile.sampling
         fields: Json = {
             "model": self._info.api_id,

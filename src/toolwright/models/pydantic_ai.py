@@ -6,7 +6,9 @@ from contextlib import AsyncExitStack
 from importlib import import_module
 from typing import Any
 
+from toolwright.definition import Attachment
 from toolwright.errors import ConfigError
+from toolwright.jsontypes import Json
 from toolwright.models.encode import dump
 from toolwright.models.failures import refusal
 from toolwright.models.http import SILENCE
@@ -20,14 +22,13 @@ from toolwright.models.model import (
     Event,
     Finish,
     FinishReason,
-    Json,
     ModelCall,
     ModelError,
     ModelMessage,
     Reasoning,
     ReasoningDelta,
     ReasoningEnd,
-    Settings,
+    ReplySettings,
     SystemMessage,
     TextDelta,
     ToolMessage,
@@ -38,7 +39,6 @@ from toolwright.models.model import (
 from toolwright.models.profiles import profile_of
 from toolwright.models.schemas import plain_schema
 from toolwright.models.wire import Room, finish_reason
-from toolwright.tool import Attachment
 
 _REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -58,7 +58,7 @@ class PydanticAIModel:
         self._entered: AsyncExitStack | None = None
 
     async def stream(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
     ) -> AsyncGenerator[Event, None]:
         library = _Library()
         called = False
@@ -190,7 +190,7 @@ _CACHED = {
 """Marks for the provider's cache, which the library sets only where it is asked to."""
 
 
-def _settings(settings: Settings, info: ModelInfo, tools: Sequence[ToolSpec]) -> Json:
+def _settings(settings: ReplySettings, info: ModelInfo, tools: Sequence[ToolSpec]) -> Json:
     profile = profile_of(info)
     fields: Json = {
         **(_CACHED if profile.cache_marks else {}),

@@ -9,12 +9,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from toolwright.errors import ToolwrightError
+from toolwright.jsontypes import Json
 from toolwright.models.catalog import SNAPSHOT, shipped_snapshot
-
-Json = dict[str, Any]
 
 ADDRESS = "https://models.dev/api.json"
 LARGEST = 64 * 1024 * 1024

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
-from toolwright.models.model import Event, Model, ModelError, ModelMessage, Settings, ToolSpec
+from toolwright.models.model import Event, Model, ModelError, ModelMessage, ReplySettings, ToolSpec
 from toolwright.record import record
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ async def stream_with_retries(
     model: Model,
     messages: Sequence[ModelMessage],
     tools: Sequence[ToolSpec],
-    settings: Settings,
+    settings: ReplySettings,
     *,
     policy: RetryPolicy | None = None,
     sleep: Sleep = asyncio.sleep,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-Json = dict[str, Any]
+from toolwright.jsontypes import Json
 
 
 def plain_schema(schema: Mapping[str, Any]) -> Json:

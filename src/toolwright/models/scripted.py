@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from toolwright.errors import ConfigError
-from toolwright.models.info import Limits, ModelInfo, Usage
+from toolwright.models.info import ModelInfo, ModelLimits, Usage
 from toolwright.models.model import (
     AssistantMessage,
     CallDelta,
@@ -24,7 +24,7 @@ from toolwright.models.model import (
     Reasoning,
     ReasoningDelta,
     ReasoningEnd,
-    Settings,
+    ReplySettings,
     SystemMessage,
     TextDelta,
     ToolMessage,
@@ -54,7 +54,7 @@ class ScriptedError(TypedDict):
     retryable: NotRequired[bool]
 
 
-class Turn(TypedDict, total=False):
+class ScriptedTurn(TypedDict, total=False):
     """One reply, and when it is given."""
 
     kind: Literal["main", "title", "compaction", "any"]
@@ -86,11 +86,11 @@ class Turn(TypedDict, total=False):
 DEFAULT_INFO = ModelInfo(
     provider="scripted",
     id="scripted",
-    limits=Limits(context=200_000, output=32_000),
+    limits=ModelLimits(context=200_000, output=32_000),
     accepts=frozenset({"text", "image"}),
 )
-_TITLE: Turn = {"text": "Scripted title"}
-_COMPACTION: Turn = {"text": "Summary of the conversation so far."}
+_TITLE: ScriptedTurn = {"text": "Scripted title"}
+_COMPACTION: ScriptedTurn = {"text": "Summary of the conversation so far."}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class SeenRequest:
 
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSpec, ...]
-    settings: Settings
+    settings: ReplySettings
 
 
 class ScriptedModel:
@@ -107,10 +107,10 @@ class ScriptedModel:
 
     def __init__(
         self,
-        *turns: Turn,
-        default: Turn | None = None,
-        title: Turn = _TITLE,
-        compaction: Turn = _COMPACTION,
+        *turns: ScriptedTurn,
+        default: ScriptedTurn | None = None,
+        title: ScriptedTurn = _TITLE,
+        compaction: ScriptedTurn = _COMPACTION,
         info: ModelInfo = DEFAULT_INFO,
     ) -> None:
         self.info = info
@@ -140,7 +140,7 @@ class ScriptedModel:
         return cls(*script["turns"], **others, info=info)
 
     async def stream(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
     ) -> AsyncGenerator[Event, None]:
         self.count += 1
         self.requests.append(SeenRequest(messages=tuple(messages), tools=tuple(tools), settings=settings))
@@ -160,7 +160,7 @@ class ScriptedModel:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _next(self, messages: Sequence[ModelMessage], settings: Settings) -> Turn:
+    def _next(self, messages: Sequence[ModelMessage], settings: ReplySettings) -> ScriptedTurn:
         for number in range(self._first, len(self._turns)):
             turn = self._turns[number]
             if self._is_used_up(number) or not _fits(turn, messages, settings):
@@ -179,7 +179,7 @@ class ScriptedModel:
         return repeat is not True and self._used[number] >= repeat
 
 
-def _fits(turn: Turn, messages: Sequence[ModelMessage], settings: Settings) -> bool:
+def _fits(turn: ScriptedTurn, messages: Sequence[ModelMessage], settings: ReplySettings) -> bool:
     if turn.get("kind", "main") not in {"any", settings.purpose}:
         return False
     if "match" not in turn and "not_match" not in turn:
@@ -210,7 +210,7 @@ def _texts(message: ModelMessage) -> Iterator[str]:
                         yield f"{part.name} {json.dumps(part.arguments, ensure_ascii=False)}"
 
 
-def _events(turn: Turn, request: int) -> Iterator[Event]:
+def _events(turn: ScriptedTurn, request: int) -> Iterator[Event]:
     size = turn.get("chunk", 12)
     if turn.get("reasoning"):
         yield from map(ReasoningDelta, _chunks(turn["reasoning"], size))
@@ -246,9 +246,9 @@ def _check(turn: Any, path: Path) -> None:
     """A script is written by hand: say which key is wrong instead of passing over it."""
     if not isinstance(turn, Mapping):
         raise ConfigError(f'{path}: a turn is an object such as {{"text": "Hello."}}, not {turn!r}.')
-    unknown = set(turn) - Turn.__annotations__.keys()
+    unknown = set(turn) - ScriptedTurn.__annotations__.keys()
     if unknown:
-        known = ", ".join(sorted(Turn.__annotations__))
+        known = ", ".join(sorted(ScriptedTurn.__annotations__))
         raise ConfigError(f"{path}: a turn has no {', '.join(sorted(unknown))!r}. It may have: {known}.")
     finish = turn.get("finish", "stop")
     if finish not in get_args(FinishReason):

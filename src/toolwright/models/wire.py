@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.jsontypes import Json
 from toolwright.models.encode import Once, dump
 from toolwright.models.failures import refusal
 from toolwright.models.fixes import MOST, Fixes
@@ -18,10 +19,9 @@ from toolwright.models.model import (
     CallStart,
     Event,
     FinishReason,
-    Json,
     ModelError,
     ModelMessage,
-    Settings,
+    ReplySettings,
     ToolMessage,
     ToolSpec,
 )
@@ -36,7 +36,7 @@ TAIL = 0.25
 """Seconds to wait for the end of a body whose last event is known; a connection read to its end can be used again."""
 
 
-class Reader(Protocol):
+class WireReader(Protocol):
     """One reply being read."""
 
     finished: bool
@@ -68,8 +68,10 @@ class Wire(Protocol):
     whole_replies: bool
     """Whether a reply may also come in one piece, from a server that does not stream."""
 
-    def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings) -> Outgoing: ...
-    def reader(self, provider: str) -> Reader:
+    def request(
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
+    ) -> Outgoing: ...
+    def reader(self, provider: str) -> WireReader:
         """`provider` is the name that errors speak of."""
         ...
 
@@ -86,7 +88,7 @@ class HttpModel:
         """Streams in a row that ended before anything had come."""
 
     async def stream(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
+        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
     ) -> AsyncGenerator[Event, None]:
         name = self.info.full_name
         for _ in range(MOST + 1):
@@ -116,7 +118,7 @@ class HttpModel:
         affordable = error.status == 402 and "can only afford" in error.said
         return (refused or affordable) and self.fixes.learn(name, error, request.body, messages)
 
-    async def _reply(self, request: Outgoing, settings: Settings) -> AsyncGenerator[Event, None]:
+    async def _reply(self, request: Outgoing, settings: ReplySettings) -> AsyncGenerator[Event, None]:
         reader, halves = self.wire.reader(self.endpoint.address.provider), Halves()
         while True:
             async with aclosing(self._events(request, settings, reader)) as events:
@@ -133,7 +135,9 @@ class HttpModel:
         for event in reader.end():
             yield halves.whole(event)
 
-    async def _events(self, request: Outgoing, settings: Settings, reader: Reader) -> AsyncGenerator[Event, None]:
+    async def _events(
+        self, request: Outgoing, settings: ReplySettings, reader: WireReader
+    ) -> AsyncGenerator[Event, None]:
         headers = {"content-type": "application/json", **self.info.headers, **request.headers, **settings.headers}
         post = self.endpoint.post(request.path, request.body, headers, whole=self.wire.whole_replies)
         async with aclosing(post) as chunks:
@@ -165,7 +169,7 @@ class HttpModel:
             raise refusal(self.endpoint.address.provider, 400, {}, text)
         return iter((ServerEvent(text), ServerEvent("[DONE]")))
 
-    def _read(self, events: Iterator[ServerEvent], reader: Reader) -> Iterator[Event]:
+    def _read(self, events: Iterator[ServerEvent], reader: WireReader) -> Iterator[Event]:
         try:
             for event in events:
                 if event.data == "[DONE]":
@@ -237,7 +241,11 @@ class Room:
         self._size = Once(size_of)
 
     def for_reply(
-        self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings, usual: int | None = None
+        self,
+        messages: Sequence[ModelMessage],
+        tools: Sequence[ToolSpec],
+        settings: ReplySettings,
+        usual: int | None = None,
     ) -> int | None:
         """None where nobody has said; `usual` instead of that."""
         limits = self._info.limits

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import Decision, Match, Policy
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.tool import Action
 
 
 @record(frozen=True, slots=True, kw_only=True)

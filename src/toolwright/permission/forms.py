@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from toolwright.definition import Action
 from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
-from toolwright.tool import Action
 from toolwright.wildcard import matches
 
 ACTIONS: tuple[Action, ...] = get_args(Action)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
+from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
 from toolwright.events import Event, PermissionAsked, PermissionReplied
 from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
@@ -13,13 +14,12 @@ from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.tool import Call
 
 log = logging.getLogger(__name__)
 
 
 @record(slots=True)
-class Asked:
+class AskedRequest:
     """A request of a call, what the rules made of it and what was answered."""
 
     judgement: Judgement
@@ -27,7 +27,7 @@ class Asked:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asker:
+class AskingCall:
     """The call that asks: whose it is and under which rules it stands."""
 
     session_id: str
@@ -36,7 +36,7 @@ class Asker:
     callers: tuple[str, ...] = ()
     """The sessions above this one, whose approvals hold here too."""
     message_id: str = ""
-    log: list[Asked] = field(default_factory=list[Asked])
+    log: list[AskedRequest] = field(default_factory=list[AskedRequest])
     """What the call has asked for so far."""
 
     @property
@@ -50,27 +50,27 @@ class Gate:
 
     inbox: Inbox
     approvals: Approvals
-    _waiting: dict[str, tuple[Asker, Request]] = field(default_factory=dict[str, tuple[Asker, Request]])
+    _waiting: dict[str, tuple[AskingCall, Request]] = field(default_factory=dict[str, tuple[AskingCall, Request]])
 
-    def judge(self, asker: Asker, request: Request) -> Judgement:
+    def judge(self, asker: AskingCall, request: Request) -> Judgement:
         """What a request comes to. Approvals are looked up only where they can matter."""
         judgement = judged(asker.policy, request, ())
         if judgement.action != "ask":
             return judgement
         return judged(asker.policy, request, self.approvals.of(asker.sessions))
 
-    def check(self, asker: Asker, requests: Sequence[Request]) -> None:
+    def check(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         """Raise if a rule forbids any of the requests; ask nobody."""
         judgements = [self.judge(asker, request) for request in requests]
         if any(judgement.action == "deny" for judgement in judgements):
             _note(asker, judgements)
             _refuse_denied(judgements)
 
-    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
+    async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         """Judge all, then ask in order; return if every one is granted. A deny anywhere comes before every question."""
         asked = []
         for request in requests:  # a comprehension would be one more frame on every call
-            asked.append(Asked(self.judge(asker, request)))  # noqa: PERF401
+            asked.append(AskedRequest(self.judge(asker, request)))  # noqa: PERF401
         asker.log.extend(asked)
         if log.isEnabledFor(logging.DEBUG):
             _tell(asker, asked)
@@ -81,7 +81,7 @@ class Gate:
             if entry.judgement.action == "ask":
                 await self._put(asker, entry)
 
-    async def _put(self, asker: Asker, entry: Asked) -> None:
+    async def _put(self, asker: AskingCall, entry: AskedRequest) -> None:
         # An earlier question of this call may just have been answered with an "always" that covers this one.
         judgement = self.judge(asker, entry.judgement.request)
         _refuse_denied([judgement])
@@ -96,7 +96,7 @@ class Gate:
         finally:
             log.debug("%s of %s was answered: %s", judgement.request.permission, asker.call.id, entry.reply)
 
-    async def _answered(self, asker: Asker, request: Request) -> Reply:
+    async def _answered(self, asker: AskingCall, request: Request) -> Reply:
         """Put one question and wait for its answer; raise PermissionRejected if it is no."""
         question = self._question(asker, request)
 
@@ -112,7 +112,7 @@ class Gate:
             raise rejected(f"{request.permission} on {', '.join(map(repr, request.patterns))}", reply)
         return reply
 
-    def _question(self, asker: Asker, request: Request) -> Question:
+    def _question(self, asker: AskingCall, request: Request) -> Question:
         call = asker.call
         offered = self._worth_offering(asker, request)
         return Question(
@@ -132,13 +132,13 @@ class Gate:
             accept=lambda reply: self._accept(asker, request, offered, reply),
         )
 
-    def _worth_offering(self, asker: Asker, request: Request) -> tuple[str, ...]:
+    def _worth_offering(self, asker: AskingCall, request: Request) -> tuple[str, ...]:
         """The offered patterns, if storing them would let this very request pass; otherwise none."""
         wanted = tuple(Approval(request.permission, pattern) for pattern in request.always)
         approvals = (*self.approvals.of(asker.sessions), *wanted)
         return request.always if judged(asker.policy, request, approvals).action == "allow" else ()
 
-    def _accept(self, asker: Asker, request: Request, offered: tuple[str, ...], reply: Reply) -> None:
+    def _accept(self, asker: AskingCall, request: Request, offered: tuple[str, ...], reply: Reply) -> None:
         """Store what an `always` allows, and let every call go on, of any session, that this allows too."""
         if reply.kind != "always":
             return
@@ -162,22 +162,22 @@ class DryRunOver(ToolError):
 class DryGate(Gate):
     """Judges the first requests of a call, writes them down and ends the call there."""
 
-    def check(self, asker: Asker, requests: Sequence[Request]) -> None:
+    def check(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         _note(asker, [self.judge(asker, request) for request in requests])
         raise DryRunOver
 
-    async def ask(self, asker: Asker, requests: Sequence[Request]) -> None:
+    async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         self.check(asker, requests)
 
 
-def _note(asker: Asker, judgements: Sequence[Judgement]) -> list[Asked]:
-    entries = [Asked(judgement) for judgement in judgements]
+def _note(asker: AskingCall, judgements: Sequence[Judgement]) -> list[AskedRequest]:
+    entries = [AskedRequest(judgement) for judgement in judgements]
     asker.log.extend(entries)
     _tell(asker, entries)
     return entries
 
 
-def _tell(asker: Asker, entries: Sequence[Asked]) -> None:
+def _tell(asker: AskingCall, entries: Sequence[AskedRequest]) -> None:
     """For the log. Not what is asked for: a command may have a key in it."""
     for entry in entries:
         decision = entry.judgement.decision

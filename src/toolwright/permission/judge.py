@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from toolwright.definition import Action
 from toolwright.permission.approvals import Approval, covered
 from toolwright.permission.rules import STRICTNESS, Decision, Policy
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.tool import Action
 
 
 @record(frozen=True, slots=True, kw_only=True)

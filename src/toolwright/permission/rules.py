@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
+from toolwright.definition import Action
 from toolwright.record import record
 from toolwright.request import Below, HostPattern, PathPattern
-from toolwright.tool import Action
 from toolwright.wildcard import matches
 
 LayerName = Literal[

@@ -1,22 +1,19 @@
 """What calls ask for, found out once and then judged under as many sets of rules as one likes."""
 
-from typing import Any
-
 from toolwright.agents import Agents
 from toolwright.config.warn import PERMISSIONS
+from toolwright.definition import Call, Result
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.ids import new_id
+from toolwright.jsontypes import Json
 from toolwright.permission.approvals import Approval
-from toolwright.permission.gate import Asked, DryRunOver
+from toolwright.permission.gate import AskedRequest, DryRunOver
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import STRICTNESS, Decision, Rule
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.session import Session
-from toolwright.tool import Call, Result
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -41,9 +38,11 @@ class Verdict:
     met: tuple[Rule, ...] = ()
 
 
-async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: Json) -> tuple[Result, list[Asked]]:
+async def dry_run(
+    workspace: Workspace, session: Session, tool: str, arguments: Json
+) -> tuple[Result, list[AskedRequest]]:
     """What a call would ask for. Nothing of it is done."""
-    log: list[Asked] = []
+    log: list[AskedRequest] = []
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
     result = await session.run_call(call, log=log, gate=workspace.dry_gate())
     return result, log
@@ -51,7 +50,7 @@ async def dry_run(workspace: Workspace, session: Session, tool: str, arguments: 
 
 def permissions_of(workspace: Workspace, session: Session) -> set[str]:
     """Every permission that a tool has or a rule names; a pattern of names is none."""
-    rules = [rule.permission for layer in session.standing.policy.layers for rule in layer.rules]
+    rules = [rule.permission for layer in session.ruled_agent.policy.layers for rule in layer.rules]
     named = {*PERMISSIONS, *(tool.permission for tool in workspace.registry.all()), *rules}
     return {name for name in named if "*" not in name and "?" not in name}
 
@@ -73,7 +72,7 @@ async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, a
 
 def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:
     """What the rules of these agents make of a call."""
-    policy = agents.standing(agents[call.agent]).policy
+    policy = agents.ruled(agents[call.agent]).policy
     hides = bool(call.permission) and policy.hides(call.permission)
     hidden = policy.decide(call.permission, "*").rule if hides else None
     if hidden is not None:

@@ -79,7 +79,7 @@ def _of_all(agents: Agents, known: Collection[str]) -> Iterator[Finding]:
     below = (*agents.general, agents.protected, *agents.managed)
     yield from of_layers(below, {layer.name for layer in below}, known)
     for agent in agents.by_name.values():
-        layers = agents.standing(agent).policy.layers
+        layers = agents.ruled(agent).policy.layers
         yield from of_layers(layers, {"agent (user)", "agent (project)"}, known)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.agents import Agent, Agents
-from toolwright.config.reader import Reader
+from toolwright.config.reader import SettingsReader
 from toolwright.config.rules import rules_of
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo
 from toolwright.parts import ToolPart
 from toolwright.permission.rules import Layer
@@ -16,11 +17,9 @@ from toolwright.record import record
 from toolwright.request import PathPattern, Request
 from toolwright.workspace import Workspace
 
-Json = dict[str, Any]
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class Change:
+class ChangedDecision:
     """A recorded call that the other rules decide otherwise."""
 
     session: str
@@ -37,7 +36,7 @@ class Change:
 
 def agents_under(workspace: Workspace, file: Path) -> Agents:
     """The agents with the file's rules in place of all that the user's and the project's settings say."""
-    reader = Reader(
+    reader = SettingsReader(
         folders=workspace.folders,
         environment=workspace.environment,
         root=workspace.config.root,
@@ -57,7 +56,7 @@ def agents_under(workspace: Workspace, file: Path) -> Agents:
     return replace(agents, general=(general,), by_name={name: ruled(agent) for name, agent in agents.by_name.items()})
 
 
-async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: int) -> list[Change]:
+async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: int) -> list[ChangedDecision]:
     """The calls of the last sessions whose decision changes; `judge` keeps nothing of what it is asked."""
     other = agents_under(judge, file)
     known: dict[str, tuple[str, str, str, str]] = {}
@@ -72,7 +71,7 @@ async def simulate(records: Workspace, judge: Workspace, file: Path, sessions: i
                 known[key] = await _compared(judge, other, agent, part.tool, arguments)
             was, now, rule, source = known[key]
             if was != now:
-                changed = Change(
+                changed = ChangedDecision(
                     session=info.id, tool=part.tool, arguments=arguments, was=was, now=now, rule=rule, source=source
                 )
                 found.append(changed)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from toolwright.agents import Agent, Agents
+from toolwright.definition import Action
 from toolwright.errors import PermissionDenied, ToolwrightError
 from toolwright.permission.rules import Layer, Rule
 from toolwright.policy.expectations import Expectation, arguments_for, unknown
 from toolwright.policy.judging import Verdict, Wanted, permissions_of, verdict, wanted
 from toolwright.policy.lint import is_written
 from toolwright.record import record
-from toolwright.tool import Action
 from toolwright.wildcard import matches
 from toolwright.workspace import Workspace
 

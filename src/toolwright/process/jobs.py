@@ -12,7 +12,7 @@ from toolwright.errors import ToolError
 from toolwright.process.box import Box
 from toolwright.process.environment import ADDED, Withholding, choose_shell
 from toolwright.process.keeper import system
-from toolwright.process.output import CAP, Output, Reader
+from toolwright.process.output import CAP, Output, OutputReader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
 from toolwright.record import record
@@ -65,7 +65,7 @@ class Job:
         self.on_release: Callable[[Job], None] = _nothing
         self._seen = 0
         self._scope = scope
-        self._reader = Reader(scope.stdout, output, lambda: self.on_output())
+        self._reader = OutputReader(scope.stdout, output, lambda: self.on_output())
 
     @property
     def is_over(self) -> bool:

@@ -100,7 +100,7 @@ class Output:
             self._in_file += min(room, len(data))
 
 
-class Reader:
+class OutputReader:
     """Feeds an output from a pipe. Others on the event loop are not held up, however fast the pipe is."""
 
     def __init__(self, descriptor: int, output: Output, on_data: Callable[[], None] = lambda: None) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from toolwright.errors import ToolwrightError
 from toolwright.server.asking import Ask
 from toolwright.server.guard import Guard, Receive, Scope, Send
-from toolwright.server.refusal import Refusal, busy, refusal_of
+from toolwright.server.refusal import HttpRefusal, busy, refusal_of
 from toolwright.server.routes.all import TABLE
 from toolwright.server.routes.page import login
 from toolwright.server.serving import Serving
@@ -48,7 +48,7 @@ class Application:
         try:
             release = self.guard.begin(scope)
             response = await self._answer(scope, receive)
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             wants_page = refusal.status == 401 and scope["path"] == "/" and _accepts_html(scope)
             response = login() if wants_page else _json(refusal.to_json(), refusal.status, refusal.headers)
         except Exception:
@@ -71,7 +71,7 @@ class Application:
         if by_path and scope["path"] == "/" and self.guard.secret is not None:
             return self._welcome()
         if self.serving.ending:
-            raise Refusal(503, "Ending", "The server is being stopped.")
+            raise HttpRefusal(503, "Ending", "The server is being stopped.")
         request = Request(scope, receive)
         route, ids = TABLE.find(scope["method"], scope["path"])
         try:

@@ -7,15 +7,15 @@ from urllib.parse import unquote
 from starlette.requests import ClientDisconnect, Request
 
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.schema import problems_with
-from toolwright.server.refusal import Refusal, bad_request
+from toolwright.server.refusal import HttpRefusal, bad_request
 from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
     from toolwright.server.serving import Serving
 
-Json = dict[str, Any]
 
 BODY = 32 * 1024 * 1024
 """Bytes of a request's body."""
@@ -81,7 +81,7 @@ class Ask:
             async for piece in self.request.stream():
                 size += len(piece)
                 if size > BODY:
-                    raise Refusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
+                    raise HttpRefusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
                 pieces.append(piece)
         except ClientDisconnect:
             raise bad_request("The body came to no end.") from None

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from toolwright.events import Event, PartUpdated
+from toolwright.jsontypes import Json
 from toolwright.messages import ReasoningPart, TextPart
 from toolwright.parts import Part, Running, ToolPart
 from toolwright.record import record
 from toolwright.server.frames import payload_of
 from toolwright.session.events import PartDelta, PartRemoved, SessionIdle
 
-Json = dict[str, Any]
 Dialect = Literal["whole", "deltas"]
 Tell = Callable[[str, Json, str], None]
 """Takes the folder, the payload and the part it is about, if it is about one."""

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from toolwright.events import Event, PermissionAsked
+from toolwright.jsontypes import Json
 from toolwright.session.events import SessionDiff
 from toolwright.wire import json_text, to_json
-
-Json = dict[str, Any]
 
 
 class Frame:

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwright.record import record
 from toolwright.server.asking import BODY
-from toolwright.server.refusal import Refusal, forbidden
+from toolwright.server.refusal import HttpRefusal, forbidden
 from toolwright.server.secret import Secret
 
 Scope = MutableMapping[str, Any]
@@ -63,7 +63,7 @@ class Guard:
         """Let a request through or raise a Refusal; True if it came by the secret path, which is taken off it."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS:
-            raise Refusal(431, "TooLarge", f"The headers have at most {HEADERS} bytes.")
+            raise HttpRefusal(431, "TooLarge", f"The headers have at most {HEADERS} bytes.")
         self._check_host(headers)
         by_path = self._check_secret(scope, headers)
         self._check_origin(scope, headers)
@@ -73,7 +73,7 @@ class Guard:
     def _check_host(self, headers: dict[str, str]) -> None:
         host = headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:
-            raise Refusal(
+            raise HttpRefusal(
                 421, "WrongHost", f"This server does not answer as {host[:80]!r}. Start it with --allow-host."
             )
 
@@ -101,14 +101,16 @@ class Guard:
         ]
         peer = _peer(scope)
         if self._is_limited(peer) and given and not (self.secret.made and any(given)):
-            raise Refusal(429, "TooManyRequests", "Too many wrong secrets. Wait a minute, then bring the right one.")
+            raise HttpRefusal(
+                429, "TooManyRequests", "Too many wrong secrets. Wait a minute, then bring the right one."
+            )
         if any(given):
             return by_path
         if given:
             self._wrong.setdefault(peer, deque(maxlen=WRONG)).append(time.monotonic())
             self._wrong = dict(list(self._wrong.items())[-1000:])
         message = "This server wants its secret: the address it printed, a bearer token, or a password."
-        refusal = Refusal(401, "Unauthorized", message)
+        refusal = HttpRefusal(401, "Unauthorized", message)
         refusal.headers["www-authenticate"] = 'Basic realm="toolwright"'
         raise refusal
 
@@ -156,7 +158,9 @@ class Guard:
         """Count a request of its peer; the returned function ends that."""
         peer = _peer(scope)
         if self._working[peer] >= AT_ONCE:
-            raise Refusal(429, "TooManyRequests", f"At most {AT_ONCE} requests are worked on at once. Wait for some.")
+            raise HttpRefusal(
+                429, "TooManyRequests", f"At most {AT_ONCE} requests are worked on at once. Wait for some."
+            )
         self._working[peer] += 1
         counted = [True]
 
@@ -174,10 +178,10 @@ def _check_body(scope: Scope, headers: dict[str, str]) -> None:
     length = headers.get("content-length", "")
     has_body = (length not in ("", "0")) or "transfer-encoding" in headers
     if length.isdecimal() and int(length) > BODY:
-        raise Refusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
+        raise HttpRefusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if scope["method"] not in _SAFE and has_body and kind != "application/json":
-        raise Refusal(415, "UnsupportedMediaType", f"A body is application/json, not {kind[:60] or 'of no type'}.")
+        raise HttpRefusal(415, "UnsupportedMediaType", f"A body is application/json, not {kind[:60] or 'of no type'}.")
 
 
 def _peer(scope: Scope) -> str:

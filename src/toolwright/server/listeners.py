@@ -5,14 +5,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any
 
 from toolwright.events import Event
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
-
-Json = dict[str, Any]
 
 KEPT_FRAMES, KEPT_BYTES = 4096, 8 * 1024 * 1024
 """What is kept for listeners that come back."""

@@ -9,7 +9,7 @@ from toolwright.errors import ToolwrightError
 from toolwright.ids import is_id
 from toolwright.messages import SessionInfo
 from toolwright.record import record
-from toolwright.server.refusal import Refusal, forbidden, not_found, refusal_of
+from toolwright.server.refusal import HttpRefusal, forbidden, not_found, refusal_of
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
@@ -75,7 +75,7 @@ class Projects:
             raise unknown
         try:
             return await self.of(info.directory), info
-        except Refusal:
+        except HttpRefusal:
             raise unknown from None
 
     async def session(self, session_id: str, named: str = "") -> tuple[Workspace, Session]:

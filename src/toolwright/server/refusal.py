@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolwright.errors import PermissionDenied, ToolwrightError, UsageError
+from toolwright.jsontypes import Json
 from toolwright.schema import Problem, shown_path
 
-Json = dict[str, Any]
 
-
-class Refusal(Exception):
+class HttpRefusal(Exception):
     """The answer to a request that is not carried out."""
 
     def __init__(self, status: int, name: str, message: str, **data: Any) -> None:
@@ -21,35 +20,35 @@ class Refusal(Exception):
         return {"name": self.name, "data": {"message": str(self), **self.data}}
 
 
-def bad_request(message: str, issues: Sequence[Problem] = ()) -> Refusal:
+def bad_request(message: str, issues: Sequence[Problem] = ()) -> HttpRefusal:
     listed = [{"path": list(one.path), "message": one.message} for one in issues]
     words = "; ".join(f"{shown_path(one.path) or 'the body'}: {one.message}" for one in issues[:3])
-    return Refusal(400, "BadRequest", f"{message} {words}".strip(), issues=listed)
+    return HttpRefusal(400, "BadRequest", f"{message} {words}".strip(), issues=listed)
 
 
-def not_found(message: str) -> Refusal:
-    return Refusal(404, "NotFoundError", message)
+def not_found(message: str) -> HttpRefusal:
+    return HttpRefusal(404, "NotFoundError", message)
 
 
-def forbidden(message: str) -> Refusal:
-    return Refusal(403, "Forbidden", message)
+def forbidden(message: str) -> HttpRefusal:
+    return HttpRefusal(403, "Forbidden", message)
 
 
-def busy(session_id: str) -> Refusal:
-    return Refusal(
+def busy(session_id: str) -> HttpRefusal:
+    return HttpRefusal(
         409, "Busy", f"{session_id} is at work. Wait for session.idle, or POST /session/{session_id}/abort first."
     )
 
 
-def unusable(message: str) -> Refusal:
+def unusable(message: str) -> HttpRefusal:
     """An agent or a model that is not there; the message has the nearest names."""
-    return Refusal(422, "Unprocessable", message)
+    return HttpRefusal(422, "Unprocessable", message)
 
 
-def refusal_of(error: ToolwrightError) -> Refusal:
+def refusal_of(error: ToolwrightError) -> HttpRefusal:
     """What one of the program's own errors means to a client."""
     if isinstance(error, PermissionDenied):
         return forbidden(str(error))
     if isinstance(error, UsageError):
-        return Refusal(400, "BadRequest", str(error))
+        return HttpRefusal(400, "BadRequest", str(error))
     return unusable(str(error))

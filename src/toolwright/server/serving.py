@@ -8,14 +8,13 @@ from typing import Any
 
 from toolwright.events import Event
 from toolwright.inbox import Inbox, Question
+from toolwright.jsontypes import Json
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
 from toolwright.server.refusal import not_found
 from toolwright.session.events import SessionStatus
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 PATIENCE = 1.5
 """Seconds that turns are given to come to their end when the server is stopped."""

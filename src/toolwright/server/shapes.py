@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from toolwright.agents import Agent
 from toolwright.commands import Command
 from toolwright.inbox import Question
+from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.connect import find_key
@@ -18,7 +19,6 @@ from toolwright.workspace import Workspace
 if TYPE_CHECKING:
     from toolwright.models.connect import Connections
 
-Json = dict[str, Any]
 
 _MEDIA = ("text", "audio", "image", "video", "pdf")
 _PACKAGES = {
@@ -84,7 +84,7 @@ def command_json(command: Command) -> Json:
 
 def agent_json(workspace: Workspace, agent: Agent) -> Json:
     """An agent and all rules it stands under, from weak to strong."""
-    layers = workspace.agents.standing(agent).policy.layers
+    layers = workspace.agents.ruled(agent).policy.layers
     rules = [
         {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
         for layer in layers

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from toolwright.server.asking import Route
-from toolwright.server.refusal import Refusal, not_found
+from toolwright.server.refusal import HttpRefusal, not_found
 
 Branch = dict[str, Any]
 _ANY = "{}"
@@ -32,7 +32,7 @@ class Table:
             raise not_found(f"There is nothing at {path[:200]}. GET /doc lists what there is.")
         route = methods.get("GET" if method == "HEAD" else method)
         if route is None:
-            refusal = Refusal(405, "MethodNotAllowed", f"{path[:200]} takes {', '.join(methods)}, not {method}.")
+            refusal = HttpRefusal(405, "MethodNotAllowed", f"{path[:200]} takes {', '.join(methods)}, not {method}.")
             refusal.headers["allow"] = ", ".join(methods)
             raise refusal
         places = zip(_segments(route.path), given, strict=True)

@@ -4,19 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolwright.diff import counts, unified
 from toolwright.files.body import Body, body_at
-from toolwright.files.journal import Entry
+from toolwright.files.journal import JournalEntry
+from toolwright.jsontypes import Json
 from toolwright.messages import Message
 from toolwright.parts import ToolPart
 from toolwright.session.changes import FileChange
 from toolwright.session.session import Session
 from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
 from toolwright.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 async def revert(workspace: Workspace, session: Session, message_id: str, part_id: str = "") -> None:
@@ -60,7 +58,7 @@ async def turn_changes(workspace: Workspace, session: Session, message_id: str) 
     """The files that one turn has changed, as they were before it and after it."""
     messages = await session.conversation.all_messages()
     calls = {part.call_id for message in _turn(messages, message_id) for part in message.calls}
-    by_path: dict[str, list[Entry]] = {}
+    by_path: dict[str, list[JournalEntry]] = {}
     undo = await Undo.of(workspace.files, session.conversation)
     for entry in undo.changes():
         if entry.call_id in calls:

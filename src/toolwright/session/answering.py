@@ -2,14 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
-from typing import Any
 
 from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.ids import new_id
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
 from toolwright.models.encode import Once, merge
-from toolwright.models.model import Model, Settings, SystemMessage, ToolSpec
+from toolwright.models.model import Model, ReplySettings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
 from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
 from toolwright.models.sizes import tools_size
@@ -25,7 +25,6 @@ from toolwright.session.session import Session
 from toolwright.session.system import system_prompt
 from toolwright.session.turn import Turn
 
-Json = dict[str, Any]
 CompactionHook = Callable[[Callable[[], Awaitable[None]], str], Awaitable[None]]
 """Around the making of a summary: `await proceed()`. The id is the session's."""
 
@@ -54,10 +53,10 @@ class Toolbox:
 
     async def specs(self, session: Session, turn: Turn) -> list[ToolSpec]:
         registry, names = session.home.caller.registry, session.offered(turn)
-        standing = session.standing_of(turn.agent.name)
-        offered = (standing.policy, *(registry[tool_id] for tool_id in names))
+        ruled = session.ruled_agent_named(turn.agent.name)
+        offered = (ruled.policy, *(registry[tool_id] for tool_id in names))
         if offered != self._offered:
-            tools = await registry.tools(turn.provider, turn.model_id, standing)
+            tools = await registry.tools(turn.provider, turn.model_id, ruled)
             self._specs = [
                 ToolSpec(name=one.id, description=one.description, schema=_shown(one.parameters))
                 for one in tools
@@ -116,7 +115,7 @@ class Answering:
     def follow_agent(self) -> None:
         """From the next step on the agent of the newest prompt works: a plan may have been approved."""
         if self.user.agent != self.turn.agent.name:
-            self.turn = replace(self.turn, agent=self.session.standing_of(self.user.agent).agent)
+            self.turn = replace(self.turn, agent=self.session.ruled_agent_named(self.user.agent).agent)
             self.session.turns.turn = self.turn
 
     @property
@@ -159,7 +158,7 @@ class Answering:
             self._system, self._system_for = SystemMessage(text=text), wanted
         return self._system
 
-    def settings(self) -> Settings:
+    def settings(self) -> ReplySettings:
         from toolwright.models.families import chosen_variant, family_settings
 
         usual = family_settings(self.model.info)

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 from toolwright.call import call_from_text
+from toolwright.definition import Call, Result
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
 from toolwright.parts import ToolPart
 from toolwright.request import Request
 from toolwright.session.answering import Answering
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.session import refuse
-from toolwright.tool import Call, Result
 
 _LAST_STEP = "No more calls can be made: this was the last step. It was not run."
 _CUT_OFF = (

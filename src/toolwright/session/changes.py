@@ -2,14 +2,12 @@
 
 from dataclasses import field
 from pathlib import Path
-from typing import Any
 
 from toolwright.diff import counts
 from toolwright.files.body import Body, body_at
 from toolwright.files.journal import Journal
+from toolwright.jsontypes import Json
 from toolwright.record import record
-
-Json = dict[str, Any]
 
 SHOWN = 256 * 1024
 """Bytes up to which a file is compared line by line and shown in full."""

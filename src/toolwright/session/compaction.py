@@ -9,7 +9,7 @@ from toolwright.clock import now
 from toolwright.errors import ToolwrightError
 from toolwright.ids import new_id
 from toolwright.messages import Assistant, CompactionPart, Message, Moment, TextPart, User
-from toolwright.models.model import ModelError, ModelMessage, Settings, SystemMessage, UserMessage
+from toolwright.models.model import ModelError, ModelMessage, ReplySettings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
 from toolwright.parts import Completed, ToolPart, new_part
 from toolwright.session.answering import Answering
@@ -213,11 +213,11 @@ async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
     message = turn.begin_reply(agent="compaction", summary=True)
     reply = ReplyWriter(turn.conversation, message, turn.model)
     request: list[ModelMessage] = [
-        SystemMessage(text=turn.session.standing_of("compaction").agent.prompt),
+        SystemMessage(text=turn.session.ruled_agent_named("compaction").agent.prompt),
         *turn.history.of(messages),
         UserMessage(content=(HAND_OVER,)),
     ]
-    settings = Settings(purpose="compaction", cache_key=turn.conversation.id, max_output=SUMMARY)
+    settings = ReplySettings(purpose="compaction", cache_key=turn.conversation.id, max_output=SUMMARY)
     try:
         stream = stream_with_retries(turn.model, request, [], settings, policy=turn.retry)
         async with aclosing(stream) as events:

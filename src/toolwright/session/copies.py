@@ -6,12 +6,11 @@ from typing import Any
 
 from toolwright.errors import UsageError
 from toolwright.ids import is_id, new_id
+from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, CompactionPart, Info, Message, PatchPart, SessionInfo, User
 from toolwright.parts import Part, Pending, ToolPart
 from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
-
-Json = dict[str, Any]
 
 
 def exported(info: SessionInfo, messages: Sequence[Message]) -> Json:

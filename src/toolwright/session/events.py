@@ -1,12 +1,9 @@
 """What happens in a conversation, as records for the bus."""
 
-from typing import Any
-
 from toolwright.events import Event
+from toolwright.jsontypes import Json
 from toolwright.messages import Failure, Info, SessionInfo
 from toolwright.record import record
-
-Json = dict[str, Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 
+from toolwright.definition import Attachment
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
 from toolwright.models.model import (
     AssistantMessage,
@@ -16,7 +17,6 @@ from toolwright.models.sizes import size_of
 from toolwright.parts import Completed, Failed, FilePart, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
-from toolwright.tool import Attachment
 
 CLEARED = "[This old result was cleared to save room. Call the tool again if you need it.]"
 INTERRUPTED = "[The call was interrupted before it came to a result.]"

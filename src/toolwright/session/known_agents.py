@@ -2,19 +2,19 @@
 
 from toolwright.agents import Agents
 from toolwright.record import record
-from toolwright.services import Colleague
+from toolwright.services import OtherAgent
 
 
 @record(frozen=True, slots=True)
 class KnownAgents:
-    """Implements Colleagues: the visible subagents that an agent's rules do not deny it."""
+    """Implements OtherAgents: the visible subagents that an agent's rules do not deny it."""
 
     agents: Agents
 
-    def known(self, agent: str) -> list[Colleague]:
-        standing = self.agents.standing(self.agents[agent])
+    def known(self, agent: str) -> list[OtherAgent]:
+        ruled = self.agents.ruled(self.agents[agent])
         return [
-            Colleague(name=other.name, description=other.description)
+            OtherAgent(name=other.name, description=other.description)
             for other in self.agents.visible()
-            if other.mode != "primary" and standing.decide("task", other.name) != "deny"
+            if other.mode != "primary" and ruled.decide("task", other.name) != "deny"
         ]

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
 
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.messages import Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.record import record
 from toolwright.session.owner import Lease, Owner
 from toolwright.session.store import roots_of
-
-Json = dict[str, Any]
 
 
 @record(slots=True)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.clock import now
+from toolwright.definition import ToolContext
 from toolwright.ids import new_id
 from toolwright.messages import Moment, TextPart
 from toolwright.parts import new_part
 from toolwright.record import record
 from toolwright.session.sessions import Sessions
-from toolwright.tool import ToolContext
 
 
 @record(slots=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from toolwright.definition import Attachment
 from toolwright.models.media import left_out
 from toolwright.parts import FilePart
 from toolwright.session.answering import Answering
 from toolwright.session.events import SessionStatus
-from toolwright.tool import Attachment
 
 
 def tell_notices(turn: Answering) -> None:

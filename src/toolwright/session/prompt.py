@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
+from toolwright.definition import Call, Result
 from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
@@ -20,7 +21,6 @@ from toolwright.session.download import download
 from toolwright.session.record import CallRecord
 from toolwright.session.session import Session
 from toolwright.session.turn import Turn
-from toolwright.tool import Call, Result
 
 MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
 _PUNCTUATION = "?!:;)]}\"'>"

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from toolwright.definition import ToolContext
 from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import Choice, Inbox, Question, Reply, ReplyKind, rejected
 from toolwright.record import record
 from toolwright.session.events import QuestionAsked, QuestionRejected, QuestionReplied
-from toolwright.tool import ToolContext
 from toolwright.wire import to_json
 
 

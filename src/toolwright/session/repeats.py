@@ -3,8 +3,8 @@
 import json
 from dataclasses import field
 
+from toolwright.definition import Call
 from toolwright.record import record
-from toolwright.tool import Call
 
 TIMES = 3
 """How often the same must come in a row before the user is asked."""

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
+from toolwright.definition import Attachment, Result
 from toolwright.errors import ToolError, ToolwrightError
 from toolwright.events import Event
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.changes import FileChange
-from toolwright.tool import Attachment, Json, Result
 
 
 class TurnError(ToolwrightError):

@@ -4,21 +4,22 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from toolwright.agents import Agents, Standing, as_child
+from toolwright.agents import Agents, RuledAgent, as_child
 from toolwright.call import Caller
+from toolwright.definition import Action, Call, Result, ToolContext
 from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.ids import new_id
+from toolwright.jsontypes import Json
 from toolwright.order import CallOrder
 from toolwright.parts import ToolPart
-from toolwright.permission.gate import Asked, Asker, Gate
+from toolwright.permission.gate import AskedRequest, AskingCall, Gate
 from toolwright.permission.rules import Policy, Rule
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.record import CallRecord
 from toolwright.session.store import PartStore
 from toolwright.session.turn import Turn
-from toolwright.tool import Action, Call, Json, Result, ToolContext
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,7 +35,7 @@ T = TypeVar("T")
 _JSON = (str, int, float, bool, type(None))
 
 
-class Home(Protocol):
+class SessionOwner(Protocol):
     """What a session needs of the workspace it belongs to."""
 
     directory: Path
@@ -59,7 +60,7 @@ class Session:
 
     def __init__(
         self,
-        home: Home,
+        home: SessionOwner,
         *,
         id: str = "",  # noqa: A002 - the word the whole program uses
         agent: str = "",
@@ -85,7 +86,7 @@ class Session:
         self.closed = False
         self._turns: Turns | None = None
         self._idle: Turn | None = None
-        self._standings: dict[str, tuple[Any, Standing]] = {}
+        self._ruled_agents: dict[str, tuple[Any, RuledAgent]] = {}
         self._offered: tuple[Any, tuple[str, ...]] = (None, ())
 
     def __repr__(self) -> str:
@@ -189,29 +190,29 @@ class Session:
         if self._turns is not None:
             self._turns.store_rules()
 
-    def standing_of(self, agent: str) -> Standing:
+    def ruled_agent_named(self, agent: str) -> RuledAgent:
         """An agent under all rules that hold for it here: its own, the session's, those of every session above."""
-        above = self.parent.standing.policy if self.parent else None
-        made_from, standing = self._standings.get(agent, (None, None))
-        if standing is None or made_from != (self.rules, above):
+        above = self.parent.ruled_agent.policy if self.parent else None
+        made_from, ruled = self._ruled_agents.get(agent, (None, None))
+        if ruled is None or made_from != (self.rules, above):
             agents = self.home.agents
             record = agents[agent] if self.parent is None else as_child(agents[agent])
-            standing = agents.standing(record, self.rules, above)
-            self._standings[agent] = ((self.rules, above), standing)
-        return standing
+            ruled = agents.ruled(record, self.rules, above)
+            self._ruled_agents[agent] = ((self.rules, above), ruled)
+        return ruled
 
     @property
-    def standing(self) -> Standing:
+    def ruled_agent(self) -> RuledAgent:
         """Whoever works here now, under the rules that hold: the agent of the turn under way, or the session's own."""
         turn = self._turns.turn if self._turns is not None else None
-        return self.standing_of(turn.agent.name if turn else self.agent)
+        return self.ruled_agent_named(turn.agent.name if turn else self.agent)
 
     # Calls.
 
     def outside(self, agent: str = "") -> Turn:
         """The turn of a call that no prompt has asked for."""
         name = agent or self.agent
-        return Turn(agent=self.standing_of(name).agent, provider=self.provider, model_id=self.model)
+        return Turn(agent=self.ruled_agent_named(name).agent, provider=self.provider, model_id=self.model)
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
         """Call a tool as the session's agent. Dates, paths and records among the arguments are written as JSON."""
@@ -231,7 +232,7 @@ class Session:
         message_id: str = "",
         part: ToolPart | None = None,
         parent: str = "",
-        log: list[Asked] | None = None,
+        log: list[AskedRequest] | None = None,
         journal: CallRecord | None = None,
         gate: Gate | None = None,
     ) -> Result:
@@ -245,10 +246,10 @@ class Session:
         if turn is None:
             turn = self._idle = self._idle if self._idle and self._idle.agent.name == self.agent else self.outside()
         record = journal or self.record_of(call, part, message_id, parent)
-        standing = self.standing_of(turn.agent.name)
-        asker = Asker(
+        ruled = self.ruled_agent_named(turn.agent.name)
+        asker = AskingCall(
             session_id=self.id,
-            policy=standing.policy,
+            policy=ruled.policy,
             call=call,
             callers=self.callers,
             message_id=record.part.message_id,
@@ -265,7 +266,7 @@ class Session:
             parent=parent,
             session=self,
             turn=turn,
-            policy=standing.policy,
+            policy=ruled.policy,
             gate=gate or self.gate,
             asker=asker,
             record=record,
@@ -291,17 +292,17 @@ class Session:
 
     async def ask_for(self, call: Call, turn: Turn, request: Request, message_id: str) -> None:
         """Ask about a call before it is made."""
-        policy = self.standing_of(turn.agent.name).policy
-        asker = Asker(session_id=self.id, policy=policy, call=call, callers=self.callers, message_id=message_id)
+        policy = self.ruled_agent_named(turn.agent.name).policy
+        asker = AskingCall(session_id=self.id, policy=policy, call=call, callers=self.callers, message_id=message_id)
         await self.gate.ask(asker, [request])
 
     def offered(self, turn: Turn | None = None) -> tuple[str, ...]:
         """The ids of the tools an agent has on its model; remembered, because every step wants to know."""
         turn = turn or self.outside()
-        registry, standing = self.home.caller.registry, self.standing_of(turn.agent.name)
-        circumstances = (registry.version, turn.provider, turn.model_id, turn.withheld, turn.wanted, standing.policy)
+        registry, ruled = self.home.caller.registry, self.ruled_agent_named(turn.agent.name)
+        circumstances = (registry.version, turn.provider, turn.model_id, turn.withheld, turn.wanted, ruled.policy)
         if self._offered[0] != circumstances:
-            offered = registry.offered(turn.provider, turn.model_id, standing)
+            offered = registry.offered(turn.provider, turn.model_id, ruled)
             self._offered = (circumstances, tuple(filter(turn.offers, offered)))
         return self._offered[1]
 
@@ -338,7 +339,7 @@ class CallContext(ToolContext):
     turn: Turn
     policy: Policy
     gate: Gate
-    asker: Asker
+    asker: AskingCall
     record: CallRecord
 
     async def ask_all(self, *requests: Request) -> None:

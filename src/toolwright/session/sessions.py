@@ -11,6 +11,7 @@ from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
+from toolwright.jsontypes import Json
 from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
 from toolwright.record import record
@@ -20,7 +21,7 @@ from toolwright.session.events import SessionCreated, SessionDeleted
 from toolwright.session.memory import MemoryStore
 from toolwright.session.owner import Owner, taken
 from toolwright.session.repair import repair
-from toolwright.session.session import Home, Session
+from toolwright.session.session import Session, SessionOwner
 from toolwright.session.slug import new_slug
 from toolwright.session.store import Store
 from toolwright.version import VERSION
@@ -28,10 +29,8 @@ from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
-
-class SessionHome(Home, Protocol):
+class SessionHome(SessionOwner, Protocol):
     """The workspace, as all its sessions together need it."""
 
     sessions_open: dict[str, Session]

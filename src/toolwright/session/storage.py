@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part
 from toolwright.record import record
@@ -19,8 +20,6 @@ from toolwright.session.database import Database
 from toolwright.session.owner import Lease, Owner, OwnerLocks, host, taken
 from toolwright.session.store import roots_of
 from toolwright.wire import from_json, json_text, to_json
-
-Json = dict[str, Any]
 
 VERSION = 2
 # Order is by `seq`, which SQLite counts up as rows come in; ids and clocks decide nothing.

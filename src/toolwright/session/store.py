@@ -1,16 +1,15 @@
 """Where records go: the protocol that sessions use."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolwright.errors import ToolwrightError
+from toolwright.jsontypes import Json
 from toolwright.parts import Part
 
 if TYPE_CHECKING:
     from toolwright.messages import Info, Message, SessionInfo
     from toolwright.session.owner import Lease, Owner
-
-Json = dict[str, Any]
 
 
 class StorageError(ToolwrightError):

@@ -7,16 +7,17 @@ from dataclasses import field
 from typing import Any
 
 from toolwright.agents import Agents
+from toolwright.definition import ToolContext
 from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event, PartUpdated
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, TextPart
 from toolwright.parts import Completed, Running, ToolPart
 from toolwright.record import record
-from toolwright.services import Report, Task
+from toolwright.services import Delegation, Report
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.session.sessions import Sessions
-from toolwright.tool import Json, ToolContext
 
 DEEPEST = 4
 SHOW_EVERY = 0.1
@@ -35,7 +36,7 @@ class ChildSessions:
     primary_tools: tuple[str, ...] = ()
     """Tools that are kept from subagents."""
 
-    async def run(self, ctx: ToolContext, task: Task) -> Report:
+    async def run(self, ctx: ToolContext, task: Delegation) -> Report:
         try:
             parent, child = await self._sessions(ctx, task)
             progress = Progress(ctx, task.description, child.id)
@@ -52,7 +53,7 @@ class ChildSessions:
         finally:
             await asyncio.shield(self.end_jobs(child.id))
 
-    async def _sessions(self, ctx: ToolContext, task: Task) -> tuple[Session, Session]:
+    async def _sessions(self, ctx: ToolContext, task: Delegation) -> tuple[Session, Session]:
         """The session that hands the work down, and the one that takes it."""
         sessions = self.sessions
         parent = sessions.opened(ctx.session_id)
@@ -64,7 +65,7 @@ class ChildSessions:
         parent.turns.changes.follow(child.id)
         return parent, child
 
-    def _prompt(self, parent: Session, task: Task) -> Prompt:
+    def _prompt(self, parent: Session, task: Delegation) -> Prompt:
         """What is switched off above is switched off below."""
         last = parent.conversation.last_user()
         turn = parent.turns.turn
@@ -73,11 +74,11 @@ class ChildSessions:
         off = dict.fromkeys((*(turn.withheld if turn else ()), *self.primary_tools), False)
         return Prompt(text=task.prompt, agent=task.agent, model=model, tools=off)
 
-    def _created(self, sessions: Sessions, parent: Session, task: Task) -> Session:
+    def _created(self, sessions: Sessions, parent: Session, task: Delegation) -> Session:
         title = f"{task.description} (@{task.agent} subagent)"
         return sessions.create(title=title, parent=parent)
 
-    async def _resumed(self, sessions: Sessions, parent: Session, task: Task) -> Session:
+    async def _resumed(self, sessions: Sessions, parent: Session, task: Delegation) -> Session:
         """A session of the same tree; no other is anybody's to go on with."""
         child = await sessions.open(task.session_id)
         if parent.id not in child.callers:

@@ -13,7 +13,7 @@ from toolwright.messages import Message, User
 from toolwright.models.catalog import version_of
 from toolwright.models.families import small_options
 from toolwright.models.info import ModelInfo
-from toolwright.models.model import Model, ModelMessage, Settings, SystemMessage, TextDelta, UserMessage
+from toolwright.models.model import Model, ModelMessage, ReplySettings, SystemMessage, TextDelta, UserMessage
 from toolwright.record import record
 from toolwright.session.events import SessionIdle
 from toolwright.session.turns import Turns
@@ -60,7 +60,7 @@ class Titles:
 
     async def _write(self, turns: Turns, user: Message, model: Model) -> None:
         try:
-            agent = turns.session.standing_of("title").agent
+            agent = turns.session.ruled_agent_named("title").agent
             if model.info.local:
                 await _rest_of(turns)
             text = await ask_once(self.small_model(model), agent, user.text[:READ], purpose="title")
@@ -89,7 +89,7 @@ async def _rest_of(turns: Turns) -> None:
 async def ask_once(model: Model, agent: Agent, text: str, purpose: str) -> str:
     """One small question to a model, without tools."""
     messages: list[ModelMessage] = [SystemMessage(text=agent.prompt), UserMessage(content=(text,))]
-    settings = Settings(
+    settings = ReplySettings(
         temperature=agent.temperature,
         max_output=MAX_OUTPUT + (THINKING if model.info.reasoning else 0),
         options={**small_options(model.info), **agent.options},

@@ -5,10 +5,11 @@ from contextlib import suppress
 from dataclasses import field
 
 from toolwright.events import Bus
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.events import TodoUpdated
-from toolwright.session.store import Json, Store
+from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
 
 

@@ -3,8 +3,8 @@
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from toolwright.definition import Abort
 from toolwright.record import record
-from toolwright.tool import Abort
 
 if TYPE_CHECKING:
     from toolwright.agents import Agent

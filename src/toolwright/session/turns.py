@@ -4,13 +4,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
-from typing import Any
 
 from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id
 from toolwright.inbox import WrongAnswer
+from toolwright.jsontypes import Json
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
 from toolwright.models.families import require_price
 from toolwright.models.hooked import HookedModel, RequestHook
@@ -41,7 +41,6 @@ from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 PromptHook = Callable[[Callable[[Prompt], Awaitable[TurnEnd]], Prompt, str], Awaitable[TurnEnd]]
 """Around one prompt: `await proceed(prompt)`, with the prompt as it should be. The id is the session's."""
 
@@ -243,7 +242,7 @@ class Turns:
     def _choose(self, agent_name: str, model: "str | Model") -> tuple[Agent, Model]:
         """The agent and the model: those of the prompt, of the agent, of the last prompt, or the default ones."""
         last = self.conversation.last_user()
-        agent = self.session.standing_of(agent_name or (last.agent if last else self.session.agent)).agent
+        agent = self.session.ruled_agent_named(agent_name or (last.agent if last else self.session.agent)).agent
         chosen = model or agent.model or (str(last.model) if last else "") or self.settings.default_model
         if not chosen:
             raise UsageError(_NO_MODEL)

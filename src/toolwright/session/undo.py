@@ -6,22 +6,20 @@ Only what the agent and its subagents changed is touched, and only where nobody 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolwright.diff import counts
 from toolwright.errors import UsageError
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, Link, body_at, name_of
-from toolwright.files.journal import Entry
+from toolwright.files.journal import JournalEntry
 from toolwright.files.replace import Change
 from toolwright.files.store import Files
 from toolwright.ids import new_id
+from toolwright.jsontypes import Json
 from toolwright.messages import Message
 from toolwright.parts import Pending, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
-
-Json = dict[str, Any]
 
 _UNDO = "undo"
 """What the ids of our own changes begin with."""
@@ -77,7 +75,7 @@ class Made:
     """A change, and the session whose call made it."""
 
     session_id: str
-    entry: Entry
+    entry: JournalEntry
 
     @property
     def call(self) -> tuple[str, str]:
@@ -105,7 +103,7 @@ class Undo:
                     waiting.append(child)
         return cls(files, conversation, records)
 
-    def changes(self) -> list[Entry]:
+    def changes(self) -> list[JournalEntry]:
         """Everything the session and its subagents changed, oldest first."""
         return [made.entry for made in self._made()]
 
@@ -200,7 +198,7 @@ class Undo:
         """Walk back from the newest change of the file. Every step must lead on to the one before it."""
         present = _present(path)
         state = name_of(present)
-        undone: list[Entry] = []
+        undone: list[JournalEntry] = []
         first = wanted.index(True)
         for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
             entry = made.entry
@@ -212,14 +210,14 @@ class Undo:
             undone.append(entry)
         return self._file_undo(path, present, state, undone)
 
-    def _plan_back(self, entry: Entry) -> FileUndo:
+    def _plan_back(self, entry: JournalEntry) -> FileUndo:
         """One file as it was before it was undone."""
         present = _present(entry.path)
         if name_of(present) != entry.after:
             raise UsageError(_changed_since(entry.path, "it was undone"))
         return self._file_undo(entry.path, present, entry.before, [entry])
 
-    def _file_undo(self, path: str, present: Body, state: str | None, undone: Sequence[Entry]) -> FileUndo:
+    def _file_undo(self, path: str, present: Body, state: str | None, undone: Sequence[JournalEntry]) -> FileUndo:
         attributes = [entry.attributes for entry in undone if entry.attributes is not None]
         return FileUndo(
             path=path,

@@ -5,12 +5,12 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.settings.field import Setting
 from toolwright.settings.section import Section
 
 T = TypeVar("T")
-Json = dict[str, Any]
 
 _PLAIN: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

@@ -47,64 +47,64 @@ def free(does: str, **more: Any) -> Setting:
     return Setting(does=does, untrusted="free", **more)
 
 
-def lowest(standing: Any, said: Any) -> Any:
+def lowest(current: Any, said: Any) -> Any:
     """The smaller number; None is no limit at all."""
-    return said if standing is None else min(standing, said)
+    return said if current is None else min(current, said)
 
 
-def off_wins(standing: Any, said: Any) -> Any:
-    return standing and said
+def off_wins(current: Any, said: Any) -> Any:
+    return current and said
 
 
-def on_wins(standing: Any, said: Any) -> Any:
-    return standing or said
+def on_wins(current: Any, said: Any) -> Any:
+    return current or said
 
 
-def joined(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+def joined(current: Sequence[str], said: Sequence[str]) -> list[str]:
     """Both lists: what they name is withheld."""
-    return list(dict.fromkeys((*standing, *said)))
+    return list(dict.fromkeys((*current, *said)))
 
 
-def within(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+def within(current: Sequence[str], said: Sequence[str]) -> list[str]:
     """What both lists name: they grant."""
-    return [entry for entry in said if entry in standing]
+    return [entry for entry in said if entry in current]
 
 
-def within_if_any(standing: Sequence[str], said: Sequence[str]) -> list[str]:
+def within_if_any(current: Sequence[str], said: Sequence[str]) -> list[str]:
     """The same where an empty list means everything."""
-    return within(standing, said) or list(standing) if standing else list(said)
+    return within(current, said) or list(current) if current else list(said)
 
 
-def narrower(standing: Sequence[str], said: Sequence[str]) -> list[str]:
-    """The places said that lie within the standing ones; if none does, the standing ones."""
-    return [place for place in said if any(_holds(outer, place) for outer in standing)] or list(standing)
+def narrower(current: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The places said that lie within the current ones; if none does, the current ones."""
+    return [place for place in said if any(_holds(outer, place) for outer in current)] or list(current)
 
 
-def stricter_mode(standing: str, said: str) -> str:
+def stricter_mode(current: str, said: str) -> str:
     """`auto` may be made definite; nothing but `off` itself becomes `off`."""
-    if standing == "off":
+    if current == "off":
         return said
-    return said if standing == "auto" and said != "off" else standing
+    return said if current == "auto" and said != "off" else current
 
 
-def refusing(standing: str, said: str) -> str:
-    return said if said == "refuse" else standing
+def refusing(current: str, said: str) -> str:
+    return said if said == "refuse" else current
 
 
-def lower_limits(standing: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Limits of output that are nowhere above the standing ones, the general or those of the same agent or tool."""
-    found = _lower(standing, said)
+def lower_limits(current: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Limits of output that are nowhere above the current ones, the general or those of the same agent or tool."""
+    found = _lower(current, said)
     for group in ("agent", "tool"):
         entries = {
-            name: _lower({**standing, **standing.get(group, {}).get(name, {})}, limits)
+            name: _lower({**current, **current.get(group, {}).get(name, {})}, limits)
             for name, limits in said.get(group, {}).items()
         }
         found |= {group: entries} if entries else {}
     return found
 
 
-def _lower(standing: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: min(said[key], standing[key]) for key in ("max_lines", "max_bytes") if key in said}
+def _lower(current: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: min(said[key], current[key]) for key in ("max_lines", "max_bytes") if key in said}
     return found | {key: value for key, value in said.items() if key == "direction"}
 
 

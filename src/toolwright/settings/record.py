@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
+from toolwright.jsontypes import JsonView
 from toolwright.settings.field import (
     free,
     joined,
@@ -20,7 +21,6 @@ from toolwright.settings.field import (
 )
 from toolwright.settings.section import Section
 
-Json = Mapping[str, Any]
 NONE: Mapping[str, Any] = MappingProxyType({})
 """No entries; a default that nobody can write into."""
 Names = tuple[str, ...]
@@ -140,7 +140,7 @@ class ExperimentalSection(Section):
     ] = None
     open_telemetry: Annotated[bool, user_only("traces", key="openTelemetry", effect=False)] = False
     disable_paste_summary: Annotated[bool, user_only("of the reference's screen", effect=False)] = False
-    hook: Annotated[Json, user_only("the reference's older `file_edited` and `session_completed`")] = NONE
+    hook: Annotated[JsonView, user_only("the reference's older `file_edited` and `session_completed`")] = NONE
 
 
 class ProviderSettings(Section):
@@ -150,11 +150,11 @@ class ProviderSettings(Section):
     api: Annotated[str, free("the wire format, or the address")] = ""
     npm: Annotated[str, free("the package whose wire format it speaks")] = ""
     env: Annotated[Names, user_only("variables that may hold its key")] = ()
-    options: Annotated[Json, free("`baseURL`, `apiKey`, `headers`, `timeout` and what its models take")] = NONE
-    models: Annotated[Mapping[str, Json], free("its models")] = NONE
+    options: Annotated[JsonView, free("`baseURL`, `apiKey`, `headers`, `timeout` and what its models take")] = NONE
+    models: Annotated[Mapping[str, JsonView], free("its models")] = NONE
     whitelist: Annotated[Names, free("the only models to offer")] = ()
     blacklist: Annotated[Names, free("models not to offer")] = ()
-    said: Json = NONE
+    said: JsonView = NONE
     """The record as JSON, with what it says and nothing else; for the catalogue."""
 
 
@@ -191,7 +191,7 @@ class McpSettings(Section):
     cwd: Annotated[str, user_only("the folder it runs in")] = ""
     url: Annotated[str, user_only("the address")] = ""
     headers: Annotated[Texts, user_only("headers of every request")] = NONE
-    oauth: Annotated[Json | Literal[False] | None, user_only("how to log in, or `false`")] = None
+    oauth: Annotated[JsonView | Literal[False] | None, user_only("how to log in, or `false`")] = None
     enabled: Annotated[bool, user_only("whether it is used")] = True
     timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
 
@@ -204,7 +204,7 @@ class ProgramSettings(Section):
     environment: Annotated[Texts, user_only("variables for the program")] = NONE
     env: Annotated[Texts, user_only("the same")] = NONE
     extensions: Annotated[Names, user_only("for which files")] = ()
-    initialization: Annotated[Json, user_only("what a language server is told at the start")] = NONE
+    initialization: Annotated[JsonView, user_only("what a language server is told at the start")] = NONE
     timeout: Annotated[int | None, user_only("milliseconds a formatter may take", schema=COUNT)] = None
 
 
@@ -239,7 +239,7 @@ class AgentSettings(Section):
     color: Annotated[str, free("`#rrggbb` or a name", schema={"pattern": "^#[0-9a-fA-F]{6}$|^[a-z][a-z-]*$"})] = ""
     permission: Annotated[Any, tightens("rules of its own", schema=PERMISSION)] = None
     tools: Annotated[Any, tightens("the older way to say the same", schema=TOOLS)] = None
-    options: Annotated[Json, user_only("handed on to the provider")] = NONE
+    options: Annotated[JsonView, user_only("handed on to the provider")] = NONE
 
 
 class Settings(Section):
@@ -294,7 +294,7 @@ class Settings(Section):
         tightens("further files and globs whose text every model gets", before_trust="files of the project itself"),
     ] = ()
     hooks: Annotated[
-        Json,
+        JsonView,
         user_only(
             "programs to run at certain moments, see [extensions.md](extensions.md#hooks)",
             schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},

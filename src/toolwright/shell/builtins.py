@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from toolwright.shell.arguments import sort_arguments
 from toolwright.shell.arithmetic import calculate, is_identifier
-from toolwright.shell.call import Call, Walk
+from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.nodes import Arithmetic, Literal
 from toolwright.shell.outcome import Outcome, always
 from toolwright.shell.state import Field, State, literal, unknown
@@ -15,7 +15,7 @@ from toolwright.shell.variables import exported, special
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
 """Commands that are not shown or judged as such: they run nothing, and what they can hide is looked for."""
 
-Builtin = Callable[[Walk, Call], Outcome]
+Builtin = Callable[[Walk, CommandCall], Outcome]
 
 _ATTRIBUTES = frozenset("xgprfFaA")
 """Attributes of variables that leave their values as they are."""
@@ -45,7 +45,7 @@ FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
 _COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
 
 
-def change_folder(walk: Walk, call: Call) -> Outcome:
+def change_folder(walk: Walk, call: CommandCall) -> Outcome:
     """`cd`, `chdir`, `pushd`: afterwards the script is there, or, if that failed, where it was."""
     physical = any(one.text == "-P" for one in call.arguments)
     operands = [one for one in call.arguments if one.text not in ("-L", "-P", "-e", "-@", "--", "-n")]
@@ -66,13 +66,13 @@ def change_folder(walk: Walk, call: Call) -> Outcome:
     return Outcome(state, before)
 
 
-def leave_folder(_: Walk, call: Call) -> Outcome:
+def leave_folder(_: Walk, call: CommandCall) -> Outcome:
     state = call.state.copy()
     state.folders = ()
     return Outcome(state, call.state)
 
 
-def declare(walk: Walk, call: Call) -> Outcome:
+def declare(walk: Walk, call: CommandCall) -> Outcome:
     """`export`, `declare` and their like; plain assignments among their words were dealt with by the walk.
 
     What any other word sets is not known from then on: quotes, attributes and read-only variables all have their ways.
@@ -102,7 +102,7 @@ def declare(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def unset(walk: Walk, call: Call) -> Outcome:
+def unset(walk: Walk, call: CommandCall) -> Outcome:
     for argument in call.arguments:
         if argument.text in ("-v", "-f", "-n"):
             continue
@@ -114,12 +114,12 @@ def unset(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def _note_special(walk: Walk, call: Call, name: str, value: Field | None) -> None:
+def _note_special(walk: Walk, call: CommandCall, name: str, value: Field | None) -> None:
     if problem := special(name, value, dialect=call.state.dialect):
         walk.findings.doubt(problem)
 
 
-def set_names(walk: Walk, call: Call) -> Outcome:
+def set_names(walk: Walk, call: CommandCall) -> Outcome:
     """`read`, `getopts`, `mapfile`: the variables named get values that are not known."""
     valued = {"read": "-a -d -i -n -N -p -t -u", "getopts": ""}.get(call.name, "-d -n -O -s -u -C -c")
     given = sort_arguments(call.arguments, valued)
@@ -136,7 +136,7 @@ def set_names(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def _give_unknown(walk: Walk, call: Call, name: Field) -> None:
+def _give_unknown(walk: Walk, call: CommandCall, name: Field) -> None:
     if not is_identifier(name.text):
         walk.findings.doubt(f"`{call.name} {name.spelled}` sets a variable in a way that is not understood.")
         return
@@ -144,7 +144,7 @@ def _give_unknown(walk: Walk, call: Call, name: Field) -> None:
     call.state.forget(name.text)
 
 
-def print_formatted(walk: Walk, call: Call) -> Outcome:
+def print_formatted(walk: Walk, call: CommandCall) -> Outcome:
     if call.arguments and call.arguments[0].spelled.startswith("-v"):
         text = call.arguments[0].spelled
         glued = literal(text[2:]) if len(text) > 2 else None
@@ -155,13 +155,13 @@ def print_formatted(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def wait(walk: Walk, call: Call) -> Outcome:
+def wait(walk: Walk, call: CommandCall) -> Outcome:
     for name in sort_arguments(call.arguments, "-p").values("-p"):
         _give_unknown(walk, call, name)
     return always(call.state)
 
 
-def let(walk: Walk, call: Call) -> Outcome:
+def let(walk: Walk, call: CommandCall) -> Outcome:
     for argument in call.arguments:
         part = Literal(argument.spelled, quoted=True)
         problem = calculate(Arithmetic(argument.spelled, [part], opaque=not argument.exact), call.state)
@@ -170,13 +170,13 @@ def let(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def evaluate(walk: Walk, call: Call) -> Outcome:
+def evaluate(walk: Walk, call: CommandCall) -> Outcome:
     arguments = call.arguments[1:] if call.arguments[:1] == [literal("--")] else call.arguments
     text = " ".join(one.spelled for one in arguments)
     return always(_evaluate(walk, call, Field(text, (text,), all(one.exact for one in arguments)), call.state))
 
 
-def _evaluate(walk: Walk, call: Call, script: Field, state: State) -> State:
+def _evaluate(walk: Walk, call: CommandCall, script: Field, state: State) -> State:
     """The state after the shell has run a text as if it stood in the script."""
     if script.exact:
         return walk.nested(script.text, state, call.draft)
@@ -186,7 +186,7 @@ def _evaluate(walk: Walk, call: Call, script: Field, state: State) -> State:
     return state
 
 
-def source(walk: Walk, call: Call) -> Outcome:
+def source(walk: Walk, call: CommandCall) -> Outcome:
     """A file's commands are no more examined than those of a program; but its variables are not known afterwards."""
     for argument in call.arguments[:1]:
         walk.findings.touch("read", argument, call.state)
@@ -201,7 +201,7 @@ def source(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def trap(walk: Walk, call: Call) -> Outcome:
+def trap(walk: Walk, call: CommandCall) -> Outcome:
     """Its command runs at some later point, in whatever folder the script is by then."""
     operands = [one for one in call.arguments if one.text != "--"]
     if not operands or (operands[0].text in ("-p", "-l", "-", "") and operands[0].exact):
@@ -213,7 +213,7 @@ def trap(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def alias(walk: Walk, call: Call) -> Outcome:
+def alias(walk: Walk, call: CommandCall) -> Outcome:
     for argument in call.arguments:
         name, equals, value = argument.spelled.partition("=")
         if equals:
@@ -222,7 +222,7 @@ def alias(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def set_options(walk: Walk, call: Call) -> Outcome:
+def set_options(walk: Walk, call: CommandCall) -> Outcome:
     """`set`: options that are not on the list change what later words mean, and operands are new arguments."""
     arguments = list(call.arguments)
     while arguments and arguments[0].exact and arguments[0].text[:1] in ("-", "+") and len(arguments[0].text) > 1:
@@ -254,7 +254,7 @@ def shopt_problem(name: str) -> str:
     return "" if name in _SHOPTS else f"The option `{name}` of the shell changes what later words mean."
 
 
-def shopt(walk: Walk, call: Call) -> Outcome:
+def shopt(walk: Walk, call: CommandCall) -> Outcome:
     """Options that may change which files a wildcard names, what `cd` means, or how the script is read."""
     flags = "".join(one.text[1:] for one in call.arguments if one.text.startswith("-"))
     changes = set(flags) & set("sou") or any(not one.exact for one in call.arguments)
@@ -266,22 +266,22 @@ def shopt(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def shift(_: Walk, call: Call) -> Outcome:
+def shift(_: Walk, call: CommandCall) -> Outcome:
     call.state.arguments = None
     return always(call.state)
 
 
-def leave_body(walk: Walk, call: Call) -> Outcome:
+def leave_body(walk: Walk, call: CommandCall) -> Outcome:
     """`break`, `continue`, `return`. What follows is still looked at as if it could be reached."""
     walk.leave_body(call.state)
     return always(call.state)
 
 
-def leave(_: Walk, __: Call) -> Outcome:
+def leave(_: Walk, __: CommandCall) -> Outcome:
     return Outcome(None, None)
 
 
-def test(walk: Walk, call: Call) -> Outcome:
+def test(walk: Walk, call: CommandCall) -> Outcome:
     """`test` and `[`: files are looked at; `-v` calculates the subscript of what it is given."""
     arguments = call.arguments
     for position, argument in enumerate(arguments):
@@ -298,7 +298,7 @@ def test(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def generate_completions(walk: Walk, call: Call) -> Outcome:
+def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
@@ -307,7 +307,7 @@ def generate_completions(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def doubtful(walk: Walk, call: Call) -> Outcome:
+def doubtful(walk: Walk, call: CommandCall) -> Outcome:
     """`enable`, `hash`, `fc`, `bind` and zsh's own: only asking and clearing leave later commands as they are."""
     plain = call.name in ("enable", "hash") and all(one.text in ("-a", "-p", "-r", "-l") for one in call.arguments)
     if not plain or (call.name == "hash" and any(one.text == "-p" for one in call.arguments)):
@@ -315,14 +315,14 @@ def doubtful(walk: Walk, call: Call) -> Outcome:
     return always(call.state)
 
 
-def history(walk: Walk, call: Call) -> Outcome:
+def history(walk: Walk, call: CommandCall) -> Outcome:
     """With `-w`, `-r`, `-a`, `-n` it is a way of writing and reading files."""
     if any(one.text.startswith("-") and set(one.text[1:]) - set("cd") for one in call.arguments):
         walk.findings.doubt("`history` reads and writes files, and can bring back old commands.")
     return always(call.state)
 
 
-def nothing(_: Walk, call: Call) -> Outcome:
+def nothing(_: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 

@@ -29,7 +29,7 @@ class Walk(Protocol):
 
 
 @record(slots=True, kw_only=True)
-class Call:
+class CommandCall:
     argv: list[Field]
     state: State
     draft: Draft
@@ -49,5 +49,5 @@ class Call:
     def arguments(self) -> list[Field]:
         return self.argv[1:]
 
-    def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "Call":
-        return Call(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also), wrapped=True)
+    def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "CommandCall":
+        return CommandCall(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also), wrapped=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
 from toolwright.shell.builtins import BUILTINS, SILENT
-from toolwright.shell.call import Call, Walk
+from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import absolute
 from toolwright.shell.languages import plain_name
 from toolwright.shell.outcome import Outcome, always, joined
@@ -18,7 +18,7 @@ from toolwright.shell.variables import exported, split_assignment
 from toolwright.shell.wrappers import WRAPPERS, Unwrapped, unwrap
 
 
-def run(walk: Walk, call: Call) -> Outcome:
+def run(walk: Walk, call: CommandCall) -> Outcome:
     """Note everything the call comes down to, and what holds after it."""
     if not call.argv:
         return always(call.state)
@@ -43,7 +43,7 @@ def run(walk: Walk, call: Call) -> Outcome:
     return Outcome(joined(plain.succeeded, by_function), joined(plain.failed, by_function))
 
 
-def _run_plain(walk: Walk, call: Call) -> Outcome:
+def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
     """The call if no function has its name."""
     first = call.argv[0]
     if first.text in BUILTINS:
@@ -76,7 +76,7 @@ _SUSPECTS = 24
 """How many words of a call are looked at as the beginning of a command of their own."""
 
 
-def suspect(call: Call) -> None:
+def suspect(call: CommandCall) -> None:
     """Note the words of a program that may run others: any of them may begin a command, or hold one."""
     words = [one.spelled for one in call.argv]
     start = max(1, len(prefix([_plain(words[0]), *words[1:]])))
@@ -87,7 +87,7 @@ def suspect(call: Call) -> None:
             suspect_text(call, word)
 
 
-def suspect_text(call: Call, text: str) -> None:
+def suspect_text(call: CommandCall, text: str) -> None:
     for piece in _PIECES.split(text)[:_SUSPECTS]:
         if piece.strip():
             call.draft.suspected[" ".join(piece.split())] = None
@@ -104,7 +104,7 @@ def _known_name(program: str) -> str:
     return small if small != name and (small in SHELLS or small in WRAPPERS or is_listed(small)) else name
 
 
-def _doubt_open_prefix(walk: Walk, call: Call) -> None:
+def _doubt_open_prefix(walk: Walk, call: CommandCall) -> None:
     """`npm run $TASK`: the words that say what the command does must be known."""
     for argument in call.argv[1 : len(prefix([one.spelled for one in call.argv]))]:
         if not argument.known:
@@ -113,7 +113,7 @@ def _doubt_open_prefix(walk: Walk, call: Call) -> None:
             )
 
 
-def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome:
+def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> Outcome:
     state = _in_folder(walk, call.state, found.folder)
     if found.doubt:
         walk.findings.doubt(found.doubt)
@@ -143,7 +143,7 @@ def _run_wrapped(walk: Walk, call: Call, name: str, found: Unwrapped) -> Outcome
     return outcome if name in ("command", "builtin", "exec", "time") else always(call.state)
 
 
-def _note_later_start(walk: Walk, inner: Call) -> None:
+def _note_later_start(walk: Walk, inner: CommandCall) -> None:
     """An unknown program before a known one may be the value of an option that is not in the tables."""
     first, *rest = inner.argv
     if rest and not _is_program(first.text) and _is_program(rest[0].text):
@@ -155,7 +155,7 @@ def _is_program(name: str) -> bool:
     return plain in SHELLS or plain in WRAPPERS or is_listed(plain) or plain in ARITY
 
 
-def _feed_operands(inner: Call, found: Unwrapped) -> None:
+def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
     """The words xargs adds: those of a known text, the folders of a listing, or something unknown."""
     feed, inner.feed = inner.feed, None
     words: list[Field] = [unknown("what xargs reads")]
@@ -191,7 +191,7 @@ def _nature(words: Sequence[Field]) -> tuple[bool, bool]:
     return all(word.known for word in words), any(word.glob for word in words)
 
 
-def _note_effects(walk: Walk, call: Call, effects: Effects) -> None:
+def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
     state = _in_folder(walk, call.state, effects.folder)
     for argv in effects.same_as:
         call.draft.add(argv)

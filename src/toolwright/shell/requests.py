@@ -29,7 +29,7 @@ _OPEN_TO_ALL = re.compile(
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
-class Place(Protocol):
+class JudgedPath(Protocol):
     """What must be known of a path; `toolwright.files` has it."""
 
     @property
@@ -42,7 +42,7 @@ class Place(Protocol):
     def absolute_pattern(self) -> PathPattern: ...
 
 
-PlaceOf = Callable[[str], Place]
+PlaceOf = Callable[[str], JudgedPath]
 
 
 def requests_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
@@ -73,9 +73,9 @@ class _Paths:
         self.place = place
         self.unjudged = False
         """Whether a wildcard names more files than were looked at."""
-        self._known: dict[str, Place] = {}
+        self._known: dict[str, JudgedPath] = {}
 
-    def at(self, path: str) -> Place:
+    def at(self, path: str) -> JudgedPath:
         if path not in self._known:
             self._known[path] = self.place(path)
         return self._known[path]

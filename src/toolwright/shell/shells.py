@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from toolwright.record import record
 from toolwright.shell.builtins import option_problem, shopt_problem
-from toolwright.shell.call import Call, Walk
+from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.state import Dialect, Field, State, dialect_of, unknown
 
 _FOLLOWED = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"})
@@ -23,7 +23,7 @@ class Invocation:
     doubt: str = ""
 
 
-def run_shell(walk: Walk, call: Call, name: str) -> None:
+def run_shell(walk: Walk, call: CommandCall, name: str) -> None:
     """`sh -c text`, `sh file`, or a shell that reads its commands from standard input."""
     if any(one.text in ("--version", "--help") for one in call.arguments[:1]):
         return
@@ -66,7 +66,7 @@ def _told_apart(arguments: Sequence[Field]) -> Invocation:
     return Invocation(flags=flags, operands=arguments[position:], doubt=doubt)
 
 
-def _run_file(walk: Walk, call: Call, file: Field) -> None:
+def _run_file(walk: Walk, call: CommandCall, file: Field) -> None:
     walk.findings.touch("read", file, call.state)
     if file.text.startswith(("/dev/", "/proc/")) or file.spelled.startswith("<("):
         walk.findings.doubt("A shell runs what it is fed, which is not known.")
@@ -74,7 +74,7 @@ def _run_file(walk: Walk, call: Call, file: Field) -> None:
 
 def run_script(
     walk: Walk,
-    call: Call,
+    call: CommandCall,
     script: Field,
     state: State,
     *,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolwright.shell.builtins import SILENT
-from toolwright.shell.call import Call
+from toolwright.shell.call import CommandCall
 from toolwright.shell.command import run
 from toolwright.shell.expand import expand, expand_all
 from toolwright.shell.feed import Feed, fed_by, output_of
@@ -248,7 +248,7 @@ class Walker(Visitor):
         feed = fed_by(node.redirects, state) or feed
         draft.place(state.folders)
         draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
-        outcome = run(self, Call(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
+        outcome = run(self, CommandCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
         if silent and len(self.findings.drafts) == shown:
             if self.findings.doubts > doubts or draft.called:
                 self._draft(node).called.extend(draft.called)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 
+from toolwright.definition import Tool
 from toolwright.registry import Source
-from toolwright.tool import Tool
 
 BUILTIN: tuple[str, ...] = (
     "invalid",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toolwright.definition import ToolContext
 from toolwright.files.paths import Tree
 from toolwright.process.access import Access
 from toolwright.process.jobs import Jobs
@@ -12,7 +13,6 @@ from toolwright.process.masks import ANY_NAME, Found, Judge, Verdict
 from toolwright.process.sight import is_folder, is_there
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
-from toolwright.tool import ToolContext
 
 PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 LISTED = 500

@@ -1,10 +1,10 @@
 """A question that the user answers by yes or no, and that lets the call go on only after yes."""
 
+from toolwright.definition import ToolContext
 from toolwright.errors import PermissionRejected
 from toolwright.inbox import Choice
 from toolwright.request import Option
 from toolwright.services import Questions
-from toolwright.tool import ToolContext
 
 YES, NO = "Yes", "No"
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place, Tree
 from toolwright.files.snapshot import Snapshot
@@ -23,7 +24,6 @@ from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
-from toolwright.tool import Result, ToolContext
 from toolwright.tools._access import access_for
 from toolwright.truncate import Truncator, cut, shown
 

@@ -4,25 +4,25 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolwright.definition import Result, ToolContext
 from toolwright.diff import compare
 from toolwright.errors import ToolError
 from toolwright.files.store import Files
-from toolwright.lsp.client import Client
+from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.languages import ASKED
 from toolwright.lsp.workspace_edit import Revised, revised
 from toolwright.request import Request
 from toolwright.rpc import RpcClosed, RpcError
-from toolwright.tool import Result, ToolContext
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 if TYPE_CHECKING:
-    from toolwright.tools._lsp_question import Question
+    from toolwright.tools._lsp_question import SymbolQuestion
 
 _LISTED = 50
 
 
 async def change(
-    ctx: ToolContext, question: "Question", answers: list[tuple[Client, Any]], problems: Sequence[str]
+    ctx: ToolContext, question: "SymbolQuestion", answers: list[tuple[LanguageClient, Any]], problems: Sequence[str]
 ) -> Result:
     """Apply what the servers answered, or list what could be applied."""
     if not answers:
@@ -46,7 +46,7 @@ async def change(
         raise ToolError(f"{client.name} failed: {error}") from error
 
 
-def _chosen(query: str, actions: list[tuple[Client, Any]]) -> tuple[Client, Any]:
+def _chosen(query: str, actions: list[tuple[LanguageClient, Any]]) -> tuple[LanguageClient, Any]:
     exact = [pair for pair in actions if pair[1]["title"] == query]
     near = exact or [pair for pair in actions if query.lower() in pair[1]["title"].lower()]
     if not near:
@@ -65,7 +65,7 @@ def _why_not(action: Any) -> str:
     return f" (not now: {disabled.get('reason')})" if isinstance(disabled, dict) else ""
 
 
-async def _edits(client: Client, action: Any) -> list[Any]:
+async def _edits(client: LanguageClient, action: Any) -> list[Any]:
     """What an action changes: said at once, worked out when asked, or told by the command it runs."""
     if "edit" not in action and "command" not in action and action.get("data") is not None:
         action = await client.request("codeAction/resolve", action)
@@ -78,7 +78,7 @@ async def _edits(client: Client, action: Any) -> list[Any]:
     return edits
 
 
-async def _apply(ctx: ToolContext, client: Client, edits: Sequence[Any], done: str) -> Result:
+async def _apply(ctx: ToolContext, client: LanguageClient, edits: Sequence[Any], done: str) -> Result:
     files = ctx.use(Files)
     changed = [one for edit in edits for one in await revised(files, edit)]
     for one in changed:

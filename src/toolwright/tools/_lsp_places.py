@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from toolwright.definition import ToolContext
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
-from toolwright.lsp.client import Client
+from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.positions import Positions, path_of
 from toolwright.lsp.snapshot import snapshot
-from toolwright.tool import ToolContext
 
 _WIDTH = 200
 _KINDS = (
@@ -29,7 +29,7 @@ class Shower:
         self._most = most
         self._texts = dict[Path, Positions | None]()
 
-    def show(self, operation: str, place: Place, answers: list[tuple[Client, Any]], query: str = "") -> str:
+    def show(self, operation: str, place: Place, answers: list[tuple[LanguageClient, Any]], query: str = "") -> str:
         """All answers, each place once; of the symbols of a file those whose name fits. Empty if there are none."""
         found = [one for _, one in answers if isinstance(one, dict)]
         match operation:

@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
-from toolwright.lsp.client import Client
+from toolwright.lsp.client import LanguageClient
 from toolwright.lsp.languages import ASKED, Languages
 from toolwright.lsp.pool import PATIENCE
 from toolwright.lsp.positions import Positions, uri_of
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.rpc import METHOD_NOT_FOUND, RpcClosed, RpcError
-from toolwright.tool import Result, ToolContext
 from toolwright.tools._lsp_places import Shower
 
 AGAIN, TRIES = 0.5, 2
@@ -37,7 +37,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SymbolArguments:
     """The arguments of a call."""
 
     operation: str
@@ -48,7 +48,7 @@ class Asked:
     new_name: str
 
 
-async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
+async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Result:
     """Ask the servers and show at most so many places, or make the changes they work out."""
     operation, files = asked.operation, ctx.use(Files)
     place = files.tree.place(asked.file_path)
@@ -59,7 +59,7 @@ async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
         raise ToolError("rename needs newName, the name to give.", "schema")
     text = (await files.load(place)).text.content
     clients = await _clients(ctx, operation, place)
-    question = Question(asked, place, Positions(text))
+    question = SymbolQuestion(asked, place, Positions(text))
     answers, problems = await question.ask(clients)
     if operation in ("rename", "codeAction"):
         from toolwright.tools._lsp_changes import change
@@ -80,16 +80,16 @@ async def answered(ctx: ToolContext, asked: Asked, most: int) -> Result:
     )
 
 
-async def _clients(ctx: ToolContext, operation: str, place: Place) -> list[Client]:
+async def _clients(ctx: ToolContext, operation: str, place: Place) -> list[LanguageClient]:
     """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
     clients = await ctx.use(Languages).clients(place.path)
     return [client for client in clients if client.can(*METHODS[operation])] or clients
 
 
-class Question:
+class SymbolQuestion:
     """One operation at one place."""
 
-    def __init__(self, asked: Asked, place: Place, text: Positions) -> None:
+    def __init__(self, asked: SymbolArguments, place: Place, text: Positions) -> None:
         self.operation = asked.operation
         self.place = place
         self.query = asked.query
@@ -97,9 +97,9 @@ class Question:
         self._position = text.given(asked.line, asked.character)
         self._new_name = asked.new_name
 
-    async def ask(self, clients: list[Client]) -> tuple[list[tuple[Client, Any]], list[str]]:
+    async def ask(self, clients: list[LanguageClient]) -> tuple[list[tuple[LanguageClient, Any]], list[str]]:
         """What each server answers, and what went wrong with those that did not."""
-        answers, problems = list[tuple[Client, Any]](), list[str]()
+        answers, problems = list[tuple[LanguageClient, Any]](), list[str]()
         for client in clients:
             try:
                 async with asyncio.timeout(ASKED):
@@ -113,12 +113,12 @@ class Question:
                 problems.append(f"({client.name} is still loading: {busy}. Results may be missing.)")
         return answers, problems
 
-    def _problem(self, client: Client, error: RpcError | RpcClosed) -> str:
+    def _problem(self, client: LanguageClient, error: RpcError | RpcClosed) -> str:
         if isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND:
             return f"{client.name} cannot answer {self.operation}. Use grep and read instead."
         return f"{client.name} failed: {error}"
 
-    async def _patient_answer(self, client: Client) -> list[Any]:
+    async def _patient_answer(self, client: LanguageClient) -> list[Any]:
         """What a server finds; one that has just started may not know the project yet."""
         found = _listed(await self._answer(client))
         for _ in range(TRIES):
@@ -128,7 +128,7 @@ class Question:
             found = _listed(await self._answer(client))
         return found
 
-    async def _answer(self, client: Client) -> Any:
+    async def _answer(self, client: LanguageClient) -> Any:
         if self.operation == "codeAction":
             await self._look_for_errors(client)
         answer = await client.request(self._method, self._params(client))
@@ -139,7 +139,7 @@ class Question:
             calls += _listed(await client.request(f"callHierarchy/{self.operation}", {"item": item}))
         return calls
 
-    async def _look_for_errors(self, client: Client) -> None:
+    async def _look_for_errors(self, client: LanguageClient) -> None:
         """Most fixes are offered for errors that the server is told of."""
         try:
             async with asyncio.timeout(PATIENCE):
@@ -147,7 +147,7 @@ class Question:
         except TimeoutError:
             return
 
-    def _params(self, client: Client) -> dict[str, Any]:
+    def _params(self, client: LanguageClient) -> dict[str, Any]:
         if self.operation == "workspaceSymbol":
             return {"query": self.query}
         params: dict[str, Any] = {"textDocument": {"uri": uri_of(self.place.path)}}

@@ -13,7 +13,7 @@ from toolwright.errors import ToolError
 from toolwright.files.body import Body, Link
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import Files, Outcome
+from toolwright.files.store import Files, WriteOutcome
 from toolwright.files.text import Text
 from toolwright.record import record
 from toolwright.tools._revision import LARGE, off_loop
@@ -25,7 +25,7 @@ _LETTERS = {"add": "A", "update": "M", "move": "M", "delete": "D"}
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PatchEntry:
     """What one section of the patch does to its file, as the sections before have left it."""
 
     kind: Kind
@@ -64,7 +64,7 @@ class Entry:
 class Plan:
     """All a patch does."""
 
-    entries: list[Entry]
+    entries: list[PatchEntry]
     changes: list[Change]
     remarks: list[str]
 
@@ -78,7 +78,7 @@ class Plan:
         files = [entry.metadata() for entry in self.entries]
         return {"diff": "".join(file["diff"] for file in files), "files": files}
 
-    async def as_written(self, files: Files, outcomes: Sequence[Outcome]) -> "Plan":
+    async def as_written(self, files: Files, outcomes: Sequence[WriteOutcome]) -> "Plan":
         """The plan as it is on disk, where somebody has changed a file again since."""
         made = {change.place.path: change.after for change in self.changes}
         news = {one.place.path: one.body for one in outcomes if one.body != made[one.place.path]}
@@ -153,7 +153,7 @@ class _Planner:
         self._places = places
         """Where each path of the patch leads."""
         self._drafts: dict[Path, _Draft] = {}
-        self.entries: list[Entry] = []
+        self.entries: list[PatchEntry] = []
         self.remarks: list[str] = []
 
     def changes(self) -> list[Change]:
@@ -284,7 +284,7 @@ class _Planner:
     ) -> None:
         additions, deletions = counts or (diff.additions, diff.deletions)
         self.entries.append(
-            Entry(
+            PatchEntry(
                 kind=kind,
                 place=place,
                 target=target,

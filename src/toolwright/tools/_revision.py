@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from typing import Any, ParamSpec, TypeVar
 
+from toolwright.definition import Result, ToolContext
 from toolwright.diff import Diff, compare
 from toolwright.edits.replacement import Drift, Replacement, replace
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import Files, Loaded, Outcome
+from toolwright.files.store import Files, Loaded, WriteOutcome
 from toolwright.files.text import Text
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.tool import Result, ToolContext
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 LARGE = 64 * 1024
@@ -59,7 +59,7 @@ async def revise(ctx: ToolContext, file_path: str, edits: Sequence[Edit]) -> Res
     raise ToolError(f"{place.path} keeps changing. Read it again before changing it.", "stale")
 
 
-async def _committed(ctx: ToolContext, files: Files, change: Change) -> list[Outcome]:
+async def _committed(ctx: ToolContext, files: Files, change: Change) -> list[WriteOutcome]:
     """What came of the change; nothing if another call got there first: then the edit is worked out anew.
 
     Should it have been someone else, the next look at the file finds that it is not as the session knows it.
@@ -72,7 +72,7 @@ async def _committed(ctx: ToolContext, files: Files, change: Change) -> list[Out
         return []
 
 
-async def _as_written(files: Files, revision: "_Revision", outcome: Outcome) -> "_Revision":
+async def _as_written(files: Files, revision: "_Revision", outcome: WriteOutcome) -> "_Revision":
     """The revision as it is on disk, if somebody has changed the file again since."""
     if outcome.body == revision.data:
         return revision

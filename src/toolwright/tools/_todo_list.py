@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from toolwright.definition import Result
 from toolwright.services import Todo
-from toolwright.tool import Result
 
 
 def shown_todos(todos: Sequence[Todo]) -> Result:

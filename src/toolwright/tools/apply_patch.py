@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.edits.patch import Delete, Patch, Update, parse
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field
-from toolwright.tool import ANY, Result, ToolContext, tool
 from toolwright.tools._patch_plan import Plan, make_plan
 from toolwright.tools._remarks import diagnostics, with_remarks
 

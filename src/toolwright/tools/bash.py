@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.signature import Field
-from toolwright.tool import ANY, Result, ToolContext, tool
 
 TIMEOUT = 120_000
 LONGEST = 24 * 3600 * 1000

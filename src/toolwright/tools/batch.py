@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypedDict
 
+from toolwright.definition import ANY, AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import PermissionDenied, ToolError, UnknownTool
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.schema import Problem
 from toolwright.signature import Field
-from toolwright.tool import ANY, AgentLike, Json, Result, Tool, ToolContext, described, tool
 
 
 @record(frozen=True, slots=True, kw_only=True)

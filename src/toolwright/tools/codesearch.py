@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
 
 SECONDS = 30
 TOKENS = 5000

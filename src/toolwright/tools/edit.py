@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
 
 
 @tool(text="edit.md", asks=True, permission="edit", writes="filePath", offered=lambda offer: not offer.wants_patches)

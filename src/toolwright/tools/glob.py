@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.files.folder import require_folder, shown_path
 from toolwright.files.globs import GlobError
 from toolwright.files.paths import Place
 from toolwright.files.search import LIMIT, SECONDS, FilesFound, find_files
 from toolwright.files.store import Files
 from toolwright.request import Request
-from toolwright.tool import ANY, Result, ToolContext, tool
 
 
 @tool(text="glob.md", asks=True, reads=ANY)

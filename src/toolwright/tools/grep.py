@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.files.dialect import PatternError
 from toolwright.files.folder import shown_path
@@ -17,7 +18,6 @@ from toolwright.files.search import LINE_LENGTH as LINE_LENGTH
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field
-from toolwright.tool import ANY, Result, ToolContext, tool
 
 LENGTH = 10_000
 """Characters that a pattern may have."""

@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.errors import Kind, ToolError
-from toolwright.tool import Result, ToolContext, tool
 
 
 @tool(text="invalid.md", asks=True, offered=lambda _: False, alone="It is not a tool to call.")

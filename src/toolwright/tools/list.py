@@ -3,13 +3,13 @@
 import asyncio
 from typing import Annotated
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.files.folder import require_folder, shown_path
 from toolwright.files.globs import Glob, GlobError, parse_glob
 from toolwright.files.outline import LIMIT, Outline, outline
 from toolwright.files.store import Files
 from toolwright.request import Request
-from toolwright.tool import ANY, Result, ToolContext, tool
 
 
 @tool(id="list", text="list.md", asks=True, reads=ANY)

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
+from toolwright.definition import ANY, Result, ToolContext, tool
 from toolwright.signature import Field
-from toolwright.tool import ANY, Result, ToolContext, tool
 
 MOST = 100
 """Places shown of one answer."""
@@ -34,9 +34,9 @@ async def lsp(
     new_name: str = "",
 ) -> Result:
     """Ask the language servers."""
-    from toolwright.tools._lsp_question import Asked, answered
+    from toolwright.tools._lsp_question import SymbolArguments, answered
 
-    asked = Asked(
+    asked = SymbolArguments(
         operation=operation, file_path=file_path, line=line, character=character, query=query, new_name=new_name
     )
     return await answered(ctx, asked, MOST)

@@ -2,8 +2,8 @@
 
 from typing import Annotated, TypedDict
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
 
 
 class _Required(TypedDict):

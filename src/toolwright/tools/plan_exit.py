@@ -1,7 +1,7 @@
 """The plan_exit tool: hands the session back to the build agent, if the user approves the plan."""
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.services import Modes
-from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._agreement import require_agreement
 
 

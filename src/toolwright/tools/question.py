@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, NotRequired, TypedDict
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.inbox import Choice
 from toolwright.request import Option
 from toolwright.services import Questions
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
 
 LONGEST_LABEL = 30
 

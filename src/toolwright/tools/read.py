@@ -7,10 +7,11 @@ from functools import partial
 from io import FileIO
 from typing import Annotated
 
+from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.files.disk import failure, open_file, read_some, read_whole, size_of
 from toolwright.files.held import hold
-from toolwright.files.lines import Limits, Window
+from toolwright.files.lines import LineLimits, Window
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
 from toolwright.files.paths import Place
 from toolwright.files.pdf import page_range, read_pages
@@ -19,7 +20,6 @@ from toolwright.files.text import SAMPLE, detect
 from toolwright.files.view import View
 from toolwright.request import Request
 from toolwright.signature import Field
-from toolwright.tool import Attachment, Result, ToolContext, tool
 
 LINES = 2000
 WIDTH = 2000
@@ -55,7 +55,7 @@ async def read(
         return await asyncio.to_thread(_attach, place)
     if offset is None and limit is None:
         _refuse_binary_name(place)
-    limits = Limits(lines=count, bytes=BYTES, width=WIDTH)
+    limits = LineLimits(lines=count, bytes=BYTES, width=WIDTH)
     look = partial(_look, files, place, limits, first=first, column=column or 1)
     view = await asyncio.to_thread(look) if size_of(place) > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
@@ -63,7 +63,7 @@ async def read(
     return _shown(place, view)
 
 
-def _look(files: Files, place: Place, limits: Limits, *, first: int, column: int) -> View:
+def _look(files: Files, place: Place, limits: LineLimits, *, first: int, column: int) -> View:
     with open_file(place, missing="not_found") as file:
         try:
             return files.viewer.view(place, file, limits, first=first, column=column)

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from toolwright.definition import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
 from toolwright.skills import Skills
-from toolwright.tool import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.tools._listing import listed
 
 

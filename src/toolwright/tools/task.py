@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Annotated
 
+from toolwright.definition import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.errors import ToolError
 from toolwright.request import Request
-from toolwright.services import Colleagues, Report, Subagents, Task
+from toolwright.services import Delegation, OtherAgents, Report, Subagents
 from toolwright.signature import Field
-from toolwright.tool import AgentLike, Result, Tool, ToolContext, described, tool
 from toolwright.tools._listing import listed
 
 _NOT_SHOWN = ("task_id", "command")
@@ -15,10 +15,10 @@ _NOT_SHOWN = ("task_id", "command")
 
 async def _for_agent(tool: Tool, agent: AgentLike) -> Tool:
     """The tool listing whom this agent may call, without the arguments that only programs give."""
-    colleagues = agent.use(Colleagues).known(agent.name)
+    other_agents = agent.use(OtherAgents).known(agent.name)
     properties = {name: schema for name, schema in tool.parameters["properties"].items() if name not in _NOT_SHOWN}
     shown = replace(tool, parameters=tool.parameters | {"properties": properties})
-    return described(shown, agents=listed((one.name, one.description) for one in colleagues))
+    return described(shown, agents=listed((one.name, one.description) for one in other_agents))
 
 
 @tool(text="task.md", asks=True, init=_for_agent)
@@ -36,7 +36,7 @@ async def task(
     await _ask(ctx, agent, description)
     report = await ctx.use(Subagents).run(
         ctx,
-        Task(
+        Delegation(
             description=description,
             prompt=prompt,
             agent=agent,
@@ -64,7 +64,7 @@ async def _ask(ctx: ToolContext, agent: str, description: str) -> None:
 
 
 def _require_known(ctx: ToolContext, agent: str) -> None:
-    names = [one.name for one in ctx.use(Colleagues).known(ctx.agent)]
+    names = [one.name for one in ctx.use(OtherAgents).known(ctx.agent)]
     # One that a rule denies is not known either, but there the rule is the better answer.
     if agent not in names and ctx.decide("task", agent) != "deny":
         hint = f"There are: {', '.join(names)}." if names else "There are none; do the work yourself."

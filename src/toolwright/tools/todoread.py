@@ -1,7 +1,7 @@
 """The todoread tool: the todo list of the session."""
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.services import Todos
-from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._todo_list import shown_todos
 
 

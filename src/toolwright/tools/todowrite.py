@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Annotated, NotRequired, TypedDict
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.services import Todo, Todos
-from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._todo_list import shown_todos
 
 
-class Entry(TypedDict):
+class TodoEntry(TypedDict):
     """A todo as the model writes it."""
 
     content: str
@@ -19,14 +19,14 @@ class Entry(TypedDict):
 
 
 @tool(text="todowrite.md")
-async def todowrite(ctx: ToolContext, todos: list[Entry]) -> Result:
+async def todowrite(ctx: ToolContext, todos: list[TodoEntry]) -> Result:
     """Replace the list."""
     numbered = _numbered(todos)
     ctx.use(Todos).replace(ctx.session_id, numbered)
     return shown_todos(numbered)
 
 
-def _numbered(entries: Sequence[Entry]) -> list[Todo]:
+def _numbered(entries: Sequence[TodoEntry]) -> list[Todo]:
     """The entries as todos; one without an id gets its position, or the next number that is free."""
     taken = {entry["id"] for entry in entries if "id" in entry}
     todos = []

@@ -4,9 +4,9 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.request import HostPattern, PathPattern
-from toolwright.tool import Attachment, Result, ToolContext, tool
 from toolwright.truncate import Truncator, cut
 
 if TYPE_CHECKING:

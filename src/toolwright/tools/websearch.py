@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.signature import Field
-from toolwright.tool import Result, ToolContext, tool
 
 SECONDS = 25
 RESULTS = 8

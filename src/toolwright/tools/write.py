@@ -2,14 +2,14 @@
 
 import asyncio
 
+from toolwright.definition import Result, ToolContext, tool
 from toolwright.diff import compare, unified
 from toolwright.errors import ToolError
 from toolwright.files.paths import Place
 from toolwright.files.replace import Change
-from toolwright.files.store import LARGE, Content, Files, Outcome
+from toolwright.files.store import LARGE, Content, Files, WriteOutcome
 from toolwright.files.text import Text, line_ends
 from toolwright.request import Request
-from toolwright.tool import Result, ToolContext, tool
 from toolwright.tools._remarks import diagnostics, with_remarks
 
 
@@ -48,7 +48,7 @@ async def write(
     )
 
 
-async def _as_written(files: Files, outcome: Outcome, after: bytes, content: str) -> tuple[str, str]:
+async def _as_written(files: Files, outcome: WriteOutcome, after: bytes, content: str) -> tuple[str, str]:
     """The text on disk, and what is to be said if somebody has changed it again since."""
     if outcome.body == after:
         return content, ""

@@ -23,7 +23,7 @@ _CHUNK = 64 * 1024
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Route:
+class WebRoute:
     """How a host is reached: the places to try in turn, each a number or, behind a proxy, perhaps a name."""
 
     places: Sequence[str]
@@ -31,7 +31,7 @@ class Route:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Order:
+class WebRequest:
     """What is asked of the host."""
 
     url: Url
@@ -40,7 +40,7 @@ class Order:
     body: bytes = b""
 
 
-class Reply:
+class WebReply:
     """An answer whose headers are there; its body is still to come."""
 
     def __init__(self, status: int, reason: str, headers: dict[str, str], chunks: AsyncGenerator[bytes, None]) -> None:
@@ -55,7 +55,7 @@ class Reply:
 
 
 @asynccontextmanager
-async def exchange(order: Order, route: Route, tls: ssl.SSLContext | None) -> AsyncIterator[Reply]:
+async def exchange(order: WebRequest, route: WebRoute, tls: ssl.SSLContext | None) -> AsyncIterator[WebReply]:
     """Send the request and get the answer. The connection is gone afterwards, also in the middle of a body."""
     import h11
 
@@ -79,7 +79,7 @@ async def exchange(order: Order, route: Route, tls: ssl.SSLContext | None) -> As
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 
 
-async def _send(connection: "h11.Connection", writer: asyncio.StreamWriter, order: Order) -> None:
+async def _send(connection: "h11.Connection", writer: asyncio.StreamWriter, order: WebRequest) -> None:
     import h11
 
     length = [("Content-Length", str(len(order.body)))] if order.body else []
@@ -91,7 +91,7 @@ async def _send(connection: "h11.Connection", writer: asyncio.StreamWriter, orde
     await writer.drain()
 
 
-async def _reply(connection: "h11.Connection", reader: asyncio.StreamReader) -> Reply:
+async def _reply(connection: "h11.Connection", reader: asyncio.StreamReader) -> WebReply:
     import h11
 
     event = await _event(connection, reader)
@@ -103,7 +103,7 @@ async def _reply(connection: "h11.Connection", reader: asyncio.StreamReader) -> 
     for name, value in event.headers:
         headers.setdefault(name.decode("ascii"), value.decode("latin-1"))
     reason = event.reason.decode("latin-1", "replace")
-    return Reply(event.status_code, reason, headers, _chunks(connection, reader))
+    return WebReply(event.status_code, reason, headers, _chunks(connection, reader))
 
 
 async def _chunks(connection: "h11.Connection", reader: asyncio.StreamReader) -> AsyncGenerator[bytes, None]:
@@ -122,7 +122,7 @@ async def _event(connection: "h11.Connection", reader: asyncio.StreamReader) -> 
 
 
 async def _connect(
-    url: Url, route: Route, tls: ssl.SSLContext | None
+    url: Url, route: WebRoute, tls: ssl.SSLContext | None
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection to the first place that answers; the certificate must be that of the host's name."""
     failure: OSError = OSError("it has no address")

@@ -17,7 +17,7 @@ from toolwright.record import record
 from toolwright.version import VERSION
 from toolwright.web.addresses import Address, inner, is_public
 from toolwright.web.bodies import ACCEPTED, Body, too_large
-from toolwright.web.exchange import Order, Reply, Route, exchange
+from toolwright.web.exchange import WebReply, WebRequest, WebRoute, exchange
 from toolwright.web.pace import Pace
 from toolwright.web.pages import KEPT_FOR, Page, Pages
 from toolwright.web.proxies import Proxy, proxy_for
@@ -83,7 +83,7 @@ class Fetcher:
                 ("Accept-Language", "en-US,en;q=0.9"),
                 ("Accept-Encoding", ACCEPTED),
             ]
-            async with allowance.spend(url), exchange(Order(url=url, headers=headers), route, context) as reply:
+            async with allowance.spend(url), exchange(WebRequest(url=url, headers=headers), route, context) as reply:
                 if not _is_redirect(reply):
                     return await _page(reply, hops, keep=not private)
                 target = _target(url, reply)
@@ -93,7 +93,7 @@ class Fetcher:
                 raise ToolError(f"{hops[0]} leads through more than {REDIRECTS} redirects.", "network")
             url = target
 
-    async def _route(self, url: Url, *, opened: bool) -> tuple[Route, bool]:
+    async def _route(self, url: Url, *, opened: bool) -> tuple[WebRoute, bool]:
         """How to reach the host, at the very addresses judged here; and whether one of them is not public."""
         proxy = proxy_for(url, self.environment)
         try:
@@ -106,7 +106,7 @@ class Fetcher:
         if any(inner(address).is_loopback for address in addresses):
             proxy = None  # it would be another machine's
         places = (url.host,) if proxy and opened else tuple(map(str, _alternating(addresses)[:_TRIED]))
-        return Route(places=places, proxy=proxy), private is not None
+        return WebRoute(places=places, proxy=proxy), private is not None
 
     async def _secure(self) -> ssl.SSLContext:
         if self._context is None:
@@ -131,7 +131,7 @@ def closed(url: Url, address: Address) -> PermissionDenied:
     )
 
 
-def _by_name(url: Url, proxy: Proxy | None, error: OSError, *, opened: bool) -> Route:
+def _by_name(url: Url, proxy: Proxy | None, error: OSError, *, opened: bool) -> WebRoute:
     """A name that is not known here may be known to the proxy; but then nobody has judged where it leads."""
     if proxy is None:
         raise ToolError(f"No address is known for {url.host}: {error.strerror or error}.", "network") from error
@@ -141,7 +141,7 @@ def _by_name(url: Url, proxy: Proxy | None, error: OSError, *, opened: bool) -> 
             f"A `webfetch` rule that spells the host opens it, such as `{url.scheme}://{url.authority}/*: allow`; "
             "tell the user if you need it."
         )
-    return Route(places=(url.host,), proxy=proxy)
+    return WebRoute(places=(url.host,), proxy=proxy)
 
 
 class _Allowance:
@@ -161,18 +161,18 @@ class _Allowance:
         self._left -= time.monotonic() - started
 
 
-def _is_redirect(reply: Reply) -> bool:
+def _is_redirect(reply: WebReply) -> bool:
     return reply.status in (301, 302, 303, 307, 308) and "location" in reply.headers
 
 
-def _target(url: Url, reply: Reply) -> Url:
+def _target(url: Url, reply: WebReply) -> Url:
     try:
         return url.join(reply.headers["location"].encode("latin-1").decode("utf-8", "replace"))
     except (ToolError, ValueError) as error:
         raise ToolError(f"{url} redirects to what is no web address: {error}", "network") from error
 
 
-async def _page(reply: Reply, hops: Sequence[Url], *, keep: bool) -> Page:
+async def _page(reply: WebReply, hops: Sequence[Url], *, keep: bool) -> Page:
     good = 200 <= reply.status < 300
     packing = reply.headers.get("content-encoding", "")
     length = reply.headers.get("content-length", "")

@@ -12,15 +12,14 @@ from urllib.parse import urlencode
 
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.sse import EventReader
 from toolwright.version import VERSION
 from toolwright.web.bodies import ACCEPTED, Body
-from toolwright.web.exchange import Order, Reply, Route, exchange
+from toolwright.web.exchange import WebReply, WebRequest, WebRoute, exchange
 from toolwright.web.proxies import proxy_for
 from toolwright.web.urls import Url, parse_url
-
-Json = dict[str, Any]
 
 ENDPOINT = "https://mcp.exa.ai/mcp"
 """Where searches go if no other endpoint is set."""
@@ -83,7 +82,7 @@ class Searcher:
     async def find(self, query: str, count: int, seconds: float) -> str:
         """What a SearXNG server finds: title, address and a few lines each."""
         address = f"{self.settings.url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
-        order = Order(url=parse_url(address), headers=[("Accept", "application/json"), *self._headers()])
+        order = WebRequest(url=parse_url(address), headers=[("Accept", "application/json"), *self._headers()])
         async with self._within(seconds):
             _, answer = await self._send(order)
         found = answer.get("results") if isinstance(answer, dict) else None
@@ -112,11 +111,11 @@ class Searcher:
         _, answer = await self._send(self._order(method, params))
         return answer
 
-    def _order(self, method: str, params: Json | None = None) -> Order:
+    def _order(self, method: str, params: Json | None = None) -> WebRequest:
         """A message to the endpoint; one without parameters is a notification, which needs no answer."""
         request: Json = {} if params is None else {"id": _ID, "params": params}
         headers = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
-        return Order(
+        return WebRequest(
             url=parse_url(self.settings.url),
             headers=[*headers, *self._headers(), *self._session.items()],
             method="POST",
@@ -141,17 +140,17 @@ class Searcher:
             authority = parse_url(self.settings.url).authority
             raise ToolError(f"{authority} took longer than {seconds:g} seconds.", "timeout") from error
 
-    async def _send(self, order: Order) -> tuple[Mapping[str, str], Any]:
+    async def _send(self, order: WebRequest) -> tuple[Mapping[str, str], Any]:
         context = await self._secure() if order.url.scheme == "https" else None
         async with exchange(order, self._route(order.url), context) as reply:
             if reply.status == 202:  # a notification was taken
                 return reply.headers, None
             return reply.headers, await _message(reply, order.url)
 
-    def _route(self, url: Url) -> Route:
+    def _route(self, url: Url) -> WebRoute:
         """The endpoint is the user's own choice, so its address is not judged."""
         local = url.host == "localhost" or (url.address is not None and url.address.is_loopback)
-        return Route(places=(url.host,), proxy=None if local else proxy_for(url, self.environment))
+        return WebRoute(places=(url.host,), proxy=None if local else proxy_for(url, self.environment))
 
     async def _secure(self) -> ssl.SSLContext:
         if self.tls is None:
@@ -159,7 +158,7 @@ class Searcher:
         return self.tls
 
 
-async def _message(reply: Reply, url: Url) -> Any:
+async def _message(reply: WebReply, url: Url) -> Any:
     """The answer: JSON, or the first event that holds the answer to our request."""
     body = Body(reply.headers.get("content-encoding", ""), LIMIT)
     good = 200 <= reply.status < 300

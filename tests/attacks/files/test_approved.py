@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call, Result
 from toolwright.inbox import Question, Reply
 from toolwright.permission.rules import Rule
 from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_session
-from toolwright.tool import Call, Result
 
 
 class Slow(ScriptedUser):

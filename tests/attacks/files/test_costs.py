@@ -12,7 +12,7 @@ from toolwright.files import globs
 from toolwright.files.globs import GlobError, parse_glob
 from toolwright.files.query import Query
 from toolwright.files.search import find_lines
-from toolwright.files.walk import Walker
+from toolwright.files.walk import FolderWalker
 from toolwright.tools.apply_patch import apply_patch
 from toolwright.tools.glob import glob
 
@@ -64,14 +64,14 @@ async def test_the_glob_tool_answers_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pattern", ["(a+)+$b", "(a|aa)+c", "(a*)*b", "(?:a?){30}a{30}b"])
 async def test_without_ripgrep_a_search_that_would_not_end_is_ended(tmp_path: Path, pattern: str) -> None:
     lay_out(tmp_path, {"long": "a" * 5000 + "\n"})
-    found = await find_lines(Query(pattern=pattern, base=tmp_path), engine=Walker(), seconds=0.5)
+    found = await find_lines(Query(pattern=pattern, base=tmp_path), engine=FolderWalker(), seconds=0.5)
     assert found.shown == 0
 
 
 async def test_without_ripgrep_a_pattern_that_repeats_finds_the_same(tmp_path: Path) -> None:
     lay_out(tmp_path, {"ä.txt": "x1\ny22\nz333\n", "sub/b": "no\n12\n"})
     query = Query(pattern=r"\d+$", base=tmp_path, include=("*",))
-    found = await find_lines(query, engine=Walker())
+    found = await find_lines(query, engine=FolderWalker())
     assert {file.path: [text for _, text in file.lines] for file in found.files} == {
         "ä.txt": ["x1", "y22", "z333"],
         "sub/b": ["12"],

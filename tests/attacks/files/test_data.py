@@ -8,7 +8,7 @@ import pytest
 from tests.session.stage import call, calls, opened, says
 from toolwright import truncate
 from toolwright.files.images import Images
-from toolwright.files.journal import Entry, Journal
+from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.snapshot import Snapshot
 from toolwright.truncate import Truncator
 
@@ -65,7 +65,7 @@ async def test_what_a_deleted_session_left_is_gone_after_gc(project: Path) -> No
 def test_a_sweep_keeps_what_can_still_be_undone_and_drops_what_a_kill_left(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     before, after, lost = (journal.images.keep(data) for data in (b"before", b"after", b"lost"))
-    journal.record("ses_1", [Entry(call_id="c", path="/a", before=before, after=after)])
+    journal.record("ses_1", [JournalEntry(call_id="c", path="/a", before=before, after=after)])
     leftover = tmp_path / "images" / "ab" / "cdef.whole.123-89abcdef"
     leftover.parent.mkdir(exist_ok=True)
     leftover.write_bytes(b"half")
@@ -83,7 +83,7 @@ def test_a_sweep_keeps_what_a_part_leads_back_from(tmp_path: Path) -> None:
     names = [Images(tmp_path / "other").keep(state) for state in states]
     for number in range(2):
         journal.images.keep_change(states[number], states[number + 1], (names[number], names[number + 1]))
-    journal.record("ses_1", [Entry(call_id="c", path="/a", before=names[0], after=names[1])])
+    journal.record("ses_1", [JournalEntry(call_id="c", path="/a", before=names[0], after=names[1])])
     journal.sweep()
     assert journal.images.get(names[0], states[2]) == states[0]
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from toolwright.definition import Call, Result
 from toolwright.permission.rules import Rule
 from toolwright.testing import ScriptedUser, make_session
-from toolwright.tool import Call, Result
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from toolwright.definition import Call, Result
+from toolwright.jsontypes import Json
 from toolwright.testing import make_session
-from toolwright.tool import Call, Result
 
-Json = dict[str, Any]
 TOOLS: dict[str, Json] = {
     "read": {"filePath": "{}"},
     "write": {"filePath": "{}", "content": "x"},
@@ -100,7 +99,7 @@ _MANY = """
 import asyncio, sys
 from pathlib import Path
 from toolwright.testing import make_session
-from toolwright.tool import Call
+from toolwright.definition import Call
 
 project = Path(sys.argv[1])
 sections = "\\n".join(f"*** Add File: d{number}/f{number}\\n+x" for number in range(400))
@@ -125,7 +124,7 @@ _FULL = """
 import asyncio, resource, signal, sys
 from pathlib import Path
 from toolwright.testing import make_session
-from toolwright.tool import Call
+from toolwright.definition import Call
 
 project = Path(sys.argv[1])
 session = make_session(project)

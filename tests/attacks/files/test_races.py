@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from tests.attacks.files.race import ROUNDS, contents, exchanging
+from toolwright.definition import Call, Result
 from toolwright.errors import ToolError
 from toolwright.files.body import Link
 from toolwright.files.store import Change, Files
+from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 from toolwright.testing import make_session
-from toolwright.tool import Call, Result
 
-Json = dict[str, Any]
 SECRET = "SECRET of the user"
 
 

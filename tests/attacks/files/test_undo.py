@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.session.stage import call, calls, opened, says
-from toolwright.files.journal import Entry, Journal
+from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
-from toolwright.models.scripted import Turn
+from toolwright.models.scripted import ScriptedTurn
 from toolwright.session.undo import Selection, Undo
 
 MODES = {"script.sh": 0o755, "key": 0o600, "shared": 0o664}
@@ -32,11 +32,11 @@ def _modes(project: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in project.iterdir() if path.name in MODES}
 
 
-def _patch(*lines: str) -> Turn:
+def _patch(*lines: str) -> ScriptedTurn:
     return calls(call("apply_patch", patchText="\n".join(("*** Begin Patch", *lines, "*** End Patch"))))
 
 
-WAYS: dict[str, Turn] = {
+WAYS: dict[str, ScriptedTurn] = {
     "deleted by a patch": _patch(*(f"*** Delete File: {name}" for name in MODES)),
     "moved by a patch": _patch(
         *(line for name in MODES for line in (f"*** Update File: {name}", f"*** Move to: in/deep/{name}"))
@@ -142,7 +142,7 @@ async def test_order_is_by_number_whatever_the_clock_says(project: Path, monkeyp
 def test_numbers_go_on_across_sessions_and_processes(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for number in range(6):
-        entry = Entry(call_id=f"c{number}", path="/a", before=None, after=None, time=100.0 - number)
+        entry = JournalEntry(call_id=f"c{number}", path="/a", before=None, after=None, time=100.0 - number)
         Journal(tmp_path).record(f"ses_{number % 2}", [entry])
     entries = sorted((*journal.entries("ses_0"), *journal.entries("ses_1")), key=lambda entry: entry.number)
     assert [entry.call_id for entry in entries] == [f"c{number}" for number in range(6)]

@@ -23,7 +23,7 @@ SHEDDING: list[list[Any]] = [
 def test_plan_still_edits_nothing(victim: Victim, sources: list[Any], key: str) -> None:
     for file, agents in zip(("opencode.json", "toolwright.json"), sources, strict=False):
         victim.brings(file, {key: agents})
-    assert victim.opens().session("plan").standing.decide("edit", "src/a.py") == "deny"
+    assert victim.opens().session("plan").ruled_agent.decide("edit", "src/a.py") == "deny"
 
 
 @pytest.mark.parametrize("sources", SHEDDING[:3])
@@ -32,14 +32,14 @@ def test_nor_does_it_where_the_project_is_trusted(victim: Victim, sources: list[
         victim.brings(file, {"agent": agents})
     workspace = victim.opens(trust=True)
     if "plan" in workspace.agents.by_name:
-        assert workspace.session("plan").standing.decide("edit", "src/a.py") == "deny"
+        assert workspace.session("plan").ruled_agent.decide("edit", "src/a.py") == "deny"
 
 
 def test_the_users_own_denials_for_an_agent_stay(victim: Victim) -> None:
     victim.says({"agent": {"build": {"permission": {"bash": "deny"}}}})
     victim.brings("opencode.json", {"agent": {"build": {"disable": True}}})
     victim.brings("toolwright.json", {"agent": {"build": {"mode": "primary", "permission": {"bash": "allow"}}}})
-    assert victim.opens().session("build").standing.decide("bash", "ls") == "deny"
+    assert victim.opens().session("build").ruled_agent.decide("bash", "ls") == "deny"
     assert "build" not in victim.opens(trust=True).agents.by_name
 
 
@@ -76,8 +76,8 @@ def test_the_rules_in_the_head_of_a_file_in_either_shape_are_in_force(victim: Vi
     victim.brings(".opencode/agents/audit.md", f"---\npermissions: {rule}\n---\nAudit.")
     victim.brings(".opencode/agents/plain.md", '---\npermission: {"edit": "deny"}\n---\nPlain.')
     workspace = victim.opens()
-    assert workspace.session("audit").standing.decide("bash", "git push origin") == "deny"
-    assert workspace.session("plain").standing.decide("edit", "a") == "deny"
+    assert workspace.session("audit").ruled_agent.decide("bash", "git push origin") == "deny"
+    assert workspace.session("plain").ruled_agent.decide("edit", "a") == "deny"
     assert workspace.agents["audit"].options == {}
 
 

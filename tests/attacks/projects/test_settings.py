@@ -144,13 +144,13 @@ def test_rules_may_tighten_in_every_shape_and_loosen_in_none(victim: Victim) -> 
         {"action": "edit", "resource": "y/*", "effect": "deny"},
     ]
     victim.brings("toolwright.json", {"permissions": listed})
-    standing = victim.opens().session().standing
+    ruled = victim.opens().session().ruled_agent
     decided = [("bash", "ls"), ("webfetch", "x"), ("read", "x/a"), ("read", ".env"), ("edit", "y/a"), ("edit", "z")]
-    assert [standing.decide(*one) for one in decided] == ["ask", "deny", "deny", "deny", "deny", "allow"]
+    assert [ruled.decide(*one) for one in decided] == ["ask", "deny", "deny", "deny", "deny", "allow"]
 
 
 def test_settings_a_command_made_do_not_loosen_the_next_start(victim: Victim, project: Path) -> None:
     (project / "toolwright.jsonc").write_text('{"sandbox": "off", "permission": {"external_directory": "allow"}}')
     workspace = victim.opens()
     assert workspace.settings.sandbox.mode == "auto"
-    assert workspace.session().standing.decide("external_directory", "/outside/*") == "ask"
+    assert workspace.session().ruled_agent.decide("external_directory", "/outside/*") == "ask"

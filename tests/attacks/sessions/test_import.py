@@ -14,9 +14,9 @@ from tests.attacks.sessions.command import tw
 from tests.session.stage import Stage, calls, opened, read, says
 from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.session.undo import Undo
 
-Json = dict[str, Any]
 ROUNDS = int(os.environ.get("TOOLWRIGHT_ATTACK_ROUNDS", "300")) // 6
 
 

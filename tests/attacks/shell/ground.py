@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolwright.definition import Action
 from toolwright.files.paths import Tree
 from toolwright.folders import Folders
 from toolwright.permission.approvals import Approval
@@ -16,7 +17,6 @@ from toolwright.permission.rules import Layer, Policy, Rule, strictest
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
-from toolwright.tool import Action
 
 BOX = Confinement(complete=True, private_tmp=True)
 HAS_GIT = shutil.which("git") is not None

@@ -5,26 +5,27 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.client import Ongoing
 from toolwright.mcp.client.content import result_of
 from toolwright.mcp.client.elicitation import elicit
 from toolwright.mcp.client.link import NeedsAuth
 from toolwright.mcp.client.tools import tool_id
-from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
-from toolwright.tool import Result, ToolContext
 
 if TYPE_CHECKING:
-    from toolwright.mcp.client.server import Server
+    from toolwright.mcp.client.server import McpServer
 
 SHOWN_EVERY = 0.1
 """Seconds between two signs of progress that are passed on."""
 GONE = 404
 
 
-async def call_tool(server: "Server", ctx: ToolContext, name: str, arguments: Json) -> Result:
+async def call_tool(server: "McpServer", ctx: ToolContext, name: str, arguments: Json) -> Result:
     """What the tool answers, as a result. A session that a server has forgotten is opened again, once."""
     try:
         return await _call_once(server, ctx, name, arguments)
@@ -38,7 +39,7 @@ async def call_tool(server: "Server", ctx: ToolContext, name: str, arguments: Js
         raise _told(server, error) from error
 
 
-async def _call_once(server: "Server", ctx: ToolContext, name: str, arguments: Json) -> Result:
+async def _call_once(server: "McpServer", ctx: ToolContext, name: str, arguments: Json) -> Result:
     client = await server.client()
     try:
         async with _Clock.running(server.call_seconds) as clock:
@@ -59,7 +60,7 @@ async def _call_once(server: "Server", ctx: ToolContext, name: str, arguments: J
     return result_of(answer, tool_id(server.name, name))
 
 
-def _told(server: "Server", error: RpcError) -> ToolError:
+def _told(server: "McpServer", error: RpcError) -> ToolError:
     if object_of(error.data).get("status") == 401:
         server.needs_login()
         return NeedsAuth(server.name)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.mcp.client.link import Handlers, Link, soon
+from toolwright.jsontypes import Json
+from toolwright.mcp.client.link import Handlers, McpLink, soon
 from toolwright.mcp.protocol import (
     HANDSHAKE,
     INPUT_REQUIRED,
@@ -17,7 +18,6 @@ from toolwright.mcp.protocol import (
     META_INFO,
     META_VERSION,
     STATELESS,
-    Json,
     object_of,
     ourselves,
     text_of,
@@ -53,14 +53,14 @@ class Ongoing:
 
 
 @record(slots=True, kw_only=True)
-class Client:
+class McpClient:
     """One side of a conversation with a server. `changed` is told which list is out of date."""
 
     root: Path
     changed: Callable[[str], None] = lambda _: None
     capabilities: Json = field(default_factory=dict[str, Any])
     instructions: str = ""
-    link: Link = field(init=False)
+    link: McpLink = field(init=False)
     _ongoing: dict[str, Ongoing] = field(default_factory=dict[str, Ongoing])
     _tokens: "count[int]" = field(default_factory=lambda: count(1))
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
@@ -71,7 +71,7 @@ class Client:
 
     # The beginning.
 
-    async def begin(self, link: Link, *, stateless: bool = False) -> None:
+    async def begin(self, link: McpLink, *, stateless: bool = False) -> None:
         """Agree with the server on a version. RpcError or RpcClosed if that is not possible.
 
         The handshake comes first: every server of the older family answers it, and so do those that speak both.

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from toolwright.definition import Attachment, Result
 from toolwright.errors import ToolError
-from toolwright.mcp.protocol import Json, object_of, text_of
-from toolwright.tool import Attachment, Result
+from toolwright.jsontypes import Json
+from toolwright.mcp.protocol import object_of, text_of
 
 SHOWABLE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"})
 """What goes to a model as it is."""

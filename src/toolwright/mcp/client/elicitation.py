@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from toolwright.definition import ToolContext
 from toolwright.display import visible
 from toolwright.errors import PermissionDenied
 from toolwright.inbox import Choice
-from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.jsontypes import Json
+from toolwright.mcp.protocol import object_of, text_of
 from toolwright.request import Option
 from toolwright.services import Questions
-from toolwright.tool import ToolContext
 
 FIELDS = 20
 """Questions that a server may put at once."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolwright.errors import ConfigError
 from toolwright.jsontext import read_json
-from toolwright.mcp.protocol import Json, object_of
+from toolwright.jsontypes import Json
+from toolwright.mcp.protocol import object_of
 from toolwright.private import read_private, update
 from toolwright.record import record
 from toolwright.settings import McpSettings

@@ -21,7 +21,7 @@ class Handlers:
     notified: Notified
 
 
-class Link(Protocol):
+class McpLink(Protocol):
     """The other side, and what only its carrier knows."""
 
     peer: Peer

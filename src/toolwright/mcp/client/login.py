@@ -15,7 +15,7 @@ from toolwright.record import record
 if TYPE_CHECKING:
     import httpx2
 
-    from toolwright.mcp.client.server import Server
+    from toolwright.mcp.client.server import McpServer
 
 EARLY = 30.0
 """Seconds before its end that a token is renewed."""
@@ -34,7 +34,7 @@ class Login:
     grants: Grants
 
     @classmethod
-    def of(cls, server: "Server") -> "Login":
+    def of(cls, server: "McpServer") -> "Login":
         return cls(server.name, server.said.url, Grants(server.around.data / FILE))
 
     async def token(self) -> str:
@@ -66,7 +66,7 @@ class Login:
         return fresh
 
 
-async def log_in(server: "Server", show: Callable[[str], None]) -> Grant:
+async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
     """Have the person log in in the browser, and keep what comes of it. LoginFailed says what went wrong."""
     said, url = object_of(server.said.oauth), server.said.url
     redirect = text_of(said.get("redirectUri"))

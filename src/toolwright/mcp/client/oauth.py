@@ -16,8 +16,9 @@ from urllib.parse import urlencode, urlsplit
 
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.tokens import Grant
-from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _method(issuer: Issuer) -> str:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asked:
+class LoginUnderWay:
     """A login that is under way: where the person goes, and what proves that the answer is to us."""
 
     address: str
@@ -176,7 +177,7 @@ class Asked:
     redirect: str
 
 
-def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> Asked:
+def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> LoginUnderWay:
     verifier, state = secrets.token_urlsafe(48), secrets.token_hex(32)
     digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     query = {
@@ -191,10 +192,10 @@ def ask_for(issuer: Issuer, grant: Grant, redirect: str, scope: str) -> Asked:
     query |= {"scope": scope} if scope else {}
     mark = "&" if urlsplit(issuer.authorization_endpoint).query else "?"
     address = f"{issuer.authorization_endpoint}{mark}{urlencode(query)}"
-    return Asked(address=address, state=state, verifier=verifier, redirect=redirect)
+    return LoginUnderWay(address=address, state=state, verifier=verifier, redirect=redirect)
 
 
-def code_from(answer: Mapping[str, str], asked: Asked, issuer: Issuer) -> str:
+def code_from(answer: Mapping[str, str], asked: LoginUnderWay, issuer: Issuer) -> str:
     """The code with which the person was sent back; LoginFailed if it is not ours or not from the issuer."""
     if not secrets.compare_digest(answer.get("state", "").encode(), asked.state.encode()):
         raise LoginFailed("The answer belongs to another login. Try again.")
@@ -208,7 +209,7 @@ def code_from(answer: Mapping[str, str], asked: Asked, issuer: Issuer) -> str:
     return answer["code"]
 
 
-async def redeem(http: "httpx2.AsyncClient", grant: Grant, code: str, asked: Asked) -> Grant:
+async def redeem(http: "httpx2.AsyncClient", grant: Grant, code: str, asked: LoginUnderWay) -> Grant:
     """The tokens for a code."""
     form = {
         "grant_type": "authorization_code",

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolwright.errors import ToolError
-from toolwright.mcp.client.client import Client
+from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.link import NeedsAuth
 from toolwright.mcp.protocol import object_of
 from toolwright.rpc import RpcClosed, RpcError
 
 if TYPE_CHECKING:
-    from toolwright.mcp.client.server import Server
+    from toolwright.mcp.client.server import McpServer
 
 UNAUTHORISED = 401
 
 
-async def open_client(client: Client, server: "Server") -> None:
+async def open_client(client: McpClient, server: "McpServer") -> None:
     """Connect the client to its server. ToolError says what stood in the way."""
     said = server.said
     if server.type == "local" and not said.command:
@@ -27,7 +27,7 @@ async def open_client(client: Client, server: "Server") -> None:
     await (_open_program(client, server) if server.type == "local" else _open_web(client, server))
 
 
-async def _open_program(client: Client, server: "Server") -> None:
+async def _open_program(client: McpClient, server: "McpServer") -> None:
     from toolwright.mcp.client.program import ProgramLink
 
     said, around = server.said, server.around
@@ -51,7 +51,7 @@ async def _open_program(client: Client, server: "Server") -> None:
         raise ToolError(f"it refused to begin: {error}") from error
 
 
-async def _open_web(client: Client, server: "Server") -> None:
+async def _open_web(client: McpClient, server: "McpServer") -> None:
     """First as the newer versions have it, then as the oldest, where the address wants none of the former."""
     from toolwright.mcp.client.web import Authority, WebLink
 

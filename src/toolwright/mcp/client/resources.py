@@ -4,15 +4,15 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
+from toolwright.definition import Attachment, Offer, Result, Tool, ToolContext, tool
 from toolwright.errors import ToolError, UsageError
 from toolwright.mcp.client.content import resource
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.rpc import RpcClosed, RpcError
-from toolwright.tool import Attachment, Offer, Result, Tool, ToolContext, tool
 
 if TYPE_CHECKING:
-    from toolwright.mcp.client.server import Server
+    from toolwright.mcp.client.server import McpServer
     from toolwright.mcp.client.servers import Servers
     from toolwright.session.prompt import Attached
     from toolwright.session.session import Session
@@ -69,7 +69,7 @@ async def mentioned_resources(servers: "Servers", session: "Session", text: str)
     return found
 
 
-async def _read(server: "Server", uri: str) -> Result:
+async def _read(server: "McpServer", uri: str) -> Result:
     client = await server.client()
     try:
         answer = await client.read(uri)
@@ -93,14 +93,14 @@ def _attached(name: str, result: Result) -> "Sequence[Attached]":
     return files
 
 
-def _server(servers: "Servers", name: str) -> "Server":
+def _server(servers: "Servers", name: str) -> "McpServer":
     try:
         return servers[name]
     except UsageError as error:
         raise ToolError(str(error), "not_found") from error
 
 
-def _lines(server: "Server") -> Iterator[str]:
+def _lines(server: "McpServer") -> Iterator[str]:
     for one in server.lists["resources"]:
         about = text_of(one.get("description")) or text_of(one.get("title")) or text_of(one.get("name"))
         yield f"{server.name}  {text_of(one.get('uri'))}  {about[:200]}".rstrip()

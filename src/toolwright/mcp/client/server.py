@@ -7,19 +7,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import Kind, ToolError
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.calling import call_tool
-from toolwright.mcp.client.client import Client
+from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.known import Known
 from toolwright.mcp.client.link import NeedsAuth, soon
 from toolwright.mcp.client.opening import open_client
 from toolwright.mcp.client.tools import BadTool, tool_of
-from toolwright.mcp.protocol import Json
 from toolwright.process.scope import Scopes
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 from toolwright.settings import McpSettings
-from toolwright.tool import Result, Tool, ToolContext
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ Status = Literal["idle", "connecting", "connected", "disabled", "failed", "needs
 KINDS = ("tools", "prompts", "resources")
 
 
-class Home(Protocol):
+class ServerHome(Protocol):
     """What a server needs of the workspace."""
 
     directory: Path
@@ -48,10 +48,10 @@ class Home(Protocol):
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class SharedByServers:
     """What all servers of a workspace share."""
 
-    home: Home
+    home: ServerHome
     cache: Path
     environment: Mapping[str, str]
     """What programs get to see of ours."""
@@ -60,10 +60,12 @@ class Surroundings:
     """Milliseconds for calls of servers that say nothing themselves."""
 
 
-class Server:
+class McpServer:
     """A server by its name. `offered` is told when its tools are others than before."""
 
-    def __init__(self, name: str, said: McpSettings, around: Surroundings, offered: "Callable[[Server], None]") -> None:
+    def __init__(
+        self, name: str, said: McpSettings, around: SharedByServers, offered: "Callable[[McpServer], None]"
+    ) -> None:
         self.name = name
         self.said = said
         self.around = around
@@ -77,7 +79,7 @@ class Server:
         self.instructions = ""
         self._offered = offered
         self._known = Known.of(around.cache, name, said, around.home.directory)
-        self._client: Client | None = None
+        self._client: McpClient | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._tasks = set[asyncio.Task[None]]()
         self._ending = set[asyncio.Task[None]]()
@@ -128,7 +130,7 @@ class Server:
         if self._connecting is not None:
             await asyncio.shield(self._connecting)
 
-    async def client(self) -> Client:
+    async def client(self) -> McpClient:
         """The connected server; ToolError if there is none."""
         await self.settled()
         client = self._living()
@@ -165,14 +167,14 @@ class Server:
         await self.drop()
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    async def _end(self, client: Client) -> None:
+    async def _end(self, client: McpClient) -> None:
         """Close a connection to its end, also if whoever wants it closed is stopped meanwhile."""
         if hasattr(client, "link"):
             ending = asyncio.create_task(client.close())
             soon(ending, self._ending)
             await asyncio.shield(ending)
 
-    def _living(self) -> Client | None:
+    def _living(self) -> McpClient | None:
         return None if self._client is None or self._client.link.peer.ended.is_set() else self._client
 
     # Connecting.
@@ -196,8 +198,8 @@ class Server:
         if self.status == "failed":
             log.warning("the MCP server %s failed: %s", self.name, self.error)
 
-    async def _started(self) -> Client:
-        client = Client(root=self.around.home.directory, changed=self._changed)
+    async def _started(self) -> McpClient:
+        client = McpClient(root=self.around.home.directory, changed=self._changed)
         lists: dict[str, list[Json]] = {}
         try:
             async with asyncio.timeout(self.connect_seconds):
@@ -219,7 +221,7 @@ class Server:
         self._known.write(lists)
         return client
 
-    async def _list(self, client: Client, kind: str) -> list[Json]:
+    async def _list(self, client: McpClient, kind: str) -> list[Json]:
         """One list; that of the tools must come, the others may fail."""
         try:
             return await client.listed(kind)
@@ -238,7 +240,7 @@ class Server:
 
     # What happens to a connected server.
 
-    async def _watch(self, client: Client) -> None:
+    async def _watch(self, client: McpClient) -> None:
         """Notice the end of a server that nobody asked to end, and start it again after a while."""
         loop = asyncio.get_running_loop()
         since = loop.time()
@@ -280,6 +282,6 @@ class Server:
         self._known.write(self.lists)
 
 
-def _last_words(client: Client) -> str:
+def _last_words(client: McpClient) -> str:
     words = client.link.last_words() if hasattr(client, "link") else ""
     return f"; it last wrote: {words}" if words else ""

@@ -9,12 +9,13 @@ from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.extension import Extension, Hook
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.resources import mentioned_resources, resource_tools
-from toolwright.mcp.client.server import Home, Server, Status, Surroundings
+from toolwright.mcp.client.server import McpServer, ServerHome, SharedByServers, Status
 from toolwright.mcp.client.shortlist import Shortlist
 from toolwright.mcp.client.tools import sanitised
 from toolwright.mcp.client.tools import tool_id as id_of
-from toolwright.mcp.protocol import Json, object_of, text_of
+from toolwright.mcp.protocol import object_of, text_of
 from toolwright.process.environment import SECRETS, Withholding
 from toolwright.record import record
 from toolwright.registry import Registry, ready
@@ -36,7 +37,7 @@ PATIENCE = 10.0
 """Seconds that the first prompt waits for servers whose tools nobody knows yet."""
 
 
-class Workspace(Home, Protocol):
+class ServersHome(ServerHome, Protocol):
     """What the servers need of the workspace they belong to."""
 
     environment: Mapping[str, str]
@@ -72,7 +73,7 @@ class ServerState:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class ServerPrompt:
     """A prompt of a server, which is a command here."""
 
     name: str
@@ -86,20 +87,20 @@ class Prompt:
 class Servers:
     """The servers that the settings name."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: ServersHome) -> None:
         said = workspace.settings
         self._workspace = workspace
         self._commands: Commands | None = None
         self._shortlist = Shortlist(registry=workspace.registry, context=workspace.context_of)
         withheld = Withholding(names=(*SECRETS, *said.environment.deny), except_for=said.environment.allow)
-        around = Surroundings(
+        around = SharedByServers(
             home=workspace,
             cache=workspace.folders.cache,
             environment=withheld.apply(workspace.environment),
             data=workspace.folders.data,
             timeout=said.experimental.mcp_timeout,
         )
-        self.by_name = {name: Server(name, one, around, self._offer) for name, one in said.mcp.items()}
+        self.by_name = {name: McpServer(name, one, around, self._offer) for name, one in said.mcp.items()}
         self._waited = False
         self._shortlist.join()
         workspace.registry.add(ready(one, "MCP servers") for one in resource_tools(self))
@@ -113,7 +114,7 @@ class Servers:
         around = Hook(prompt=self._before_prompt, request=self._with_instructions)
         return (*each, Extension(name="mcp", hooks=[around]))
 
-    def __getitem__(self, name: str) -> Server:
+    def __getitem__(self, name: str) -> McpServer:
         if name not in self.by_name:
             there = ", ".join(self.by_name) or "none"
             raise UsageError(f"There is no MCP server {name!r} in the configuration. There are: {there}.")
@@ -154,7 +155,7 @@ class Servers:
         """End them all."""
         await asyncio.gather(*(server.close() for server in self.by_name.values()))
 
-    def prompts(self) -> list[Prompt]:
+    def prompts(self) -> list[ServerPrompt]:
         """The prompts of all servers that are known so far."""
         return [
             _prompt(server, one)
@@ -182,7 +183,7 @@ class Servers:
 
     # The tools.
 
-    def _offer(self, server: Server) -> None:
+    def _offer(self, server: McpServer) -> None:
         """Put the tools of a server in the place of those it had, and tell."""
         self._shortlist.put(_origin(server), server.tools)
         self._name_commands()
@@ -230,16 +231,16 @@ class Servers:
             yield event
 
 
-def _is_of(tool_id: str, server: Server) -> bool:
+def _is_of(tool_id: str, server: McpServer) -> bool:
     """Whether a name begins as the tools of a server do; those of `a` and of `a_b` may both."""
     return tool_id.lower().startswith(id_of(server.name, "").lower())
 
 
-def _origin(server: Server) -> str:
+def _origin(server: McpServer) -> str:
     return f"the MCP server {server.name}"
 
 
-def _prompt(server: Server, said: Json) -> Prompt:
+def _prompt(server: McpServer, said: Json) -> ServerPrompt:
     name = text_of(said.get("name"))
     listed = said.get("arguments")
     arguments = [text_of(object_of(one).get("name")) for one in listed] if isinstance(listed, list) else []
@@ -252,7 +253,7 @@ def _prompt(server: Server, said: Json) -> Prompt:
             raise UsageError(f"The MCP server {server.name} did not give its prompt {name!r}: {error}") from error
         return prompt_text(answer)
 
-    return Prompt(
+    return ServerPrompt(
         name=f"{sanitised(server.name)}:{sanitised(name)}",
         description=text_of(said.get("description")),
         arguments=tuple(arguments),

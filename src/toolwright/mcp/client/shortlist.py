@@ -8,9 +8,9 @@ from functools import partial
 from math import log
 from typing import Annotated
 
+from toolwright.definition import Offer, Result, Tool, ToolContext, tool
 from toolwright.record import record
 from toolwright.registry import Registry, ready
-from toolwright.tool import Offer, Result, Tool, ToolContext, tool
 
 SHARE = 10
 """The tools of all servers together may take one part in so many of what a model can take in."""

@@ -4,10 +4,11 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable
 
+from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.schemas import problem_with
-from toolwright.mcp.protocol import Json, text_of
+from toolwright.mcp.protocol import text_of
 from toolwright.record import record
-from toolwright.tool import MAX_NAME, Result, Tool, ToolContext
 
 ALONE = "Tools of MCP servers are called directly."
 LONGEST_TEXT = 8000

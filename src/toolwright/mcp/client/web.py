@@ -15,8 +15,9 @@ from urllib.parse import urljoin, urlsplit
 
 from toolwright.frames import Lines
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import LARGEST, Handlers, soon
-from toolwright.mcp.protocol import NAMED, Json, header_value, object_of
+from toolwright.mcp.protocol import NAMED, header_value, object_of
 from toolwright.rpc import INTERNAL_ERROR, MCP, Peer, RpcClosed
 from toolwright.sse import EventReader
 

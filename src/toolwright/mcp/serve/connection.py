@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import soon
 from toolwright.mcp.protocol import (
     COMPLETE,
@@ -17,7 +18,6 @@ from toolwright.mcp.protocol import (
     META_VERSION,
     STATELESS,
     VERSION_UNSUPPORTED,
-    Json,
     meta_of,
     object_of,
     ourselves,

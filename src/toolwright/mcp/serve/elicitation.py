@@ -1,7 +1,8 @@
 """Questions to a person as forms of the protocol, and what was filled in as a reply."""
 
 from toolwright.inbox import Choice, Question, Reply
-from toolwright.mcp.protocol import Json, object_of
+from toolwright.jsontypes import Json
+from toolwright.mcp.protocol import object_of
 
 DIFF = 4000
 """Characters of a difference that are shown with a question."""

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.mcp.client.link import soon
-from toolwright.mcp.exchange import Exchange, Problem, read_request
+from toolwright.mcp.exchange import Exchange, RpcProblem, read_request
 from toolwright.mcp.protocol import (
     HEADER_MISMATCH,
     META_VERSION,
@@ -19,7 +20,6 @@ from toolwright.mcp.protocol import (
     PARSE_ERROR,
     STATELESS,
     VERSION_UNSUPPORTED,
-    Json,
     meta_of,
     object_of,
     plain_value,
@@ -56,7 +56,7 @@ async def serve_http(service: Service, port: int, token: str, say: Callable[[str
 
 
 @record(slots=True, kw_only=True)
-class Client:
+class HttpSession:
     """A session of the older family: its connection, the calls under way, and what it was asked."""
 
     connection: Connection
@@ -90,7 +90,7 @@ class HttpServer:
     service: Service
     token: str
     port: int = 0
-    sessions: dict[str, Client] = field(default_factory=dict[str, Client])
+    sessions: dict[str, HttpSession] = field(default_factory=dict[str, HttpSession])
     _shared: Connection | None = None
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
@@ -128,33 +128,33 @@ class HttpServer:
                 case "DELETE":
                     await self._delete(exchange)
                 case _:
-                    raise Problem(405, "Only POST and DELETE are answered here.")
-        except Problem as problem:
+                    raise RpcProblem(405, "Only POST and DELETE are answered here.")
+        except RpcProblem as problem:
             await exchange.refuse(problem)
         return exchange.goes_on
 
     def _admit(self, exchange: Exchange) -> None:
         """Let in who speaks to this machine by its own name and knows the token."""
         if not _is_ours(f"//{exchange.headers.get('host', '')}", self.port):
-            raise Problem(403, "This server answers on 127.0.0.1 alone.")
+            raise RpcProblem(403, "This server answers on 127.0.0.1 alone.")
         origin = exchange.headers.get("origin")
         if origin is not None and not _is_ours(origin, None):
-            raise Problem(403, "Pages of other origins are not answered.")
+            raise RpcProblem(403, "Pages of other origins are not answered.")
         scheme, _, given = exchange.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self.token.encode()):
-            raise Problem(401, "The token is missing or wrong.", {"www-authenticate": "Bearer"})
+            raise RpcProblem(401, "The token is missing or wrong.", {"www-authenticate": "Bearer"})
         if exchange.path != PATH:
-            raise Problem(404, f"There is nothing here; the address is {PATH}.")
+            raise RpcProblem(404, f"There is nothing here; the address is {PATH}.")
 
     async def _post(self, exchange: Exchange) -> None:
         try:
             message = read_json(exchange.body.decode("utf-8", "replace"))
         except ValueError as error:
-            raise Problem(400, f"That is no JSON: {error}", code=PARSE_ERROR) from error
+            raise RpcProblem(400, f"That is no JSON: {error}", code=PARSE_ERROR) from error
         if not isinstance(message, dict):
-            raise Problem(400, "Send one message at a time.", code=INVALID_REQUEST)
+            raise RpcProblem(400, "Send one message at a time.", code=INVALID_REQUEST)
         if not isinstance(message.get("method", ""), str) or not isinstance(message.get("id", ""), str | int | None):
-            raise Problem(400, "A request has a method, and an id that is a text or a number.", code=INVALID_REQUEST)
+            raise RpcProblem(400, "A request has a method, and an id that is a text or a number.", code=INVALID_REQUEST)
         if _is_stateless(exchange, message):
             await self._post_stateless(exchange, message)
         else:
@@ -178,7 +178,7 @@ class HttpServer:
         else:
             await self._work(exchange, client, message)
 
-    async def _work(self, exchange: Exchange, client: Client, message: Json) -> None:
+    async def _work(self, exchange: Exchange, client: HttpSession, message: Json) -> None:
         async def request(method: str, params: Json) -> Any:
             asked_id = f"ask-{secrets.token_hex(8)}"
             client.asked[asked_id] = answered = asyncio.get_running_loop().create_future()
@@ -200,21 +200,21 @@ class HttpServer:
         finally:
             client.working.pop(message["id"], None)
 
-    async def _opened(self, exchange: Exchange) -> Client:
+    async def _opened(self, exchange: Exchange) -> HttpSession:
         if len(self.sessions) >= SESSIONS:
             await self.sessions.pop(next(iter(self.sessions))).close()
         session_id = secrets.token_hex(16)
-        client = Client(connection=Connection(service=self.service, session=self.service.session()))
+        client = HttpSession(connection=Connection(service=self.service, session=self.service.session()))
         self.sessions[session_id] = client
         exchange.more["mcp-session-id"] = session_id
         return client
 
-    def _client(self, exchange: Exchange) -> Client:
+    def _client(self, exchange: Exchange) -> HttpSession:
         session_id = exchange.headers.get("mcp-session-id")
         if session_id is None:
-            raise Problem(400, "Begin with initialize, and send the Mcp-Session-Id it gives.", code=INVALID_REQUEST)
+            raise RpcProblem(400, "Begin with initialize, and send the Mcp-Session-Id it gives.", code=INVALID_REQUEST)
         if session_id not in self.sessions:
-            raise Problem(404, "That session is over. Begin with initialize.", code=INVALID_REQUEST)
+            raise RpcProblem(404, "That session is over. Begin with initialize.", code=INVALID_REQUEST)
         return self.sessions[session_id]
 
     async def _delete(self, exchange: Exchange) -> None:
@@ -290,7 +290,7 @@ def _check_headers(exchange: Exchange, message: Json) -> None:
     }
     for name, value in said.items():
         if value is not None and plain_value(exchange.headers.get(name, "")) != value:
-            raise Problem(
+            raise RpcProblem(
                 400, f"The header {name} is not what the request says.", code=HEADER_MISMATCH, message=message
             )
 

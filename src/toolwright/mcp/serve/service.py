@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
+from toolwright.definition import Attachment, Call, Result, Tool
 from toolwright.errors import ToolError, UnknownTool, UsageError
 from toolwright.events import Event, PartUpdated
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Question, Reply
-from toolwright.mcp.protocol import Json
+from toolwright.jsontypes import Json
 from toolwright.mcp.serve.elicitation import form_of, reply_of
 from toolwright.mcp.serve.undo import undo_tools
 from toolwright.parts import Running, ToolPart
 from toolwright.record import record
 from toolwright.registry import ready
 from toolwright.session.session import Session
-from toolwright.tool import Attachment, Call, Result, Tool
 from toolwright.workspace import Workspace
 
 BEAT = 0.5
@@ -37,7 +37,7 @@ Tell = Callable[[Json], Awaitable[None]]
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Caller:
+class ToolCaller:
     """One call's way back to its client."""
 
     session_id: str
@@ -49,7 +49,7 @@ class Caller:
 class Desk:
     """Puts questions of calls to the clients that made them. It is the answerer of the workspace."""
 
-    _callers: dict[str, Caller] = field(default_factory=dict[str, Caller])
+    _callers: dict[str, ToolCaller] = field(default_factory=dict[str, ToolCaller])
 
     async def __call__(self, question: Question) -> Reply:
         ask = self._asked_by(question)
@@ -58,7 +58,7 @@ class Desk:
         return reply_of(question, await ask(form_of(question)))
 
     @contextmanager
-    def calling(self, call_id: str, caller: Caller) -> Iterator[None]:
+    def calling(self, call_id: str, caller: ToolCaller) -> Iterator[None]:
         self._callers[call_id] = caller
         try:
             yield
@@ -100,7 +100,7 @@ class Service:
     async def tools(self, session: Session) -> list[Json]:
         if self.workspace.settings.mcp:
             await self.workspace.mcp.known()
-        offered = await self.workspace.registry.tools("", "", session.standing)
+        offered = await self.workspace.registry.tools("", "", session.ruled_agent)
         return [_described(tool) for tool in offered if self._offers(tool.id)]
 
     def _offers(self, tool_id: str) -> bool:
@@ -118,7 +118,7 @@ class Service:
                 raise UnknownTool(f"{name} is not offered over this connection.")
         except ToolError as error:
             return _answer(Result.failed(error))
-        with self.desk.calling(call.id, Caller(session_id=session.id, ask=ask)):
+        with self.desk.calling(call.id, ToolCaller(session_id=session.id, ask=ask)):
             async with _Beat(self.workspace, call, tell):
                 return _answer(await session.run_call(call))
 

@@ -6,7 +6,7 @@ import stat
 import sys
 
 from toolwright.errors import UsageError
-from toolwright.mcp.protocol import Json
+from toolwright.jsontypes import Json
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.service import Service
 from toolwright.rpc import MCP, Peer

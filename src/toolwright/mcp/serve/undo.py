@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
+from toolwright.definition import Result, Tool, ToolContext, tool
 from toolwright.diff import unified
 from toolwright.errors import ToolError, UsageError
 from toolwright.request import Request
 from toolwright.session.changes import Changes
 from toolwright.session.undo import Selection, Undo
-from toolwright.tool import Result, Tool, ToolContext, tool
 from toolwright.workspace import Workspace
 
 

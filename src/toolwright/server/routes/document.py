@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
+from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Route, Routes
 from toolwright.version import VERSION
 
 routes = Routes()
 
-Json = dict[str, Any]
 _PLACE = re.compile(r"\{(\w+)\}")
 _ERROR = {
     "type": "object",

@@ -12,15 +12,15 @@ from toolwright.files.dialect import PatternError
 from toolwright.files.paths import Place
 from toolwright.files.query import Query
 from toolwright.files.search import find_files, find_lines
+from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import Refusal, bad_request, forbidden, not_found
+from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.server.routes.unoffered import location
 from toolwright.session.changes import Changes
 from toolwright.workspace import Workspace
 
 routes = Routes()
 
-Json = dict[str, Any]
 LARGEST = 8 * 1024 * 1024
 """Bytes of a file that is sent."""
 LISTED = 5000
@@ -90,7 +90,7 @@ def _read(path: Path) -> bytes:
     with path.open("rb") as stream:
         data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise Refusal(413, "TooLarge", f"{path.name} has more than {LARGEST} bytes.")
+        raise HttpRefusal(413, "TooLarge", f"{path.name} has more than {LARGEST} bytes.")
     return data
 
 
@@ -237,6 +237,6 @@ def _place(workspace: Workspace, given: str) -> Place:
 
 def _decided(workspace: Workspace, place: Place) -> str:
     """What the rules say; a person's client may see what they would only be asked about, but no secrets."""
-    policy = workspace.agents.standing(workspace.agents.default()).policy
+    policy = workspace.agents.ruled(workspace.agents.default()).policy
     action = policy.decide("read", place.absolute_pattern).action
     return "deny" if action != "allow" else "allow"

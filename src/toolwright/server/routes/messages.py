@@ -11,7 +11,6 @@ from toolwright.session.session import Session
 
 routes = Routes()
 
-Json = dict[str, Any]
 MOST = 100_000
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
 from toolwright.ids import new_id
 from toolwright.messages import Assistant
@@ -12,7 +13,6 @@ from toolwright.server.asking import Ask, Routes
 from toolwright.server.refusal import bad_request
 from toolwright.server.undoing import diff_of
 from toolwright.session.undo import Selection, Undo
-from toolwright.tool import Call
 from toolwright.wire import to_json
 
 routes = Routes()
@@ -63,7 +63,7 @@ async def explained(ask: Ask) -> Any:
         asked: list[Any] = []
         call = Call(id=new_id("call"), tool=ask.text("tool"), arguments=arguments)
         result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
-        policy = session.standing.policy
+        policy = session.ruled_agent.policy
         approvals = workspace.gate.approvals.of((session.id,))
         found = [explain(policy, one.judgement.request, approvals) for one in asked]
         return {

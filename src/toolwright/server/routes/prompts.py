@@ -9,26 +9,26 @@ from starlette.responses import Response
 from toolwright.agents import Agent
 from toolwright.clock import now
 from toolwright.commands import fill_in, words_of
+from toolwright.definition import Call
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus, Event
 from toolwright.ids import follow_id, is_id, new_id
 from toolwright.inbox import Inbox, Reply, always_say
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, Moment, Paths, TextPart
 from toolwright.permission.gate import Gate
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import Refusal, bad_request, unusable
+from toolwright.server.refusal import HttpRefusal, bad_request, unusable
 from toolwright.server.shapes import message_json
 from toolwright.server.waiting import Waiting
 from toolwright.session.events import MessageUpdated
 from toolwright.session.prompt import Attached, Prompt, PromptReader
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
-from toolwright.tool import Call
 from toolwright.workspace import Workspace
 
 routes = Routes()
 
-Json = dict[str, Any]
 _TEXT = {"type": "string"}
 _MODEL = {
     "type": "object",
@@ -222,7 +222,7 @@ def _attached(part: Json) -> Attached:
 
 def _known_agent(session: Session, name: str) -> Agent:
     try:
-        return session.standing_of(name).agent
+        return session.ruled_agent_named(name).agent
     except UsageError as error:
         raise unusable(str(error)) from error
 
@@ -241,7 +241,7 @@ async def _message_id(workspace: Workspace, session: Session, given: str) -> str
     if not is_id(given, "msg"):
         raise bad_request(f"{given[:80]!r} is no id of a message: msg_ and up to 64 letters or digits.")
     if await workspace.store.knows(given):
-        raise Refusal(409, "Conflict", f"There is a message {given} already. Give the next one an id of its own.")
+        raise HttpRefusal(409, "Conflict", f"There is a message {given} already. Give the next one an id of its own.")
     last = max((message.info.id for message in session.conversation.messages), default="")
     return given if given > last and follow_id(given) else new_id("msg")
 

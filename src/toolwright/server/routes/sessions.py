@@ -6,6 +6,7 @@ from typing import Any
 
 from toolwright.agents import CLIENT
 from toolwright.errors import UsageError
+from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.frames import relative_change
 from toolwright.server.refusal import not_found, unusable
@@ -19,7 +20,6 @@ from toolwright.workspace import Workspace
 
 routes = Routes()
 
-Json = dict[str, Any]
 MOST = 10_000
 """Sessions that are looked through for a list."""
 _TEXT = {"type": "string"}

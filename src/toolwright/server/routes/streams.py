@@ -9,7 +9,7 @@ from toolwright.server.asking import Ask, Routes
 from toolwright.server.dialects import Dialect
 from toolwright.server.guard import Receive, Scope, Send
 from toolwright.server.listeners import Channel, Listener
-from toolwright.server.refusal import Refusal
+from toolwright.server.refusal import HttpRefusal
 
 routes = Routes()
 
@@ -45,7 +45,7 @@ def _stream(ask: Ask, usual: Dialect, directory: str) -> Response:
     wanted = ask.text("deltas")
     dialect: Dialect = "deltas" if wanted in ("1", "true") else "whole" if wanted in ("0", "false") else usual
     if sum(len(channel.listeners) for channel in ask.serving.channels.values()) >= STREAMS:
-        raise Refusal(429, "TooManyRequests", f"At most {STREAMS} streams are open at once. Close some.")
+        raise HttpRefusal(429, "TooManyRequests", f"At most {STREAMS} streams are open at once. Close some.")
     last = ask.request.headers.get("last-event-id", "") or ask.text("after")
     return EventStream(ask.serving.channels[dialect], directory, last)
 

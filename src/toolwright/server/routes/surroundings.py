@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.auth import AuthFile
+from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.refusal import bad_request, forbidden, not_found
 from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
@@ -15,7 +16,6 @@ from toolwright.workspace import Workspace
 
 routes = Routes()
 
-Json = dict[str, Any]
 CONTRACT = "1.1.31"
 """The version of the reference whose contract this is."""
 _KEYBINDS = Path(__file__).parent.parent / "keybinds.json"
@@ -254,7 +254,7 @@ async def tool_ids(ask: Ask) -> Any:
 async def tools(ask: Ask) -> Any:
     """The tools a model is offered, with their parameters."""
     workspace = await ask.workspace()
-    agent = workspace.agents.standing(workspace.agents.default())
+    agent = workspace.agents.ruled(workspace.agents.default())
     found = await workspace.registry.tools(ask.text("provider"), ask.text("model"), agent)
     return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
 

@@ -7,10 +7,10 @@ from toolwright.edits.blanks import indent_of, strip
 
 Pairs = Sequence[tuple[str, str]]
 """Lines as the model wrote them, each with the line of the file it was found to mean."""
-Standing = Literal["file", "old", "unclear"]
+Indented = Literal["file", "old", "unclear"]
 
 
-def standing(lines: Sequence[str], pairs: Pairs) -> Standing:
+def indented(lines: Sequence[str], pairs: Pairs) -> Indented:
     """Judged by tabs and spaces, then by the lines shared with the old text, then by the first line.
 
     It is unclear where some lines stand as in the file and others as in the old text.
@@ -31,7 +31,7 @@ def standing(lines: Sequence[str], pairs: Pairs) -> Standing:
     if as_old and as_file:
         return "unclear"
     if as_old or as_file or nearer:
-        closest: Standing = "file" if as_file or (nearer > 0 and not as_old) else "old"
+        closest: Indented = "file" if as_file or (nearer > 0 and not as_old) else "old"
         return _by_margin(lines, pairs) or closest
     return _by_start(lines, pairs)
 
@@ -41,7 +41,7 @@ def indents(pairs: Pairs) -> list[tuple[str, str]]:
     return [(indent_of(old), indent_of(here)) for old, here in pairs if strip(old)]
 
 
-def _by_kind(lines: Sequence[str], pairs: Pairs) -> Standing | None:
+def _by_kind(lines: Sequence[str], pairs: Pairs) -> Indented | None:
     """Where the old text has only tabs and the file only spaces, or the other way round."""
     old, here = (set("".join(part)) for part in zip(*indents(pairs), strict=True))
     new = set("".join(indent_of(line) for line in lines if strip(line)))
@@ -50,7 +50,7 @@ def _by_kind(lines: Sequence[str], pairs: Pairs) -> Standing | None:
     return "old" if new & old else "file"
 
 
-def _by_margin(lines: Sequence[str], pairs: Pairs) -> Standing | None:
+def _by_margin(lines: Sequence[str], pairs: Pairs) -> Indented | None:
     """A line that begins left of all the others' is at the margin of the text it belongs to."""
     old, here = (min(map(len, part)) for part in zip(*indents(pairs), strict=True))
     leftmost = min(len(indent_of(line)) for line in lines if strip(line))
@@ -59,7 +59,7 @@ def _by_margin(lines: Sequence[str], pairs: Pairs) -> Standing | None:
     return "file" if here <= leftmost < old else None
 
 
-def _by_start(lines: Sequence[str], pairs: Pairs) -> Standing:
+def _by_start(lines: Sequence[str], pairs: Pairs) -> Indented:
     """Where no line is shared: judged by the first line that is not blank."""
     first = next(indent_of(line) for line in lines if strip(line))
     old, here = next(iter(indents(pairs)), ("", ""))
