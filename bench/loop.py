@@ -285,8 +285,8 @@ def chunk(delta: Json, finish: str | None = None) -> bytes:
 
 
 async def measure_storage() -> None:
-    from toolwright.messages import Assistant, ModelRef, Moment, Paths, SessionInfo, User
-    from toolwright.parts import Completed, Span, ToolPart, new_part
+    from toolwright.messages import Assistant, ModelRef, Moment, Paths, SessionInfo, User, new_part
+    from toolwright.parts import Completed, Span, ToolPart
     from toolwright.session.storage import Storage
 
     with tempfile.TemporaryDirectory() as folder:

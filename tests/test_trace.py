@@ -18,8 +18,8 @@ from toolwright.models.scripted import ScriptedTurn
 from toolwright.testing import ScriptedModel, make_workspace
 
 PACKAGE = str(Path(toolwright.__file__).parent)
-CALL = (26, 79)
-STEP = (52, 192)
+CALL = (18, 60)
+STEP = (38, 150)
 
 
 class Trace:
@@ -62,7 +62,7 @@ async def test_one_read_through_the_door(project: Path) -> None:
 
 
 async def test_one_step_of_the_loop(project: Path) -> None:
-    """From one request to the model to the next."""
+    """From one request to the model to the next, in a turn that is under way."""
     (project / "a.py").write_text("x = 1\n")
     read: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
     trace = Trace()
@@ -70,15 +70,15 @@ async def test_one_step_of_the_loop(project: Path) -> None:
 
     async def request_hook(proceed: Any, request: Any) -> Any:
         requests.append(lambda: None)
-        if len(requests) == 3:
+        if len(requests) == 4:
             sys.setprofile(None)
         async for event in proceed(request):
             yield event
-        if len(requests) == 2:
+        if len(requests) == 3:
             sys.setprofile(trace)
 
     extension = Extension(hooks=[Hook(request=request_hook)])
-    model = ScriptedModel(read, read, {"text": "Done."})
+    model = ScriptedModel(read, read, read, {"text": "Done."})
     async with make_workspace(project, model=model, extensions=[extension], keep=True) as workspace:
         try:
             await workspace.prompt("Go.")

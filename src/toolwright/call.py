@@ -49,7 +49,9 @@ class Caller:
         registry = self.registry
         if registry.refresh is not None and call.tool not in registry.fixed:
             await registry.refresh()
-        tool, call = self.found(call)
+        tool = registry.loaded.get(call.tool)
+        if tool is None:
+            tool, call = self.found(call)
         began = time.monotonic()
         log.debug("%s is called as %s in %s", tool.id, call.id, ctx.session_id)
         with order.place(tool, call, ctx.parent) as place:
@@ -124,7 +126,10 @@ class Caller:
         arguments = tool.parse(call.arguments)
         if not tool.asks:
             await ctx.ask(tool.id, "*")
-        return self.truncator.apply(await tool.run(ctx, arguments), tool, ctx)
+        result = await tool.run(ctx, arguments)
+        if result.truncated is not None and result.metadata.get("truncated") is result.truncated:
+            return result
+        return self.truncator.apply(result, tool, ctx)
 
 
 def is_cancelled() -> bool:

@@ -426,11 +426,21 @@ def _runner(function: Callable[..., Any], signature: Signature) -> Run:
     asynchronous = inspect.iscoroutinefunction(function)
     name = _name_of(function)
     known = frozenset(parameter.name for parameter in signature.parameters)
+    optional = frozenset(one.name for one in signature.parameters if not one.required)
+    as_it_is = {one.name: one.python_name for one in signature.parameters if one.form.read is None}
+    if any(one.default is not None for one in signature.parameters):
+        as_it_is.clear()
 
     async def run(ctx: ToolContext, arguments: Json) -> Result:
-        values, problems = signature.values(arguments)
-        if problems:
-            raise InvalidArguments("\n".join(map(str, problems)))
+        if arguments.keys() <= as_it_is.keys():
+            values = dict[str, Any]()
+            for given, value in arguments.items():
+                if value is not None or given not in optional:
+                    values[as_it_is[given]] = value
+        else:
+            values, problems = signature.values(arguments)
+            if problems:
+                raise InvalidArguments("\n".join(map(str, problems)))
         if signature.context and not signature.positional:
             values[signature.context] = ctx
         work = partial(function, *((ctx,) if signature.positional else ()), **values)

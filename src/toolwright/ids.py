@@ -22,9 +22,14 @@ _followed: dict[str, str] = {}
 """By prefix the greatest head of an id that others made."""
 
 
+def now() -> int:
+    """The time as ids and records have it: milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
 def new_id(prefix: str) -> str:
     """A fresh id such as `msg_019a8c3f2b1c0007QwErTyUiOp`."""
-    head = f"{time.time_ns() // 1_000_000:012x}"
+    head = f"{now():012x}"
     number = next(_counter) % _COUNTER_SIZE
     random = os.urandom(10).translate(_ENCODED).decode()
     if prefix in _followed and head <= _followed[prefix]:
@@ -38,7 +43,7 @@ def follow_id(text: str) -> bool:
     head = rest[:_HEAD].ljust(_HEAD, "0")
     if head.strip("z") == "" or head.strip("f") == "":
         return False
-    if head > f"{time.time_ns() // 1_000_000:012x}":
+    if head > f"{now():012x}":
         _followed[prefix] = max(head, _followed.get(prefix, ""))
     return True
 

@@ -1,13 +1,26 @@
 """Sessions, messages and their other parts, as they are stored and as clients read them."""
 
 from dataclasses import field
-from typing import Literal
+from typing import Literal, TypedDict
 
+from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.parts import FilePart, Part, Span, ToolPart
 from toolwright.record import record
 
 # Parts of a message.
+
+
+class PartKeys(TypedDict):
+    """The fields of Part, for making one of any kind: `TextPart(**new_part(...), text="hello")`."""
+
+    id: str
+    session_id: str
+    message_id: str
+
+
+def new_part(session_id: str, message_id: str) -> PartKeys:
+    return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
 
 
 @record(frozen=True, slots=True, kw_only=True)

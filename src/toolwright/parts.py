@@ -1,10 +1,9 @@
 """What every part of a message has, and the tool part with the states of a call."""
 
 from dataclasses import field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from toolwright.errors import Kind
-from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.record import record
 
@@ -26,18 +25,6 @@ class Part:
     id: str
     session_id: str
     message_id: str
-
-
-class PartKeys(TypedDict):
-    """The fields of Part, for making one of any kind: `TextPart(**new_part(...), text="hello")`."""
-
-    id: str
-    session_id: str
-    message_id: str
-
-
-def new_part(session_id: str, message_id: str) -> PartKeys:
-    return {"id": new_id("prt"), "session_id": session_id, "message_id": message_id}
 
 
 @record(frozen=True, slots=True, kw_only=True)

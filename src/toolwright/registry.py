@@ -62,7 +62,8 @@ class Registry:
     refresh: Callable[[], Awaitable[None]] | None = None
     """Looks for tools that have come, changed or gone; awaited before a list is made and a tool is looked up."""
     _sources: dict[str, Source] = field(default_factory=dict[str, Source])
-    _loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    loaded: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    """Those that were needed already, by their ids."""
     _by_model: dict[tuple[str, str], list[Tool]] = field(default_factory=dict[tuple[str, str], list[Tool]])
 
     def add(self, sources: Iterable[Source]) -> None:
@@ -79,14 +80,14 @@ class Registry:
     def register(self, tool: Tool) -> None:
         """Put a tool in the place of the one with its id, or at the end; holds from the next call on."""
         self._sources[tool.id] = ready(tool)
-        self._loaded.pop(tool.id, None)
+        self.loaded.pop(tool.id, None)
         self._changed()
 
     def remove(self, tool_ids: Iterable[str]) -> None:
         """Leave tools out from the next call on."""
         for tool_id in tool_ids:
             self._sources.pop(tool_id, None)
-            self._loaded.pop(tool_id, None)
+            self.loaded.pop(tool_id, None)
         self._changed()
 
     async def find(self, tool_id: str) -> None:
@@ -110,13 +111,13 @@ class Registry:
 
     def __getitem__(self, tool_id: str) -> Tool:
         """The tool of that name, in any case, loaded if it was not yet; otherwise UnknownTool."""
-        loaded = self._loaded.get(tool_id)
+        loaded = self.loaded.get(tool_id)
         if loaded is not None:
             return loaded
         found = self.name(tool_id)
-        if found not in self._loaded:
-            self._loaded[found] = self._sources[found].load()
-        return self._loaded[found]
+        if found not in self.loaded:
+            self.loaded[found] = self._sources[found].load()
+        return self.loaded[found]
 
     def name(self, tool_id: str) -> str:
         """The id itself, or the only one that differs from it in nothing but case; otherwise UnknownTool."""

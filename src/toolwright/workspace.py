@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller, is_cancelled
@@ -31,7 +31,7 @@ from toolwright.session.session import Session
 from toolwright.settings import Settings
 from toolwright.tools import builtin
 from toolwright.truncate import Limits, Truncator
-from toolwright.workspace_services import Services
+from toolwright.workspace_services import SERVICES, Services
 
 if TYPE_CHECKING:
     from toolwright.extensions.plugins import Plugins
@@ -172,6 +172,7 @@ class Workspace(Services):
         """The plugins, where there are any."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
+        self._used: dict[type, object] = {}
         self.closed = False
 
         self.extensions = (*self.extensions, *extensions_of(self.config, self.environment, pure=pure))
@@ -200,6 +201,15 @@ class Workspace(Services):
         await self.close()
 
     # What people use.
+
+    def use(self, kind: type[T]) -> T:
+        """The service of a type, for tools: `ctx.use(Files)`."""
+        found = self._used.get(kind)
+        if found is None:
+            if kind.__name__ not in SERVICES:
+                raise UsageError(f"This workspace offers no {kind.__name__}.")
+            found = self._used[kind] = SERVICES[kind.__name__](self)
+        return cast("T", found)
 
     async def call(self, tool: str, /, **arguments: Any) -> Result:
         """Call a tool as the default agent would; all such calls share one session."""

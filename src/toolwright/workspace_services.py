@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from toolwright.agents import Agents
 from toolwright.call import is_cancelled
 from toolwright.config.load import Config
-from toolwright.errors import ToolwrightError, UsageError
+from toolwright.errors import ToolwrightError
 from toolwright.events import Bus
 from toolwright.extension import Extension
 from toolwright.extensions import active_folders, foreign_folders
@@ -20,7 +20,7 @@ from toolwright.folders import Folders
 from toolwright.inbox import Inbox
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.session.store import PartStore, Store
+from toolwright.session.store import Store
 from toolwright.settings import Settings
 from toolwright.truncate import Truncator
 
@@ -84,13 +84,6 @@ class Services:
     def settings(self) -> Settings:
         return self.config.settings
 
-    def use(self, kind: type[T]) -> T:
-        """The service of a type, for tools: `ctx.use(Files)`."""
-        made = _SERVICES.get(kind.__name__)
-        if made is None:
-            raise UsageError(f"This workspace offers no {kind.__name__}.")
-        return cast("T", made(self))
-
     @cached_property
     def store(self) -> Store:
         """Where sessions are kept: in the store that was given, on disk, or in memory while the workspace is open."""
@@ -103,11 +96,6 @@ class Services:
         from toolwright.session.storage import Storage
 
         return self.closing(Storage.open(self.folders.database))
-
-    @property
-    def parts(self) -> PartStore | None:
-        """Where the calls of a session without a conversation are kept, if anywhere."""
-        return self.store if self.keep else None
 
     @cached_property
     def files(self) -> "Files":
@@ -364,7 +352,7 @@ class Services:
             log.exception("%s could not be closed", name)
 
 
-_SERVICES: Mapping[str, Callable[[Services], object]] = {
+SERVICES: Mapping[str, Callable[[Services], object]] = {
     "BatchLimits": lambda services: services.batch_limits,
     "OtherAgents": lambda services: services.other_agents,
     "Connections": lambda services: services.connections,

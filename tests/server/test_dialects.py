@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from toolwright.events import PartUpdated
 from toolwright.ids import follow_id, new_id
-from toolwright.messages import TextPart
-from toolwright.parts import PartKeys, Span
+from toolwright.messages import PartKeys, TextPart
+from toolwright.parts import Span
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
 from toolwright.server.listeners import QUEUE_FRAMES, Listener

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tests.session.stage import call, calls, error_of, nothing_open, opened, read, says
-from toolwright.clock import now
-from toolwright.messages import Assistant, Message
-from toolwright.parts import Completed, Running, Span, ToolPart, new_part
+from toolwright.ids import now
+from toolwright.messages import Assistant, Message, new_part
+from toolwright.parts import Completed, Running, Span, ToolPart
 
 
 def _leave_open(message: Message) -> ToolPart:

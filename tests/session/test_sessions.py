@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, read, says, until, words
-from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
+from toolwright.ids import now
 from toolwright.inbox import Question, Reply
 from toolwright.messages import Assistant, Moment, SessionInfo
 from toolwright.models.info import Prices

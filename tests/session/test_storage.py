@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from toolwright.call import call_from_text
-from toolwright.clock import now
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.messages import Moment, SessionInfo
 from toolwright.parts import Completed, Pending, Span, ToolPart
 from toolwright.session.storage import Storage

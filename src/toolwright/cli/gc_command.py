@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table
-from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.truncate import KEPT_DAYS
 from toolwright.workspace import Workspace
 

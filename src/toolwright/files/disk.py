@@ -5,19 +5,23 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import field
 from io import FileIO
 from pathlib import Path
 
 from toolwright.errors import Kind, ToolError
-from toolwright.files.held import Held, hold
-from toolwright.files.names import missing_file
 from toolwright.files.paths import Place
 from toolwright.private import make_folder
 from toolwright.record import record
 
 LOADABLE = 128 * 1024 * 1024
 """No larger file is taken into memory whole."""
+# Without O_PATH (it is Linux' own) a folder must be readable to be held.
+FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""A pipe is not waited for."""
 _SETTLED = 20_000_000
 """Nanoseconds; the clock of a file system moves on at least every ten milliseconds."""
 
@@ -54,26 +58,57 @@ def open_file(place: Place, *, missing: Kind = "missing") -> FileIO:
 
     The place was made canonical when the call began; a link put in its way since then is not followed.
     """
+    parts = place.path.parts
     try:
-        with hold(place.path.parent) as folder:
+        folder = descend(os.open(parts[0], FOLDER), parts[1:-1])
+        try:
             return open_in(folder, place, missing=missing)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise failure(place, error, missing=missing) from error
 
 
-def open_in(folder: Held, place: Place, *, missing: Kind = "missing") -> FileIO:
-    """The same in a folder that is held; OSError where the system refuses."""
+def open_in(folder: int, place: Place, *, missing: Kind = "missing") -> FileIO:
+    """The same in a folder that is held open; OSError where the system refuses."""
     name = place.path.name
     if not name:
         raise ToolError(f"{place.path} is a folder, not a file. Name a file in it.", "is_folder")
-    check_regular(folder.status(name), place, missing)
-    file = os.fdopen(folder.open(name, os.O_RDONLY), "rb", buffering=0)
+    check_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), place, missing)
+    file = os.fdopen(os.open(name, _READ, dir_fd=folder), "rb", buffering=0)
     try:
         check_regular(os.fstat(file.fileno()), place, missing)
     except ToolError:
         file.close()
         raise
     return file
+
+
+def descend(folder: int, names: Iterable[str]) -> int:
+    """The folder some names further down, links not followed; the first descriptor is let go. OSError if there is none.
+
+    One name after the other, each from the folder before: nobody can exchange a part of the path in between.
+    """
+    for name in names:
+        try:
+            inner = os.open(name, FOLDER, dir_fd=folder)
+        except OSError as error:
+            raise _plain(error, folder, name) from error
+        finally:
+            os.close(folder)
+        folder = inner
+    return folder
+
+
+def _plain(error: OSError, handle: int, name: str) -> OSError:
+    """A link that is no folder to the system is told apart from a file that is none."""
+    if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
+        return error
+    with suppress(OSError):
+        status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        if not stat.S_ISLNK(status.st_mode):
+            return error
+    return OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
 
 
 def open_private(path: Path, flags: int) -> int:
@@ -133,6 +168,8 @@ def check_regular(status: os.stat_result, place: Place, missing: Kind = "missing
 def failure(place: Place, error: OSError, *, missing: Kind = "missing") -> ToolError:
     """What to tell the model when the system refuses a file."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        from toolwright.files.names import missing_file
+
         return missing_file(place, missing)
     if error.errno == errno.ELOOP:
         return ToolError(f"{place.path} has become a link, or a folder on its way has, since the call began.", "stale")

@@ -1,15 +1,13 @@
 """Folders held open: reached without following a link, so that the path that was judged is the path that is used."""
 
-import errno
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
-# Without O_PATH (it is Linux' own) a folder must be readable to be held.
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+from toolwright.files.disk import FOLDER, descend
+
 _MOST = 32
 
 
@@ -19,8 +17,7 @@ def hold(path: Path) -> "Held":
     One name after the other, each from the folder before: nobody can exchange a part of the path in between.
     """
     root, *names = path.parts
-    top = Held(os.open(root, _FOLDER))
-    return top if not names else top.leave_for(names)
+    return Held(descend(os.open(root, FOLDER), names))
 
 
 class Held:
@@ -46,16 +43,7 @@ class Held:
 
     def leave_for(self, names: Iterable[str]) -> "Held":
         """The folder some names further down; this one is let go."""
-        handle = self.handle
-        for name in names:
-            try:
-                inner = os.open(name, _FOLDER, dir_fd=handle)
-            except OSError as error:
-                raise _plain(error, handle, name) from error
-            finally:
-                os.close(handle)
-            handle = inner
-        return Held(handle)
+        return Held(descend(self.handle, names))
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """A descriptor of a file in the folder. A link is not followed, a pipe not waited for."""
@@ -167,14 +155,3 @@ class HeldFolders:
                 held.close()
             with suppress(OSError):
                 self.hold(folder.parent).remove_folder(folder.name)
-
-
-def _plain(error: OSError, handle: int, name: str) -> OSError:
-    """A link that is no folder to the system is told apart from a file that is none."""
-    if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EMLINK):
-        return error
-    with suppress(OSError):
-        status = os.stat(name, dir_fd=handle, follow_symlinks=False)
-        if not stat.S_ISLNK(status.st_mode):
-            return error
-    return OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)

@@ -58,6 +58,8 @@ class Journal:
         self._folder = folder
         self._cap = cap
         self._pruned_at = 0
+        self.written = 0
+        """Entries that were recorded since this was opened, of whatever session: whether anything is new."""
 
     def record(self, session_id: str, entries: Iterable[JournalEntry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
@@ -68,6 +70,7 @@ class Journal:
         lines = "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written)
         with FileIO(open_private(self._list_path(session_id), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "wb") as file:
             file.write(lines.encode("utf-8", "surrogateescape"))
+        self.written += len(written)
         if self._is_pruning_due():
             self.prune()
 

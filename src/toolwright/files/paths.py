@@ -1,7 +1,6 @@
 """Where a path really leads: made canonical once, here, and judged by that from then on."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -30,8 +29,10 @@ class Tree:
             raise ToolError("The path is empty, which would be the project folder itself. Name a file.", "is_folder")
         if "\0" in given:
             raise ToolError(f"The path {given!r} holds a NUL character, which no file name can. Correct it.", "schema")
-        joined = os.path.join(self.directory, _with_home(given))  # noqa: PTH118 - Path would drop what `..` needs
-        _check_name(joined)
+        shown = os.path.expanduser(given) if given == "~" or given.startswith("~/") else given  # noqa: PTH111 - text
+        joined = os.path.join(self.directory, shown)  # noqa: PTH118 - Path would drop what `..` needs
+        if len(joined) > _LONGEST_NAME or not joined.isascii():
+            _check_name(joined)
         aliases: list[str] = []
         folder, _, name = joined.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
@@ -80,7 +81,8 @@ class Place:
     @cached_property
     def pattern(self) -> PathPattern:
         """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""
-        return PathPattern(self.relative, self._spellings(self.path), [*self._alias_spellings()])
+        aliases = [spelling for alias in self.aliases for spelling in self._spellings(Path(alias))]
+        return PathPattern(self.relative, self._spellings(self.path), aliases)
 
     @cached_property
     def absolute_pattern(self) -> PathPattern:
@@ -107,10 +109,6 @@ class Place:
 
     def _spellings(self, path: Path) -> tuple[str, ...]:
         return (_relative(path, self.tree.root), _relative(path, self.tree.directory), str(path))
-
-    def _alias_spellings(self) -> Iterator[str]:
-        for alias in self.aliases:
-            yield from self._spellings(Path(alias))
 
 
 def _check_name(path: str) -> None:
@@ -158,10 +156,6 @@ def resolve(start: str, path: str, aliases: list[str] | None = None, rest: str =
 def _git_root(directory: Path) -> Path | None:
     """A `.git` entry marks the top of a work tree; it is a file in linked work trees and submodules."""
     return next((folder for folder in (directory, *directory.parents) if (folder / ".git").exists()), None)
-
-
-def _with_home(given: str) -> str:
-    return os.path.expanduser(given) if given == "~" or given.startswith("~/") else given  # noqa: PTH111 - text
 
 
 def _relative(path: Path, start: Path) -> str:

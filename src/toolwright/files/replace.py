@@ -158,7 +158,7 @@ class Replacement:
         raise ToolError(f"The link {self.path} has changed since the call began. Look at it again.", "stale")
 
     def _require_content(self, before: bytes) -> None:
-        with open_in(self._folder(), self.change.place) as file:
+        with open_in(self._folder().handle, self.change.place) as file:
             if read_whole(self.change.place, file) != before:
                 raise ToolError(
                     f"{self.path} has changed since the call began. Read it again before changing it.", "stale"

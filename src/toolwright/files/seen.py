@@ -1,7 +1,6 @@
-"""What each session has read, so that nothing is overwritten that it has not seen."""
+"""What a file was when a session read it, so that nothing is overwritten that the session has not seen."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from toolwright.files.disk import Stamp
 from toolwright.record import record
@@ -27,23 +26,3 @@ class State:
         if self.stamp.settled and stamp == self.stamp:
             return True
         return bool(self.digest) and digest() == self.digest
-
-
-class Seen:
-    """Per session and name, what was seen last. A link and its target are two names; folders are canonical."""
-
-    def __init__(self) -> None:
-        self._sessions: dict[str, dict[Path, State]] = {}
-
-    def note(self, session_id: str, name: Path, state: State) -> None:
-        self._sessions.setdefault(session_id, {})[name] = state
-
-    def last(self, session_id: str, name: Path) -> State | None:
-        return self._sessions.get(session_id, {}).get(name)
-
-    def forget(self, session_id: str, name: Path | None = None) -> None:
-        """Drop one name, or all of a session that is over."""
-        if name is None:
-            self._sessions.pop(session_id, None)
-            return
-        self._sessions.get(session_id, {}).pop(name, None)

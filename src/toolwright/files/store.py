@@ -20,7 +20,7 @@ from toolwright.files.lock import Locks
 from toolwright.files.paths import Place, Tree
 from toolwright.files.pending import PendingWrites
 from toolwright.files.replace import Change
-from toolwright.files.seen import Seen, State
+from toolwright.files.seen import State
 from toolwright.files.text import Text, decode
 from toolwright.files.view import Viewer
 from toolwright.record import record
@@ -110,7 +110,8 @@ class Files:
         """
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
-        self._seen = Seen()
+        self._seen: dict[str, dict[Path, State]] = {}
+        """By session and name. A link and its target are two names; folders are canonical."""
         self._locks = Locks(data / "locks")
         pending = PendingWrites(data / "pending", self.journal.images, self._locks)
         pending.recover()
@@ -143,11 +144,11 @@ class Files:
         if stamp is None:
             # Whether it is the stamp of that content cannot be told from here, so the hash has to decide.
             stamp = replace(Stamp.of(place.path.stat()), settled=False)
-        self._seen.note(session_id, place.name, State(stamp=stamp, digest=digest, whole=whole))
+        self._seen.setdefault(session_id, {})[place.name] = State(stamp=stamp, digest=digest, whole=whole)
 
     def require_read(self, session_id: str, content: Content) -> None:
         """Raise a ToolError unless the session knows this content: `unread` or `stale`."""
-        seen = self._seen.last(session_id, content.place.name)
+        seen = self._seen.get(session_id, {}).get(content.place.name)
         path = content.place.path
         if seen is None:
             raise ToolError(f"{path} has not been read in this session. Read it before changing it.", "unread")
@@ -156,12 +157,12 @@ class Files:
 
     def read_in_part(self, session_id: str, place: Place) -> bool:
         """Whether a session has seen only some lines of a file."""
-        seen = self._seen.last(session_id, place.name)
+        seen = self._seen.get(session_id, {}).get(place.name)
         return seen is not None and not seen.whole
 
     def forget(self, session_id: str) -> None:
         """Drop what is remembered of a session that is over."""
-        self._seen.forget(session_id)
+        self._seen.pop(session_id, None)
 
     async def commit(
         self, changes: Sequence[Change], *, session_id: str, call_id: str, exact: bool = False
@@ -203,7 +204,7 @@ class Files:
             self._know(session_id, change, change.after, digest)
 
     def _know(self, session_id: str, change: Change, body: Body, digest: str | None) -> None:
-        self._seen.forget(session_id, change.place.name)
+        self._seen.get(session_id, {}).pop(change.place.name, None)
         if isinstance(body, bytes):
             # Gone again already, by somebody else, it has to be read before it can be changed.
             with suppress(OSError):

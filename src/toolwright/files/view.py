@@ -36,12 +36,14 @@ class Viewer:
     def view(self, place: Place, file: FileIO, limits: LineLimits, *, first: int, column: int) -> View:
         """The lines from `first` on. ToolError if the file is not text."""
         stamp = Stamp.of(os.fstat(file.fileno()))
-        encoding, mark = detect(read_some(place, file, SAMPLE))
+        data = read_some(place, file, -1 if stamp.size <= WHOLE else SAMPLE)
+        encoding, mark = detect(data[:SAMPLE])
         if encoding == "binary":
             raise ToolError(f"{place.path} is a binary file. Use a program made for its format.", "binary")
-        file.seek(0)
-        if stamp.size <= WHOLE or encoding != "utf-8":
+        if stamp.size > WHOLE and encoding != "utf-8":
+            file.seek(0)
             data = read_whole(place, file)
+        if stamp.size <= WHOLE or encoding != "utf-8":
             if (window := _at_a_glance(data, encoding, limits, first, column)) is not None:
                 return View(window=window, stamp=stamp, digest=digest_of(data), encoding=encoding)
             body = BytesIO(_as_utf8(data[len(mark) :], encoding))

@@ -4,16 +4,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 
 from toolwright.agents import Agent
-from toolwright.clock import now
-from toolwright.ids import new_id
+from toolwright.ids import new_id, now
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User
+from toolwright.messages import Assistant, Failure, Message, Moment, PatchPart, Paths, User, new_part
 from toolwright.models.encode import Once, merge
+from toolwright.models.info import ModelInfo
 from toolwright.models.model import Model, ReplySettings, SystemMessage, ToolSpec
 from toolwright.models.retry import RetryPolicy
 from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
 from toolwright.models.sizes import tools_size
-from toolwright.parts import Failed, Running, Span, new_part
+from toolwright.parts import Failed, Running, Span
 from toolwright.record import record
 from toolwright.session.budget import Spending
 from toolwright.session.conversation import Conversation
@@ -54,7 +54,7 @@ class Toolbox:
     async def specs(self, session: Session, turn: Turn) -> list[ToolSpec]:
         registry, names = session.home.caller.registry, session.offered(turn)
         ruled = session.ruled_agent_named(turn.agent.name)
-        offered = (ruled.policy, *(registry[tool_id] for tool_id in names))
+        offered = (registry.version, turn.provider, turn.model_id, names, ruled.policy)
         if offered != self._offered:
             tools = await registry.tools(turn.provider, turn.model_id, ruled)
             self._specs = [
@@ -107,6 +107,8 @@ class Answering:
     """Where the turn begins."""
     _system: SystemMessage | None = None
     _system_for: tuple[str, str | None] = ("", None)
+    _settings: ReplySettings | None = None
+    _settings_for: tuple[ModelInfo, Agent, str] | None = None
 
     @property
     def agent(self) -> Agent:
@@ -159,11 +161,18 @@ class Answering:
         return self._system
 
     def settings(self) -> ReplySettings:
+        """How the model is to reply; worked out once for a model, an agent and a variant."""
+        info, agent, asked = self.model.info, self.agent, self.user.variant or ""
+        if self._settings is None or self._settings_for != (info, agent, asked):
+            self._settings = self._made_settings(info, agent, asked)
+            self._settings_for = (info, agent, asked)
+        return self._settings
+
+    def _made_settings(self, info: ModelInfo, agent: Agent, asked: str) -> ReplySettings:
         from toolwright.models.families import chosen_variant, family_settings
 
-        usual = family_settings(self.model.info)
-        agent = self.agent
-        variant = chosen_variant(self.model.info, asked=self.user.variant or "", usual=agent.variant or "")
+        usual = family_settings(info)
+        variant = chosen_variant(info, asked=asked, usual=agent.variant or "")
         return replace(
             usual,
             temperature=usual.temperature if agent.temperature is None else agent.temperature,

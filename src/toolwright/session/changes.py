@@ -31,6 +31,8 @@ class Changes:
     journal: Journal
     _read: dict[str, int] = field(default_factory=dict[str, int])
     """How far the list of each session has been read."""
+    _written: int = -1
+    """How much had been recorded when all lists were read."""
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """The first content known of each file, by its hash."""
     _touched: dict[str, None] = field(default_factory=dict[str, None])
@@ -41,15 +43,23 @@ class Changes:
         """Count what this session changes, and has changed so far."""
         if session_id not in self._read:
             self._read[session_id] = 0
+            self._written = -1
             self._news_of(session_id)
 
     def fresh(self) -> list[str]:
-        """The files changed since this was last asked."""
+        """The files that were changed here since this was last asked."""
+        if self._written == self.journal.written:
+            return []
+        return self._news()
+
+    def _news(self) -> list[str]:
+        """Also of what others have changed in the name of these sessions."""
+        self._written = self.journal.written
         return list(dict.fromkeys(file for session_id in list(self._read) for file in self._news_of(session_id)))
 
     def sum_up(self) -> list[FileChange]:
         """How the files touched since the last time differ from what they were before the session."""
-        self.fresh()
+        self._news()
         changes = [self._compare(file) for file in self._touched]
         self._touched.clear()
         for change in changes:

@@ -5,13 +5,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from toolwright.clock import now
 from toolwright.errors import ToolwrightError
-from toolwright.ids import new_id
-from toolwright.messages import Assistant, CompactionPart, Message, Moment, TextPart, User
+from toolwright.ids import new_id, now
+from toolwright.messages import Assistant, CompactionPart, Message, Moment, TextPart, User, new_part
 from toolwright.models.model import ModelError, ModelMessage, ReplySettings, SystemMessage, UserMessage
 from toolwright.models.retry import stream_with_retries
-from toolwright.parts import Completed, ToolPart, new_part
+from toolwright.parts import Completed, ToolPart
 from toolwright.session.answering import Answering
 from toolwright.session.events import SessionCompacted, SessionStatus
 from toolwright.session.history import kept_from, since_summary

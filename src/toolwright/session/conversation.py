@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import field, replace
 
-from toolwright.clock import now
 from toolwright.events import Bus, PartUpdated
-from toolwright.ids import follow_id
+from toolwright.ids import follow_id, now
 from toolwright.messages import Assistant, Info, Message, SessionInfo, User
 from toolwright.parts import Part, ToolPart
 from toolwright.record import record

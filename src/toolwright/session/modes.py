@@ -3,11 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolwright.clock import now
 from toolwright.definition import ToolContext
-from toolwright.ids import new_id
-from toolwright.messages import Moment, TextPart
-from toolwright.parts import new_part
+from toolwright.ids import new_id, now
+from toolwright.messages import Moment, TextPart, new_part
 from toolwright.record import record
 from toolwright.session.sessions import Sessions
 

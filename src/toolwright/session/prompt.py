@@ -12,9 +12,9 @@ from toolwright.definition import Call, Result
 from toolwright.errors import ToolError, UsageError
 from toolwright.events import Bus
 from toolwright.ids import is_id, new_id
-from toolwright.messages import AgentPart, TextPart
+from toolwright.messages import AgentPart, PartKeys, TextPart, new_part
 from toolwright.models.model import Model
-from toolwright.parts import FilePart, Part, PartKeys, new_part
+from toolwright.parts import FilePart, Part
 from toolwright.record import record
 from toolwright.session.budget import Budget
 from toolwright.session.download import download

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 
 from toolwright.call import INVALID
-from toolwright.clock import now
 from toolwright.definition import Attachment, Call, Result
 from toolwright.events import Bus, PartUpdated
-from toolwright.ids import new_id
+from toolwright.ids import new_id, now
 from toolwright.jsontypes import Json
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
 from toolwright.session.store import PartStore

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolwright.clock import now
+from toolwright.ids import now
 from toolwright.messages import Assistant, CompactionPart, Message
 from toolwright.session.answering import close_open_calls
 from toolwright.session.conversation import Conversation

@@ -3,17 +3,19 @@
 import time
 from dataclasses import field, replace
 
-from toolwright.clock import now
 from toolwright.events import PartUpdated
+from toolwright.ids import now
 from toolwright.messages import (
     Assistant,
     Cache,
     Message,
+    PartKeys,
     ReasoningPart,
     StepFinishPart,
     StepStartPart,
     TextPart,
     Tokens,
+    new_part,
 )
 from toolwright.models.info import Usage
 from toolwright.models.model import (
@@ -28,7 +30,7 @@ from toolwright.models.model import (
     TextDelta,
 )
 from toolwright.models.retry import Retry
-from toolwright.parts import Part, PartKeys, Pending, Span, ToolPart, new_part
+from toolwright.parts import Part, Pending, Span, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
 from toolwright.session.events import MessageUpdated, PartDelta, SessionStatus

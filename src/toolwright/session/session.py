@@ -43,11 +43,13 @@ class SessionOwner(Protocol):
     caller: Caller
     gate: Gate
     bus: Bus
+    keep: bool
+    """Whether calls outside of a conversation are stored."""
 
     @property
     def closed(self) -> bool: ...
     @property
-    def parts(self) -> PartStore | None: ...
+    def store(self) -> PartStore: ...
     def use(self, kind: type[T]) -> T: ...
     def require_open(self) -> None: ...
     def turns_of(self, session: "Session", conversation: "Conversation | None" = None) -> "Turns": ...
@@ -278,7 +280,7 @@ class Session:
         return await self.home.caller.call_tool(call, ctx, record, self.order)
 
     def record_of(self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str = "") -> CallRecord:
-        store = self._turns.conversation if self._turns is not None else self.home.parts
+        store = self._turns.conversation if self._turns else self.home.store if self.home.keep else None
         if part is not None:
             return CallRecord(part, store, self.home.bus)
         return CallRecord.begin(

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from toolwright.agents import CLIENT
-from toolwright.clock import now
 from toolwright.errors import UsageError
 from toolwright.events import Bus
-from toolwright.ids import is_id, new_id
+from toolwright.ids import is_id, new_id, now
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule

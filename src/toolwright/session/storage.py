@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.parts import Part

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from toolwright.agents import Agent
-from toolwright.clock import now
+from toolwright.ids import now
 from toolwright.session.instructions import Instructions
 
 GENERAL = """\

@@ -6,17 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
 
 from toolwright.agents import Agent
-from toolwright.clock import now
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.ids import new_id
+from toolwright.ids import new_id, now
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontypes import Json
-from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User
+from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User, new_part
 from toolwright.models.families import require_price
 from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
-from toolwright.parts import Part, new_part
+from toolwright.parts import Part
 from toolwright.record import record
 from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
 from toolwright.session.budget import Budget, LimitReached, Spending

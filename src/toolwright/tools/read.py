@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import os
 import re
 from functools import partial
 from io import FileIO
@@ -9,7 +10,7 @@ from typing import Annotated
 
 from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
-from toolwright.files.disk import failure, open_file, read_some, read_whole, size_of
+from toolwright.files.disk import open_file, read_some, read_whole, size_of
 from toolwright.files.held import hold
 from toolwright.files.lines import LineLimits, Window
 from toolwright.files.media import DOCUMENT, NAMES, fit, kind_of
@@ -51,24 +52,18 @@ async def read(
         return await asyncio.to_thread(_list, place, first, count)
     if pages is not None:
         return await asyncio.to_thread(_read_pages, place, pages)
-    if _ending(place) in NAMES:
-        return await asyncio.to_thread(_attach, place)
-    if offset is None and limit is None:
-        _refuse_binary_name(place)
-    limits = LineLimits(lines=count, bytes=BYTES, width=WIDTH)
-    look = partial(_look, files, place, limits, first=first, column=column or 1)
-    view = await asyncio.to_thread(look) if size_of(place) > LARGE else look()
+    ending = place.path.suffix[1:].lower()
+    if ending in NAMES:
+        return await asyncio.to_thread(_attach, place, NAMES[ending])
+    with open_file(place, missing="not_found") as file:
+        if offset is None and limit is None and BINARY.fullmatch(ending):
+            raise _named_like_binary(place, file)
+        limits = LineLimits(lines=count, bytes=BYTES, width=WIDTH)
+        look = partial(files.viewer.view, place, file, limits, first=first, column=column or 1)
+        view = await asyncio.to_thread(look) if os.fstat(file.fileno()).st_size > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
     files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
     return _shown(place, view)
-
-
-def _look(files: Files, place: Place, limits: LineLimits, *, first: int, column: int) -> View:
-    with open_file(place, missing="not_found") as file:
-        try:
-            return files.viewer.view(place, file, limits, first=first, column=column)
-        except OSError as error:
-            raise failure(place, error) from error
 
 
 def _opened(place: Place) -> FileIO:
@@ -77,15 +72,16 @@ def _opened(place: Place) -> FileIO:
 
 def _shown(place: Place, view: View) -> Result:
     window = view.window
+    after = window.first + len(window.lines)
     numbered = (f"{number:05d}| {line}" for number, line in enumerate(window.lines, window.first))
-    notes = "\n".join(f"({note})" for note in (_trailer(window), *_remarks(view)))
+    notes = "\n".join(f"({note})" for note in (_trailer(window, after), *_remarks(view)))
     metadata = {
         "preview": "\n".join(window.lines[:PREVIEW]),
         "truncated": window.stopped_by != "end",
         "lineStart": window.first,
-        "lineEnd": window.next - 1,
+        "lineEnd": after - 1,
         "totalLines": window.total,
-        "nextOffset": None if window.stopped_by == "end" else window.next,
+        "nextOffset": None if window.stopped_by == "end" else after,
         "stoppedBy": window.stopped_by,
         "cutLines": sorted(window.cut),
     }
@@ -93,14 +89,14 @@ def _shown(place: Place, view: View) -> Result:
     return Result(output, title=place.relative, metadata=metadata, truncated=window.stopped_by != "end")
 
 
-def _trailer(window: Window) -> str:
-    """What ended the reading, and how to go on."""
-    last, total = window.next - 1, "" if window.total is None else f" of {window.total}"
+def _trailer(window: Window, after: int) -> str:
+    """What ended the reading, and how to go on: `after` is the first line not shown."""
+    last, total = after - 1, "" if window.total is None else f" of {window.total}"
     lines = "1 line" if window.total == 1 else f"{window.total} lines"
     if window.stopped_by == "bytes":
-        return f"Stopped at {BYTES} bytes. Use offset {window.next} to read beyond line {last}{total}."
+        return f"Stopped at {BYTES} bytes. Use offset {after} to read beyond line {last}{total}."
     if window.stopped_by == "more":
-        return f"More lines follow. Use offset {window.next} to read beyond line {last}{total}."
+        return f"More lines follow. Use offset {after} to read beyond line {last}{total}."
     if not window.lines:
         return f"End of file: total {lines}, so there is none from line {window.first} on."
     return f"End of file: total {lines}."
@@ -141,12 +137,11 @@ def _list(place: Place, first: int, count: int) -> Result:
     return Result(output, title=place.relative, metadata=metadata, truncated=more)
 
 
-def _attach(place: Place) -> Result:
+def _attach(place: Place, mime: str) -> Result:
     """A file named like a picture or a PDF goes to the model as it is.
 
     The attachment's media type is that of the name; the address says what the bytes really are.
     """
-    mime = NAMES[_ending(place)]
     size = size_of(place)
     if size > DOCUMENT:
         advice = "Read its text with pages." if mime == "application/pdf" else "Scale it down first."
@@ -184,16 +179,9 @@ def _read_pages(place: Place, pages: str) -> Result:
     return Result("\n\n".join(parts), title=title, metadata={"preview": texts[0], "totalPages": total})
 
 
-def _refuse_binary_name(place: Place) -> None:
-    if not BINARY.fullmatch(_ending(place)):
-        return
-    with _opened(place) as file:
-        kind, _ = detect(read_some(place, file, SAMPLE))
+def _named_like_binary(place: Place, file: FileIO) -> ToolError:
+    kind, _ = detect(read_some(place, file, SAMPLE))
     advice = "Use a program made for its format."
     if kind != "binary":
         advice = "Its content looks like text: give offset 1 to read it as such."
-    raise ToolError(f"{place.path} is named like a binary file. {advice}", "binary")
-
-
-def _ending(place: Place) -> str:
-    return place.path.suffix[1:].lower()
+    return ToolError(f"{place.path} is named like a binary file. {advice}", "binary")

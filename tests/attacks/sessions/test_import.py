@@ -12,8 +12,8 @@ import pytest
 
 from tests.attacks.sessions.command import tw
 from tests.session.stage import Stage, calls, opened, read, says
-from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.jsontypes import Json
 from toolwright.session.undo import Undo
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests.attacks.sessions.command import database_of, tw
 from tests.session.stage import calls, nothing_open, opened, read, says
-from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.session.owner import Owner
 from toolwright.session.storage import Storage
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.session.stage import call, calls, opened, says
-from toolwright.clock import now
 from toolwright.errors import UsageError
+from toolwright.ids import now
 from toolwright.inbox import Reply
 from toolwright.testing import ScriptedUser
 from toolwright.workspace import Workspace

@@ -7,12 +7,11 @@ from typing import Any
 from starlette.responses import Response
 
 from toolwright.agents import Agent
-from toolwright.clock import now
 from toolwright.commands import fill_in, words_of
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Bus, Event
-from toolwright.ids import follow_id, is_id, new_id
+from toolwright.ids import follow_id, is_id, new_id, now
 from toolwright.inbox import Inbox, Reply, always_say
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, Moment, Paths, TextPart
