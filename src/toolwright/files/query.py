@@ -1,5 +1,6 @@
 """What a search looks for and where, what it finds in a file, and how it is ended early."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,8 +32,11 @@ class Query:
 
     @property
     def crlf(self) -> bool:
-        """Whether `$` has to see past a carriage return. A pattern that names one wants the bytes as they are."""
-        return "$" in self.pattern and "\\r" not in self.pattern and not self.literal
+        """Whether `$` has to see past a carriage return.
+
+        A pattern that names one, or the very end of the text, wants the bytes as they are.
+        """
+        return "$" in self.pattern and not self.literal and not re.search(r"\\[rz]", self.pattern)
 
 
 class StartError(OSError):
