@@ -47,6 +47,7 @@ def main() -> int:
     missed = [case.name for case, costs in measured if _report(case, costs, base)]
     if missed:
         print(f"missed: {', '.join(missed)}")
+        _print_profile(tw=(*_cases()[0].command[:1], "-X", "importtime", "-m", "toolwright"))
     return 1 if missed else 0
 
 
@@ -56,10 +57,11 @@ def _cases() -> list[Case]:
     read = json.dumps({"filePath": "a.txt"})
     ours = [
         Case("python -c pass", (python, "-c", "pass")),
+        Case("python -c 'import asyncio'", (python, "-c", "import asyncio")),
         Case("tw --version", (tw, "--version"), 2),
         Case("tw --help", (tw, "--help"), 4),
-        Case("tw tool list", (tw, "tool", "list"), 15),
-        Case("tw tool call read", (tw, "tool", "call", "read", read), 15),
+        Case("tw tool list", (tw, "tool", "list"), 12),
+        Case("tw tool call read", (tw, "tool", "call", "read", read), 8),
     ]
     opencode = os.environ.get("OPENCODE") or shutil.which("opencode")
     if not opencode:
@@ -72,17 +74,53 @@ def _cases() -> list[Case]:
     ]
 
 
+def _print_profile(tw: tuple[str, ...]) -> None:
+    """Where the time of the last command goes: what is imported, by whom it comes, in microseconds of wall time."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        (folder / "project").mkdir()
+        (folder / "project" / "a.txt").write_text("one\n")
+        command = [*tw, "tool", "call", "read", json.dumps({"filePath": "a.txt"})]
+        subprocess.run(command, cwd=folder / "project", env=_environment(folder), capture_output=True, check=False)
+        told = subprocess.run(
+            command, cwd=folder / "project", env=_environment(folder), capture_output=True, text=True, check=False
+        )
+    rows = [line.removeprefix("import time:").split("|") for line in told.stderr.splitlines() if line.count("|") == 2]
+    alone = {name.strip(): int(own) for own, _, name in rows[1:]}
+    groups = {
+        "asyncio and what it imports": sum(alone[name] for name in _below(rows, "asyncio")),
+        "our own modules": sum(own for name, own in alone.items() if name.startswith("toolwright")),
+    }
+    print(f"imports of tw tool call read: {len(alone)} modules, {sum(alone.values()) / 1000:.0f} ms of wall time")
+    for name, micros in groups.items():
+        print(f"  {name:<30}{micros / 1000:>8.1f} ms")
+    for name, own in sorted(alone.items(), key=lambda item: -item[1])[:8]:
+        print(f"  {name:<30}{own / 1000:>8.1f} ms by itself")
+
+
+def _below(rows: list[list[str]], wanted: str) -> list[str]:
+    """A module and those it was the first to import: the rows just before it that are indented further."""
+    names = [name for _, _, name in rows]
+    at = next(number for number, name in enumerate(names) if name.strip() == wanted)
+    depth = len(names[at]) - len(names[at].lstrip())
+    found = [wanted]
+    for name in reversed(names[:at]):
+        if len(name) - len(name.lstrip()) <= depth:
+            break
+        found.append(name.strip())
+    return found
+
+
 def _costs(case: Case, folder: Path) -> list[Cost]:
     _run(case, folder)
     return [_run(case, folder) for _ in range(RUNS)]
 
 
 def _run(case: Case, folder: Path) -> Cost:
-    environment = os.environ | {"HOME": str(folder / "home")}
     process = subprocess.Popen(
         case.command,
         cwd=folder / "project",
-        env=environment,
+        env=_environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -92,6 +130,10 @@ def _run(case: Case, folder: Path) -> Cost:
     if process.returncode and case.target:
         raise SystemExit(f"{case.name} ended with {process.returncode}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"HOME": str(folder / "home")}
 
 
 def _report(case: Case, costs: list[Cost], base: float) -> bool:

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -83,7 +82,9 @@ def _replace(file: Path, text: str) -> None:
     start, end = f".{file.name}.", ".new"
     for left in file.parent.glob(f"{start}*{end}"):  # of a process that was killed; nobody else is at work now
         left.unlink(missing_ok=True)
-    handle, name = tempfile.mkstemp(end, start, file.parent)
+    from tempfile import mkstemp  # a start that writes nothing need not know of it
+
+    handle, name = mkstemp(end, start, file.parent)
     fresh = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

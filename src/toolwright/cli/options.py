@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -31,7 +30,9 @@ class Parser(argparse.ArgumentParser):
 @cache
 def _width(_: str | None) -> int:
     """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
-    return min(100, shutil.get_terminal_size((100, 24)).columns)
+    from shutil import get_terminal_size
+
+    return min(100, get_terminal_size((100, 24)).columns)
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
