@@ -1,5 +1,6 @@
 """The programs in examples/ do what they say, with a scripted model in the place of a real one."""
 
+import shutil
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -89,6 +90,22 @@ async def test_ten_agents_at_once(project: Path) -> None:
 def test_the_programs_are_clean_for_a_strict_type_checker() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", *map(str, PROGRAMS)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=EXAMPLES.parent,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+PYRIGHT = shutil.which("basedpyright") or shutil.which("pyright")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PYRIGHT, reason="neither basedpyright nor pyright is installed")
+def test_the_programs_are_clean_for_the_other_type_checker() -> None:
+    done = subprocess.run(
+        [str(PYRIGHT), "--level", "error", "--pythonpath", sys.executable, *map(str, PROGRAMS)],
         capture_output=True,
         text=True,
         check=False,
