@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# What is installed for development; with requirements-real.lock nothing is left out and no test is skipped.
+LOCK ?= requirements.lock
 
 .DEFAULT_GOAL := check
 .PHONY: check format lint types layers fast test attack demo bare bench lock clean
@@ -57,18 +59,22 @@ $(INSTALLED): pyproject.toml
 	@$(PIP) install --no-compile -e .
 	@touch $@
 
-# Everything a developer needs, at the versions of requirements.lock.
-$(READY): pyproject.toml requirements.lock
+# Everything a developer needs, at the versions of the lock.
+$(READY): pyproject.toml $(LOCK)
 	@echo "Installing the developers' tools into $(VENV); this takes a minute."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install -r requirements.lock
+	@$(PIP) install -r $(LOCK)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q src
 	@touch $(INSTALLED) $@
 
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+	--generate-hashes
+EXTRAS := all lsp shell providers pydantic-ai openai-agents langchain inspect otel
 lock: $(READY)
-	$(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes \
-		--all-extras --group dev -o requirements.lock pyproject.toml
+	$(COMPILE) $(EXTRAS:%=--extra %) --group dev -o requirements.lock pyproject.toml
+	$(COMPILE) --all-extras --group dev --group judges --group adapters -c requirements.lock \
+		-o requirements-real.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
