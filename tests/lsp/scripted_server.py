@@ -95,6 +95,23 @@ def word_at(params: Json) -> str:
     return next((m[0] for m in re.finditer(r"\w+", line) if m.start() <= index <= m.end()), "")
 
 
+def symbols(text: str) -> list[Any]:
+    """Each `def` takes the lines until the next one; one that is set in is part of the one before it."""
+    lines, found = text.splitlines(), list[Any]()
+    starts = [number for number, line in enumerate(lines) if line.lstrip().startswith("def ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        name = lines[start].split()[1]
+        place = {"line": start, "character": lines[start].index(name)}
+        whole = {"start": {"line": start, "character": 0}, "end": {"line": end, "character": 0}}
+        one = {"name": name, "kind": 12, "range": whole, "selectionRange": {"start": place, "end": place}}
+        if lines[start].startswith(" ") and found:
+            found[-1]["range"]["end"] = whole["end"]
+            found[-1].setdefault("children", []).append(one)
+        else:
+            found.append(one)
+    return found
+
+
 def answer(method: str, params: Json) -> object:
     if method == "textDocument/diagnostic":
         return {"kind": "full", "items": errors(documents[params["textDocument"]["uri"]][1])}
@@ -112,11 +129,7 @@ def answer(method: str, params: Json) -> object:
     if method == "textDocument/hover":
         return {"contents": {"kind": "plaintext", "value": f"the word {word_at(params)}"}}
     if method == "textDocument/documentSymbol":
-        text = documents[params["textDocument"]["uri"]][1]
-        whole = {"start": {"line": 0, "character": 0}, "end": {"line": text.count("\n"), "character": 0}}
-        return [
-            {"name": n, "kind": 12, "range": whole, "selectionRange": whole} for n in re.findall(r"def (\w+)", text)
-        ]
+        return symbols(documents[params["textDocument"]["uri"]][1])
     if method == "textDocument/rename":
         changes: Json = {}
         for uri, place, _ in occurrences(word_at(params)):
