@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
 from toolwright.settings import Settings
-from toolwright.tool import Call, Result, ToolContext
+from toolwright.tool import Call, Result, Tool, ToolContext
 
 if TYPE_CHECKING:
     from toolwright.files.store import Commit, Files
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolwright.format.formatting import Formatters
     from toolwright.lsp.languages import Languages
     from toolwright.process.scope import Scopes
+    from toolwright.session.session import Session
     from toolwright.truncate import Truncator
 
 
@@ -32,6 +33,7 @@ class Attended(Protocol):
     truncator: "Truncator"
     trusted: bool
     closed: bool
+    sessions_open: "dict[str, Session]"
 
     @property
     def settings(self) -> Settings: ...
@@ -59,7 +61,8 @@ def program_extensions(workspace: Attended) -> list[Extension]:
         async def languages(commit: "Commit") -> str | None:
             return await workspace.languages.committed(commit)
 
-        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)]))
+        tools = [_undo_tool(workspace)] if workspace.settings.edit.gate else []
+        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)], tools=tools))
     return made
 
 
@@ -78,6 +81,20 @@ def _attentive(workspace: Attended) -> CallHook:
         return replace(result, output=f"{warning}\n\n{result.output}") if warning else result
 
     return attend
+
+
+def _undo_tool(workspace: Attended) -> Tool:
+    """The way back for a model that is told of its new errors."""
+    from toolwright.tool import ANY, tool
+
+    @tool(asks=True, permission="edit", writes=ANY)
+    async def undo(ctx: ToolContext) -> Result:
+        """Undoes your last call that changed files, and no other; called again, the one before it."""
+        from toolwright.session.last_change import undo_last_change
+
+        return await undo_last_change(ctx, workspace.files, workspace.sessions_open[ctx.session_id].conversation)
+
+    return undo
 
 
 def _warm(workspace: Attended, given: str) -> None:

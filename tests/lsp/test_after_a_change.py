@@ -140,6 +140,40 @@ async def test_with_the_gate_on_new_errors_are_told_first_thing(project: Path) -
         assert not same.output.startswith("The change is made")
 
 
+async def test_with_the_gate_on_one_word_undoes_just_the_last_change(project: Path) -> None:
+    (project / "a.scr").write_text("first\n")
+    async with stage(project, config={"edit": {"gate": True}}) as workspace, workspace.session() as session:
+        await session.call("read", filePath="a.scr")
+        await session.call("write", filePath="a.scr", content="second\n")
+        broken = await session.call("edit", filePath="a.scr", oldString="second", newString="BAD")
+        assert "call undo" in broken.output.splitlines()[0]
+        undone = await session.call("undo")
+        assert undone.output.endswith(":\nrestore a.scr"), undone.output
+        assert (project / "a.scr").read_text() == "second\n"
+        edited = await session.call("edit", filePath="a.scr", oldString="second", newString="third")
+        assert edited.error is None, edited.output
+        await session.call("undo")
+        await session.call("undo")
+        assert (project / "a.scr").read_text() == "first\n"
+        none = await session.call("undo")
+        assert none.error is not None
+        assert "undone already" in none.output
+
+
+async def test_undo_is_offered_only_with_the_gate_and_asks_for_the_edit(project: Path) -> None:
+    async with stage(project) as without:
+        assert "undo" not in [one.id for one in await without.registry.tools("p", "m", without.session().standing)]
+    async with stage(project, config={"edit": {"gate": True}}) as workspace:
+        assert "undo" in [one.id for one in await workspace.registry.tools("p", "m", workspace.session().standing)]
+        session = workspace.session()
+        await session.call("write", filePath="a.scr", content="BAD\n")
+        session.permit({"edit": "deny"})
+        refused = await session.call("undo")
+    assert refused.error is not None
+    assert refused.error.kind == "denied"
+    assert (project / "a.scr").exists()
+
+
 async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
     async with stage(project) as workspace:
         sessions = [workspace.session() for _ in range(20)]

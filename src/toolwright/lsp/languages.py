@@ -92,7 +92,9 @@ class Languages:
         new = sum(len(check.fresh) + sum(map(len, check.others.values())) for check in checks)
         if new and len(self.warnings) < WARNINGS:
             them = "1 new error" if new == 1 else f"{new} new errors"
-            self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
+            self.warnings[call_id] = (
+                f"The change is made, but it brought {them} (see below). Fix it, or call undo to undo just this."
+            )
 
     async def _checked(self, found: Found, event: Event) -> Checked:
         slot = self.pool.slot(found)
