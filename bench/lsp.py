@@ -1,5 +1,8 @@
 """From a write to its diagnostics with ty, beside what the bare server takes; and the memory of twenty agents.
 
+What we add is about a millisecond, whatever the size of the project: a third of it finds the server and reads the file,
+the rest writes, reads and compares messages. So only a project that the server looks through in 3 ms shows it.
+
 python bench/lsp.py [modules]
 """
 
@@ -17,7 +20,7 @@ from typing import Any
 from toolwright.files.store import Commit
 from toolwright.testing import make_workspace
 
-ROUNDS, AGENTS = 40, 20
+ROUNDS, AGENTS = 80, 20
 BROKEN = 10
 """Modules that a change breaks."""
 PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
@@ -143,11 +146,15 @@ def main() -> None:
         folder.mkdir()
         lay_out(folder, modules)
         times = asyncio.run(measure(folder))
-    bare, ours, whole = (statistics.median(one[1:]) for one in times[:3])
-    print(f"project of {modules + 1} modules, {ROUNDS} changes of the one they all import, medians")
-    print(f"  the bare server                {bare * 1000:8.1f} ms")
-    print(f"  from disk to diagnostics       {ours * 1000:8.1f} ms   {ours / bare:.2f} x (at most 1.3)")
-    print(f"  the whole write                {whole * 1000:8.1f} ms   {whole / bare:.2f} x")
+    print(f"project of {modules + 1} modules, {ROUNDS} changes of the one they all import")
+    print(f"  {'':30}{'median':>8}{'quickest quarter':>20}")
+    picked = [[statistics.median(one[1:]), statistics.quantiles(one[1:], n=4)[0]] for one in times[:3]]
+    for title, row in zip(("the bare server", "from disk to diagnostics", "the whole write"), picked, strict=True):
+        print(f"  {title:30}{row[0] * 1000:8.1f}{row[1] * 1000:20.1f} ms")
+    ratios = [ours / bare for ours, bare in zip(picked[1], picked[0], strict=True)]
+    added = [(ours - bare) * 1000 for ours, bare in zip(picked[1], picked[0], strict=True)]
+    print(f"  disk to diagnostics / bare    {ratios[0]:8.2f}{ratios[1]:20.2f} x  (at most 1.3)")
+    print(f"  added by us                   {added[0]:8.1f}{added[1]:20.1f} ms")
     print(f"  one server for {AGENTS} agents        {times[3] / 1024**2:8.0f} MB")
 
 

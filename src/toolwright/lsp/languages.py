@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolwright.errors import ToolError
-from toolwright.files.store import Change, Commit
+from toolwright.files.store import LARGE, Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, Client
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
@@ -76,7 +76,7 @@ class Languages:
         found = self.finder.for_file(path)
         if not found:
             return None
-        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        now = await self._snapshot(path)
         event = Event(
             path=path,
             now=now,
@@ -136,7 +136,7 @@ class Languages:
             await client.sync(path, event.before or "")
             await client.diagnose_all()
         earlier = client.board.all()
-        await self._refresh(client)
+        await self._refresh(client, but=path)
         if now is None:
             await client.close_document(path)
         else:
@@ -146,11 +146,13 @@ class Languages:
         return earlier
 
     async def _look(self, client: Client, path: Path | None) -> None:
+        if client.pulls_all:
+            own = [client.diagnose(path)] if path is not None else []
+            await asyncio.gather(*own, client.diagnose_all())
+            return
         if path is not None:
             await client.diagnose(path)
-        if client.pulls_all:
-            await client.diagnose_all()
-        elif client.pulls:
+        if client.pulls:
             related = [other for other in list(client.documents)[-RELATED:] if other != path]
             await asyncio.gather(*(client.diagnose(other) for other in related))
         elif len(client.documents) > 1:
@@ -243,18 +245,24 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
 
+    async def _snapshot(self, path: Path) -> Snapshot | None:
+        stamp = stamp_of(path)
+        if stamp is not None and stamp[1] < LARGE:
+            return snapshot(path, self._legacy)
+        return await asyncio.to_thread(snapshot, path, self._legacy)
+
     async def _open(self, client: Client, path: Path) -> None:
-        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        now = await self._snapshot(path)
         if now is not None:
             await client.sync(path, now.text, now.stamp)
 
-    async def _refresh(self, client: Client) -> None:
-        """Tell a server of open documents that somebody has changed on disk."""
-        for path, document in list(client.documents.items()):
+    async def _refresh(self, client: Client, but: Path | None = None) -> None:
+        """Tell a server of open documents that somebody has changed on disk, but for one that it is told of anyway."""
+        for path, document in [one for one in client.documents.items() if one[0] != but]:
             stamp = stamp_of(path)
             if stamp == document.stamp:
                 continue
-            now = await asyncio.to_thread(snapshot, path, self._legacy)
+            now = await self._snapshot(path)
             if now is None:
                 await client.close_document(path)
                 await client.touched({path: DELETED})

@@ -53,7 +53,7 @@ class Server:
     """Whether its command is from the user's settings."""
 
     def fits(self, path: Path) -> bool:
-        return path.name in self.names or any(path.name.endswith(ending) for ending in self.extensions)
+        return path.name in self.names or path.name.endswith(self.extensions)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -194,9 +194,8 @@ class Finder:
         return None if server.required else self.directory
 
     def _above(self, path: Path) -> list[Path]:
-        if not path.is_relative_to(self.top):
-            return [self.directory]
-        return [folder for folder in path.parents if folder.is_relative_to(self.top)]
+        above = list(path.parents)
+        return above[: above.index(self.top) + 1] if self.top in above else [self.directory]
 
     def _outermost(self, server: Server, folder: Path) -> Path:
         if not server.outermost:
