@@ -97,6 +97,14 @@ async def test_a_server_that_dies_is_started_again_later_and_not_at_once(project
         assert slot_of(workspace).failures >= 2
 
 
+async def test_a_server_that_the_user_names_and_that_is_not_there_is_told_of(project: Path) -> None:
+    mine = {"mine": {"command": ["no-such-server"], "extensions": [".scr"]}}
+    async with stage(project, config={"lsp": mine}) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "mine cannot be started. There is no program 'no-such-server'" in result.output
+        assert not [found.server.id for found in workspace.languages.finder.here() if found.server.id == "mine"]
+
+
 async def test_a_read_has_the_server_ready_for_the_first_change(project: Path) -> None:
     (project / "a.scr").write_text("fine\n")
     async with stage(project) as workspace:

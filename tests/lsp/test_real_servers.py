@@ -29,6 +29,8 @@ class Case:
     at: tuple[int, int]
     """Where the second file uses what the first defines."""
     breaks: tuple[str, ...]
+    name: str = "double"
+    """What the first file defines."""
     marks: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -67,6 +69,7 @@ CASES = [
         new="return y",
         at=(3, 10),
         breaks=("a.c",),
+        name="doubled",
     ),
     Case(
         server="bash",
@@ -79,11 +82,21 @@ CASES = [
 ]
 
 
+def link_modules(place: Path, case: Case) -> None:
+    """Put the packages there. TypeScript 7 is installed as `typescript7`, beside the version that the others need."""
+    seven = MODULES / "typescript7"
+    if case.server == "typescript-native" and seven.is_dir():
+        (place / ".bin").mkdir(parents=True)
+        (place / "typescript").symlink_to(seven)
+        (place / ".bin" / "tsc").symlink_to(seven / "bin" / "tsc")
+    elif MODULES.is_dir():
+        place.symlink_to(MODULES)
+
+
 def opened(project: Path, case: Case) -> Workspace:
     for name, text in {**case.marks, **case.files}.items():
         (project / name).write_text(text)
-    if MODULES.is_dir():
-        (project / "node_modules").symlink_to(MODULES)
+    link_modules(project / "node_modules", case)
     others: dict[str, Any] = {"ty": {"disabled": True}} if case.server == "basedpyright" else {}
     workspace = make_workspace(
         project, config={"permission": "allow", "lsp": others or True}, environment={"PATH": PATH}
@@ -118,6 +131,16 @@ async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(proj
             assert f'<diagnostics file="{name}">' in broken.output, broken.output
         fixed = await session.call("edit", filePath=first, oldString=case.new, newString=case.old)
         assert "<diagnostics" not in fixed.output
+        shown = await session.call("lsp", operation="readSymbol", filePath=first, query=case.name)
+        lines = [line.partition("| ")[2] for line in shown.output.splitlines()[1:-3]]
+        assert "\n".join(lines) in case.files[first]
+        symbol = {"operation": "replaceSymbol", "filePath": first, "query": case.name}
+        replaced = await session.call("lsp", **symbol, newString="\n".join(lines).replace(case.old, case.new))
+        for name in case.breaks:
+            assert f'<diagnostics file="{name}">' in replaced.output, replaced.output
+        assert (project / first).read_text() == case.files[first].replace(case.old, case.new)
+        await session.call("lsp", **symbol, newString="\n".join(lines))
+        assert (project / first).read_text() == case.files[first]
         renamed = await session.call("lsp", operation="rename", newName="twice", **where)
         assert "Renamed in 2 files" in renamed.output, renamed.output
         assert "twice" in (project / first).read_text()

@@ -122,7 +122,11 @@ class Pool:
     async def _begin(self, found: Found) -> Client:
         env = {**self._environment, **found.server.environment}
         program = Program(argv=found.argv, cwd=found.root, env=env, stdin="pipe", stderr="pipe")
-        client = Client(found, await Running.start(self._scopes, program))
+        try:
+            running = await Running.start(self._scopes, program)
+        except ToolError as error:
+            raise ToolError(f"{found.server.id} cannot be started. {error}", error.kind) from error
+        client = Client(found, running)
         try:
             await client.begin()
         except (ToolError, asyncio.CancelledError):

@@ -76,6 +76,8 @@ class Found:
     argv: tuple[str, ...]
     init: Mapping[str, Any]
     settings: Mapping[str, Any]
+    there: bool = True
+    """Whether its program was found. One that only the user knows of is started all the same, and fails aloud."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -156,7 +158,7 @@ class Finder:
     def here(self) -> list[Found]:
         """The servers that could be started for some file of the project's own folder."""
         located = (self.locate(server, self.sample(server)) for server in self.servers)
-        return [found for found in located if found is not None]
+        return [found for found in located if found is not None and found.there]
 
     def sample(self, server: Server) -> Path:
         """A file that a server would be for, whether there is one or not."""
@@ -172,13 +174,14 @@ class Finder:
             return None
         for command in server.commands:
             program = self._program(command[0], root)
-            if program:
+            if program or server.own:
                 return Found(
                     server=server,
                     root=root,
-                    argv=(program, *command[1:]),
+                    argv=(program or command[0], *command[1:]),
                     init={**_filled(server.init, values), **_python_init(server, values)},
                     settings=_filled(server.settings, values),
+                    there=bool(program),
                 )
         return None
 
