@@ -88,6 +88,17 @@ def test_typescript_seven_is_its_own_server(project: Path, bin_folder: Path) -> 
     assert found.argv == (str(tsc), "--lsp", "--stdio")
 
 
+def test_our_own_typescript_serves_projects_that_have_none(project: Path, bin_folder: Path, tmp_path: Path) -> None:
+    put(bin_folder / "typescript-language-server", program=True)
+    ours = put(tmp_path / "installed" / "node_modules" / "typescript" / "lib" / "tsserver.js")
+    made = finder(project, bin_folder)
+    [found] = made.for_file(project / "a.ts")
+    assert found.init["tsserver"]["path"] == str(ours)
+    put(project / "node_modules" / "typescript" / "package.json", '{"version": "7.0.2"}')
+    put(project / "node_modules" / ".bin" / "tsc", program=True)
+    assert [one.server.id for one in made.for_file(project / "a.ts")] == ["typescript-native"]
+
+
 def test_of_the_servers_for_python_the_first_that_is_there_is_taken(project: Path, bin_folder: Path) -> None:
     put(bin_folder / "basedpyright-langserver", program=True)
     assert [one.server.id for one in finder(project, bin_folder).for_file(project / "a.py")] == ["basedpyright"]

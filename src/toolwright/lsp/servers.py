@@ -238,15 +238,18 @@ class Finder:
             values |= {"python": str(python)} if python else {}
         if not server.needs:
             return values
-        needed = {"tsserver": "typescript/lib/tsserver.js", "typescript7": "typescript/package.json"}
-        place = self._module(needed.get(server.needs, f"{server.needs}/package.json"), root)
-        if place is None or (server.needs == "typescript7" and _major(place) < 7):
+        package = self._package("eslint" if server.needs == "eslint" else "typescript", root)
+        if package is None or (server.needs == "typescript7" and _major(package / "package.json") < 7):
             return None
-        return values | {"tsserver": str(place), "tsdk": str(place.parent)}
+        tsserver = package / "lib" / "tsserver.js"
+        if server.needs == "tsserver" and not tsserver.is_file():
+            return None
+        return values | {"tsserver": str(tsserver), "tsdk": str(tsserver.parent)}
 
-    def _module(self, name: str, root: Path) -> Path | None:
+    def _package(self, name: str, root: Path) -> Path | None:
+        """The nearest package of npm that has this name: the project's own, or else one of ours."""
         folders = [*(folder / "node_modules" for folder in self._above(root / "any")), self.installed / "node_modules"]
-        return next((folder / name for folder in folders if (folder / name).is_file()), None)
+        return next((folder / name for folder in folders if (folder / name).is_dir()), None)
 
 
 def _server(entry: Mapping[str, Any]) -> Server:
