@@ -86,7 +86,7 @@ async def test_the_lines_of_one_symbol_are_shown_as_read_shows_them(session: Ses
     result = await read(session, "Shop.close")
     assert result.output == (
         '<file>\n00027|     def close(self):\n00028|         """Close it."""\n00029|         return os\n\n'
-        "(method Shop.close: lines 27-29 of 36)\n</file>"
+        "(method Shop.close: lines 27-29 of 35)\n</file>"
     )
 
 

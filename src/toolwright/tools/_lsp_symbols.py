@@ -69,7 +69,8 @@ def _read(ctx: ToolContext, loaded: Loaded, symbol: Symbol) -> Result:
     text, place = Positions(loaded.text.content), loaded.place
     ctx.use(Files).note_read(ctx.session_id, place, loaded.digest, stamp=loaded.stamp, whole=False)
     numbered = [f"{number:05d}| {text.line(number - 1)}" for number in range(symbol.first, symbol.last + 1)]
-    note = f"({symbol.kind} {symbol.path}: {symbol.lines} of {text.lines})"
+    total = text.lines if text.line(text.lines - 1) else text.lines - 1
+    note = f"({symbol.kind} {symbol.path}: {symbol.lines} of {total})"
     return Result(
         "\n".join(("<file>", *numbered, "", note, "</file>")),
         title=f"{place.relative}, {symbol.path}",
