@@ -1,6 +1,7 @@
 """The programs that attend to every change, formatters and language servers, as extensions of a workspace."""
 
 import asyncio
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -126,6 +127,7 @@ def make_languages(workspace: Attended) -> "Languages":
         environment=workspace.environment,
         installed=installed_servers(workspace.folders.data),
         trusted=workspace.trusted,
+        beside=Path(sys.executable).parent,
     )
     pool = Pool(workspace.scopes, _environment(workspace))
     return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)

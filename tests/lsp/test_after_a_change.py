@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.stage import is_gone, stage, started, warmed
-from toolwright.lsp.diagnostics import PER_FILE
+from toolwright.lsp.diagnostics import OTHERS, PER_FILE
 from toolwright.lsp.pool import PATIENCE, Slot
 from toolwright.workspace import Workspace
 
@@ -47,6 +47,16 @@ async def test_no_more_errors_are_told_than_can_be_read(project: Path) -> None:
         result = await workspace.call("write", filePath="a.scr", content="BAD\n" * (PER_FILE + 5))
     assert result.output.count("ERROR [") == PER_FILE
     assert "... and 5 more" in result.output
+
+
+async def test_new_errors_of_no_more_than_five_other_files_are_told(project: Path) -> None:
+    names = [f"{letter}.scr" for letter in "bcdefgh"]
+    for name in names:
+        (project / name).write_text("fine\n")
+    async with stage(project) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="\n".join(f"BREAK {name}" for name in names))
+    assert "(in 7 files, of which 5 are shown)" in result.output
+    assert result.output.count("<diagnostics") == OTHERS
 
 
 @pytest.mark.parametrize("mode", ["pulls", "unversioned", "lies", "late", "floods"])

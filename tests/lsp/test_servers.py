@@ -1,5 +1,6 @@
 """Which servers a file has, where its project begins, and which programs are taken."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,17 @@ def test_installed_servers_are_found(project: Path, bin_folder: Path) -> None:
     own = put(project.parent / "installed" / "node_modules" / ".bin" / "bash-language-server", program=True)
     [found] = finder(project, bin_folder).for_file(project / "a.sh")
     assert found.argv == (str(own), "start")
+
+
+def test_a_server_installed_with_this_program_is_found_though_it_is_not_on_the_path(
+    project: Path, bin_folder: Path, tmp_path: Path
+) -> None:
+    beside = put(tmp_path / "venv" / "bin" / "ty", program=True)
+    made = replace(finder(project, bin_folder), beside=beside.parent, environment={"PATH": ""})
+    assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(beside)]
+    first = put(bin_folder / "ty", program=True)
+    made = replace(made, environment={"PATH": str(bin_folder)})
+    assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(first)]
 
 
 def test_the_settings_disable_change_and_add_servers(project: Path, bin_folder: Path) -> None:

@@ -53,7 +53,8 @@ if LIMIT:
 async def session(project: Path) -> AsyncIterator[Session]:
     """A session of a project in Python in which no server is found."""
     (project / "a.py").write_text(SOURCE)
-    config = {"permission": "allow", "lsp": True, "edit": {"gate": True}}
+    none = {name: {"disabled": True} for name in ("ty", "basedpyright", "pyright")}
+    config = {"permission": "allow", "lsp": none, "edit": {"gate": True}}
     async with make_workspace(project, config=config, environment={"PATH": ""}) as made:
         yield made.session()
 

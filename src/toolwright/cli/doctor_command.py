@@ -115,7 +115,7 @@ def _language_servers(workspace: Workspace) -> Iterator[Finding]:
     if workspace.settings.lsp is False:
         yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
         return
-    here = ", ".join(found.server.id for found in workspace.languages.finder.here())
+    here = ", ".join(f"{found.server.id} for {found.root}" for found in workspace.languages.finder.here())
     told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
     yield Finding("ok" if here else "note", "lsp", told)
 

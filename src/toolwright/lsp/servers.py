@@ -145,6 +145,8 @@ class Finder:
     """Our own folder of installed servers."""
     trusted: bool
     """Whether programs of the project itself may be run."""
+    beside: Path | None = None
+    """The folder of the programs that were installed with this one, as an extra."""
 
     def for_file(self, path: Path) -> list[Found]:
         """The servers for a file that are there, in order."""
@@ -214,7 +216,8 @@ class Finder:
         for place in places:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return str(place / name)
-        return shutil.which(name, path=self.environment.get("PATH")) or ""
+        paths = (self.environment.get("PATH", os.defpath), str(self.beside or ""))
+        return next((found for path in paths if (found := shutil.which(name, path=path))), "")
 
     def _of_project(self, root: Path) -> Iterator[Path]:
         """Where the project keeps programs of its own."""
