@@ -73,12 +73,12 @@ async def test_a_python_file_is_listed_without_a_server(session: Session) -> Non
     assert result.output.splitlines() == [
         "a.py:3:1 constant LIMIT (line 3)",
         "a.py:9:5 function outer (lines 6-13)",
-        "  a.py:10:9 function inner (lines 10-11)",
+        "a.py:10:9   function inner (lines 10-11)",
         "a.py:16:7 class Shop (lines 16-29)",
-        "  a.py:17:5 field size (line 17)",
-        "  a.py:20:9 method price (lines 19-21)",
-        "  a.py:24:9 method price (lines 23-25)",
-        "  a.py:27:9 method close (lines 27-29)",
+        "a.py:17:5   field size (line 17)",
+        "a.py:20:9   method price (lines 19-21)",
+        "a.py:24:9   method price (lines 23-25)",
+        "a.py:27:9   method close (lines 27-29)",
         "a.py:34:9 function close (lines 34-35)",
     ]
 

@@ -29,7 +29,7 @@ async def undo_last_change(ctx: ToolContext, files: Files, conversation: Convers
         raise ToolError(str(error), "not_found" if isinstance(error, NothingToUndo) else "stale") from error
     told = "\n".join(f"{plan.kind} {place.relative}" for plan, place in zip(plans, places, strict=True))
     return Result(
-        f"Undone, the call {selection.call}:\n{told}",
+        f"Your last change is undone:\n{told}",
         title=f"{len(plans)} file{'' if len(plans) == 1 else 's'} undone",
         metadata={"diff": "\n".join(patches), "files": [plan.path for plan in plans], "callID": selection.call},
     )

@@ -43,7 +43,7 @@ class Shower:
         """Symbols with the lines they take, those within others set in."""
         name = self._name(path)
         lines = [
-            f"{'  ' * one.depth}{name}:{one.line}:{one.character} {one.kind} {one.name} ({one.lines})"
+            f"{name}:{one.line}:{one.character} {'  ' * one.depth}{one.kind} {one.name} ({one.lines})"
             for one in symbols
         ]
         return _limited(list(dict.fromkeys(lines)), self._most)
