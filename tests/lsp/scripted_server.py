@@ -64,7 +64,7 @@ def changed(uri: str, version: int, text: str) -> None:
         return
     if MODE == "floods":
         sys.stdout.write("noise\n" * 1000)
-        for number in range(5000):
+        for number in range(1500):
             publish(f"file:///nowhere/{number}", None, errors("BAD"))
     if MODE == "late":
         publish(uri, version - 1, errors(before[1] if before else "BAD of the version before"))

@@ -192,8 +192,19 @@ async def test_undo_is_offered_only_with_the_gate_and_asks_for_the_edit(project:
     assert (project / "a.scr").exists()
 
 
-async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
+async def test_changes_made_side_by_side_are_each_told_their_own_errors(project: Path) -> None:
     async with stage(project) as workspace:
+        await workspace.call("write", filePath="open.scr", content="fine\n")
+        texts = {"a.scr": "BAD a\n", "b.scr": "fine\n", "c.scr": "BAD c\n", "d.scr": "fine\n"}
+        written = [workspace.call("write", filePath=name, content=text) for name, text in texts.items()]
+        results = dict(zip(texts, await asyncio.gather(*written), strict=True))
+    for name, text in texts.items():
+        assert results[name].output.count("<diagnostics") == text.count("BAD"), results[name].output
+        assert "in other files" not in results[name].output
+
+
+async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
+    async with stage(project, "pulls") as workspace:
         sessions = [workspace.session() for _ in range(20)]
         results = await asyncio.gather(
             *(one.call("write", filePath=f"{n}.scr", content=f"BAD {n}\n") for n, one in enumerate(sessions))

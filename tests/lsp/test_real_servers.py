@@ -1,5 +1,6 @@
 """Real servers, where they are installed: on the PATH, beside the Python that runs the tests, or in node_modules."""
 
+import asyncio
 import os
 import shutil
 import sys
@@ -93,14 +94,13 @@ def link_modules(place: Path, case: Case) -> None:
         place.symlink_to(MODULES)
 
 
-def opened(project: Path, case: Case) -> Workspace:
+def opened(project: Path, case: Case, **more: Any) -> Workspace:
     for name, text in {**case.marks, **case.files}.items():
         (project / name).write_text(text)
     link_modules(project / "node_modules", case)
     others: dict[str, Any] = {"ty": {"disabled": True}} if case.server == "basedpyright" else {}
-    workspace = make_workspace(
-        project, config={"permission": "allow", "lsp": others or True}, environment={"PATH": PATH}
-    )
+    config = {"permission": "allow", "lsp": others or True, **more}
+    workspace = make_workspace(project, config=config, environment={"PATH": PATH})
     found = [one.server.id for one in workspace.languages.finder.for_file(project / case.names[0])]
     if case.server not in found:
         pytest.skip(f"the language server {case.server} is not installed")
@@ -168,3 +168,15 @@ async def test_old_errors_of_the_project_are_not_told_as_new(project: Path) -> N
     async with opened(project, CASES[0]) as workspace:
         first = await workspace.call("write", filePath="c.py", content="y = 1\n")
         assert "<diagnostics" not in first.output, first.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ty", path=PATH) is None, reason="the language server ty is not installed")
+async def test_changes_made_side_by_side_are_each_told_their_own_errors(project: Path) -> None:
+    async with opened(project, CASES[0], edit={"gate": True}) as workspace, workspace.session() as session:
+        for name in "cdef":
+            texts = {f"{name}_bad.py": "x: int = 'no'\n", f"{name}_good.py": "y = 1\n"}
+            written = [session.call("write", filePath=one, content=text) for one, text in texts.items()]
+            bad, good = await asyncio.gather(*written)
+            assert bad.output.startswith("The change is made, but it brought 1 new error"), bad.output
+            assert "<diagnostics" not in good.output, good.output

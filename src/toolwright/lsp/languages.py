@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -67,6 +68,8 @@ class Languages:
         """That a call has made things worse, by its id, for who tells of the call."""
         self.warming = dict[Path, asyncio.Task[None]]()
         """The files that are being opened ahead, or were not long ago."""
+        self._changing = Counter[Path]()
+        """The files whose changes are being looked at, or wait for it: each is told its errors with its own change."""
 
     # After a change
 
@@ -83,7 +86,11 @@ class Languages:
             before=text_of(commit.before, self._legacy),
             kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
         )
-        checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+        self._changing[path] += 1
+        try:
+            checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+        finally:
+            self._changing -= Counter([path])
         if self.gate:
             self._warn(commit.call_id, checks)
         return self._told(path, checks)
@@ -98,11 +105,13 @@ class Languages:
 
     async def _checked(self, found: Found, event: Event) -> Checked:
         slot = self.pool.slot(found)
+        known = _known(slot, event)
         try:
             client = await self._ready(slot)
-            async with asyncio.timeout(slot.patience):
-                earlier = await self._told_of(client, event)
+            async with slot.turn(), asyncio.timeout(slot.patience):
+                earlier = await self._told_of(client, event) | known
                 await self._look(client, event.path if event.now is not None else None)
+                later = client.board.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
         except (RpcError, RpcClosed) as error:
@@ -110,10 +119,10 @@ class Languages:
         except ToolError as error:
             return Checked(others={}, problem=str(error))
         slot.answered()
-        later = client.board.all()
         fresh = new_errors(earlier, later)
         own = tuple(errors(later.get(event.path, ())))
-        others = {other: new for other, new in fresh.items() if other not in event.kinds and self._ours(other)}
+        told_apart = event.kinds.keys() | self._changing.keys()
+        others = {other: new for other, new in fresh.items() if other not in told_apart and self._ours(other)}
         return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
 
     async def _ready(self, slot: Slot) -> Client:
@@ -288,6 +297,13 @@ class Languages:
             task.cancel()
         await asyncio.gather(*self.warming.values(), return_exceptions=True)
         await self.pool.close()
+
+
+def _known(slot: Slot, event: Event) -> dict[Path, tuple[Diagnostic, ...]]:
+    """What was wrong with the file itself, before another change has the server look at it as it is now."""
+    if event.before is None:
+        return {event.path: ()}
+    return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
 
 
 def _kind(change: Commit | Change) -> int:

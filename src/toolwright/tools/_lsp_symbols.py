@@ -34,7 +34,11 @@ async def about_symbols(ctx: ToolContext, question: "Question", loaded: Loaded, 
         )
         if not shown and problems:
             raise ToolError(" ".join(problems))
-        return Result("\n".join((shown or f"No results for {question.title}.", *problems)), title=question.title)
+        return Result(
+            "\n".join((shown or f"No results for {question.title}.", *problems)),
+            title=question.title,
+            metadata={"result": len(symbols), "operation": question.operation},
+        )
     if not symbols and problems:
         raise ToolError(" ".join(problems))
     symbol = find_symbol(symbols, question.query, question.line)
