@@ -16,7 +16,8 @@ KINDS = (
     *("key", "null", "enum-member", "struct", "event", "operator", "type-parameter"),
 )
 """What the protocol numbers the kinds of symbols by."""
-_BLOCKS = frozenset({"class", "method", "constructor", "enum", "interface", "function", "struct"})
+_CODE = frozenset({"function", "method", "constructor"})
+_BLOCKS = _CODE | {"class", "enum", "interface", "struct"}
 _DEEPEST = 50
 _TOLD = 10
 
@@ -41,6 +42,10 @@ class Symbol:
     def lines(self) -> str:
         return f"lines {self.first}-{self.last}" if self.last > self.first else f"line {self.first}"
 
+    @property
+    def is_variable(self) -> bool:
+        return self.kind in ("variable", "constant")
+
     def holds(self, line: int) -> bool:
         return self.first <= line <= self.last
 
@@ -56,15 +61,19 @@ def kind_of(item: Any) -> str:
     return KINDS[kind] if isinstance(kind, int) and 0 < kind < len(KINDS) else "symbol"
 
 
-def read_symbols(items: Iterable[Any], text: Positions, *, within: str = "", depth: int = 0) -> Iterator[Symbol]:
-    """The symbols in what a server answered about a file, in its order, each before those in it."""
+def read_symbols(items: Iterable[Any], text: Positions, within: Symbol | None = None) -> Iterator[Symbol]:
+    """The symbols in what a server answered about a file, in its order, each before those in it.
+
+    The variables of a function are nothing that the file defines, and are left out.
+    """
+    depth = 0 if within is None else within.depth + 1
     for item in items if depth < _DEEPEST else ():
         location = item.get("location") if isinstance(item, dict) else None
         whole = location.get("range") if isinstance(location, dict) else None
         whole = item.get("range", whole) if isinstance(item, dict) else None
         if not isinstance(whole, dict):
             continue
-        name, holder = str(item.get("name")), within or str(item.get("containerName") or "")
+        name, holder = str(item.get("name")), within.path if within else str(item.get("containerName") or "")
         line, character = text.shown(item.get("selectionRange", whole)["start"])
         first, end = whole["start"]["line"] + 1, whole["end"]
         # What ends before the first character of a line ends with the line before.
@@ -79,8 +88,9 @@ def read_symbols(items: Iterable[Any], text: Positions, *, within: str = "", dep
             last=min(last, max(first, text.lines)),
             depth=depth,
         )
-        yield symbol
-        yield from read_symbols(item.get("children") or (), text, within=symbol.path, depth=depth + 1)
+        if not (symbol.is_variable and within is not None and within.kind in _CODE and symbol.first == symbol.last):
+            yield symbol
+            yield from read_symbols(item.get("children") or (), text, symbol)
 
 
 def python_symbols(text: Positions) -> list[Symbol]:

@@ -62,7 +62,8 @@ async def _symbols(ctx: ToolContext, question: "Question", loaded: Loaded) -> tu
         if known is not None and known.text != text.text:
             raise ToolError(f"{loaded.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
     try:
-        return list(dict.fromkeys(read_symbols([one for _, one in answers], text))), problems
+        found = dict.fromkeys(read_symbols([one for _, one in answers], text))
+        return sorted(found, key=lambda one: (one.first, one.depth)), problems
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         names = ", ".join(client.name for client in clients)
         raise ToolError(f"What {names} answered makes no sense: {type(error).__name__}: {error}.") from error
