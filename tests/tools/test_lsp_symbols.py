@@ -133,7 +133,7 @@ async def test_a_symbol_is_replaced_in_one_call_that_can_be_undone(session: Sess
     await read(session, "Shop.close")
     result = await replace(session, "Shop.close", "    def close(self):\n        return 5\n")
     assert result.error is None, result.output
-    assert "Replaced Shop.close" in result.output
+    assert "Replaced Shop.close in 1 file" in result.output
     was = '    def close(self):\n        """Close it."""\n        return os\n'
     assert (project / "a.py").read_text() == SOURCE.replace(was, "    def close(self):\n        return 5\n")
     await session.call("undo")
@@ -142,7 +142,8 @@ async def test_a_symbol_is_replaced_in_one_call_that_can_be_undone(session: Sess
 
 async def test_a_new_text_without_indentation_gets_that_of_the_symbol(session: Session, project: Path) -> None:
     await read(session, "Shop.close")
-    await replace(session, "Shop.close", "def close(self):\n    if 1:\n\n        return 5")
+    result = await replace(session, "Shop.close", "def close(self):\n    if 1:\n\n        return 5")
+    assert "newString was indented to fit" in result.output
     assert "    def close(self):\n        if 1:\n\n            return 5\n\n\nif LIMIT" in (project / "a.py").read_text()
 
 

@@ -91,12 +91,14 @@ async def _replace(
     ctx.use(Files).require_read(ctx.session_id, loaded)
     _refuse_shared_lines(symbol, symbols)
     before, place = loaded.text.content, loaded.place
-    after = replaced(before, symbol, new)
+    fitting = indented(before, symbol, new)
+    after = replaced(before, symbol, fitting)
     if after == before:
         raise ToolError(f"newString is what {symbol.path} is already, so there is nothing to change.", "same")
     change = Change(place=place, before=loaded.data, after=loaded.text.encode(after))
     revised = Revised(place=place, before=before, after=after, change=change)
-    return await commit(ctx, [revised], f"Replaced {symbol.path}")
+    moved = "" if fitting == new else " (newString was indented to fit)"
+    return await commit(ctx, [revised], f"Replaced {symbol.path}{moved}")
 
 
 def _refuse_shared_lines(symbol: Symbol, symbols: Sequence[Symbol]) -> None:
@@ -109,15 +111,18 @@ def _refuse_shared_lines(symbol: Symbol, symbols: Sequence[Symbol]) -> None:
             )
 
 
+def indented(text: str, symbol: Symbol, new: str) -> str:
+    """The new text, with the indentation of the symbol's first line if it has none of its own."""
+    indent = indent_of(Positions(text).line(symbol.first - 1))
+    return textwrap.indent(new, indent) if indent and not indent_of(new.lstrip("\r\n")) else new
+
+
 def replaced(text: str, symbol: Symbol, new: str) -> str:
-    """The text with a new one for the lines of a symbol: with their line ends, and indented like them if it is not."""
+    """The text with a new one for the lines of a symbol, which keeps their line ends."""
     places = Positions(text)
-    start = places.offset({"line": symbol.first - 1, "character": 0})
-    end = start + len(text[start : places.offset({"line": symbol.last, "character": 0})].rstrip("\r\n"))
-    old, new = text[start:end], new.strip("\r\n")
+    start, beyond = (places.offset({"line": line, "character": 0}) for line in (symbol.first - 1, symbol.last))
     if not new.strip():
-        return text[:start] + text[places.offset({"line": symbol.last, "character": 0}) :]
-    indent = indent_of(old)
-    if indent and not indent_of(new):
-        new = textwrap.indent(new, indent)
-    return text[:start] + follow_line_ends(text, Span(start, end), old, new) + text[end:]
+        return text[:start] + text[beyond:]
+    end = start + len(text[start:beyond].rstrip("\r\n"))
+    fitting = follow_line_ends(text, Span(start, end), text[start:end], new.strip("\r\n"))
+    return text[:start] + fitting + text[end:]
