@@ -1,8 +1,8 @@
 """From a write to its diagnostics with ty, beside what the bare server takes; and the memory of twenty agents.
 
 What we add is a fixed cost of 1 to 1.5 ms of our own CPU time, whatever the size of the project: finding the server and
-reading the file, packing, unpacking and comparing messages. So it shows where the server is done within 3 ms, as with ten
-modules, and is lost in the server's own time with fifty and more.
+reading the file, packing, unpacking and comparing messages. So it shows where the server is done within 3 ms, as with
+ten modules, and is lost in the server's own time with fifty and more.
 
 python bench/lsp.py [modules]
 """

@@ -76,6 +76,7 @@ async def test_a_server_that_does_not_answer_is_named_and_waited_for_less(projec
     async with stage(project, "silent") as workspace:
         found = workspace.languages.finder.for_file(project / "a.scr")[0]
         slot = workspace.languages.pool.slot(found)
+        await workspace.languages.pool.client(found)
         slot.patience = 0.4
         result = await workspace.call("write", filePath="a.scr", content="BAD\n")
         assert "scripted did not answer within 0.4 s" in result.output
