@@ -1,54 +1,85 @@
-"""What it costs a model to see one function: its lines found by documentSymbol, beside the whole file; ten files.
+"""What it costs a model to see one function and add a line to it, in ten files of the standard library.
+
+Three ways: read the whole file and edit; read the one symbol and edit; read the one symbol and replace it as a whole.
+No language server runs, so that no errors of the files are counted.
 
 python bench/symbols.py
 """
 
 import asyncio
-import os
-import re
+import json
 import shutil
-import sys
 import sysconfig
 import tempfile
 from pathlib import Path
+from typing import Any
 
+from toolwright.definition import Result
+from toolwright.session.session import Session
 from toolwright.testing import make_workspace
 
-PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 CASES = {
     "argparse.py": "parse_known_args",
     "ast.py": "literal_eval",
     "dataclasses.py": "_process_class",
     "difflib.py": "find_longest_match",
     "inspect.py": "getsourcefile",
-    "pathlib.py": "relative_to",
+    "tarfile.py": "TarFile.add",
     "pprint.py": "_format",
     "shutil.py": "copytree",
-    "subprocess.py": "communicate",
+    "subprocess.py": "Popen.communicate",
     "textwrap.py": "dedent",
 }
 LETTERS = 4
 """Letters of a token, about."""
 
+Row = tuple[int, int, int]
 
-async def measure(folder: Path) -> None:
-    config = {"permission": "allow", "lsp": True}
-    everything = narrowed = 0
-    async with make_workspace(folder, config=config, environment={"PATH": PATH}) as workspace:
+
+async def measure(folder: Path) -> list[Row]:
+    """Letters that pass between model and tools, for each file and way."""
+    rows = list[Row]()
+    config = {"permission": "allow", "lsp": {name: {"disabled": True} for name in ("ty", "basedpyright", "pyright")}}
+    async with make_workspace(folder, config=config, environment={"PATH": ""}) as workspace:
         for name, function in CASES.items():
-            whole, offset = 0, 1
-            while offset:
-                page = await workspace.call("read", filePath=name, offset=offset)
-                whole += len(page.output)
-                offset = page.metadata["nextOffset"] or 0
-            symbols = await workspace.call("lsp", operation="documentSymbol", filePath=name, query=function)
-            first, last = re.findall(rf" {function} \(lines (\d+)-(\d+)\)", symbols.output)[0]
-            lines = int(last) - int(first) + 1
-            part = await workspace.call("read", filePath=name, offset=int(first), limit=lines)
-            seen = len(symbols.output) + len(part.output)
-            everything, narrowed = everything + whole, narrowed + seen
-            print(f"  {name:16}{function:20}{whole // LETTERS:8,} tokens whole{seen // LETTERS:8,} by symbol")
-    print(f"  {'all ten':36}{everything // LETTERS:8,} tokens whole{narrowed // LETTERS:8,} by symbol")
+            whole = await read_whole(workspace.session(), name)
+            session = workspace.session()
+            part, shown = await exchange(session, "lsp", operation="readSymbol", filePath=name, query=function)
+            lines = [line.partition("| ")[2] for line in shown.output.splitlines()[1:-3]]
+            old = unique_end(lines, (folder / name).read_text())
+            edited, _ = await exchange(session, "edit", filePath=name, oldString=old, newString=f"{old}  # and more")
+            new = "\n".join((*lines, "    # one more line"))
+            replaced, _ = await exchange(
+                session, "lsp", operation="replaceSymbol", filePath=name, query=function, newString=new
+            )
+            rows.append((whole + edited, part + edited, part + replaced))
+            print_row(name, function, rows[-1])
+    return rows
+
+
+async def read_whole(session: Session, name: str) -> int:
+    seen, offset = 0, 1
+    while offset:
+        size, page = await exchange(session, "read", filePath=name, offset=offset)
+        seen, offset = seen + size, page.metadata["nextOffset"] or 0
+    return seen
+
+
+async def exchange(session: Session, tool: str, **arguments: Any) -> tuple[int, Result]:
+    """Letters of a call, arguments and answer together; and the answer."""
+    result = await session.call(tool, **arguments)
+    assert result.error is None, result.output
+    return len(json.dumps(arguments)) + len(result.output), result
+
+
+def unique_end(lines: list[str], text: str) -> str:
+    """As few of the last lines of a function as occur but once in the file."""
+    ends = ("\n".join(lines[-count:]) for count in range(1, len(lines) + 1))
+    return next(end for end in ends if text.count(end) == 1)
+
+
+def print_row(name: str, function: str, row: Row) -> None:
+    print(f"  {name:16}{function:22}" + "".join(f"{letters // LETTERS:14,}" for letters in row))
 
 
 def main() -> None:
@@ -57,7 +88,10 @@ def main() -> None:
         folder.mkdir()
         for file in CASES:
             shutil.copy(Path(sysconfig.get_path("stdlib")) / file, folder)
-        asyncio.run(measure(folder))
+        print(f"  tokens, about{'':25}{'file, edit':>14}{'symbol, edit':>14}{'symbol, new':>14}")
+        rows = asyncio.run(measure(folder))
+        first, second, third = (sum(column) for column in zip(*rows, strict=True))
+        print_row("all ten", "", (first, second, third))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The programs that attend to every change, formatters and language servers, as extensions of a workspace."""
 
 import asyncio
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from toolwright.definition import Call, Result, ToolContext
+from toolwright.definition import Call, Result, Tool, ToolContext
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
 from toolwright.settings import Settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from toolwright.format.formatting import Formatters
     from toolwright.lsp.languages import Languages
     from toolwright.process.scope import Scopes
+    from toolwright.session.session import Session
     from toolwright.truncate import Truncator
 
 
@@ -32,6 +34,7 @@ class Attended(Protocol):
     truncator: "Truncator"
     trusted: bool
     closed: bool
+    sessions_open: "dict[str, Session]"
 
     @property
     def settings(self) -> Settings: ...
@@ -59,7 +62,8 @@ def program_extensions(workspace: Attended) -> list[Extension]:
         async def languages(commit: "Commit") -> str | None:
             return await workspace.languages.committed(commit)
 
-        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)]))
+        tools = [_undo_tool(workspace)] if workspace.settings.edit.gate else []
+        made.append(Extension(name="languages", committed=languages, hooks=[_attentive(workspace)], tools=tools))
     return made
 
 
@@ -78,6 +82,20 @@ def _attentive(workspace: Attended) -> CallHook:
         return replace(result, output=f"{warning}\n\n{result.output}") if warning else result
 
     return attend
+
+
+def _undo_tool(workspace: Attended) -> Tool:
+    """The way back for a model that is told of its new errors."""
+    from toolwright.definition import ANY, tool
+
+    @tool(asks=True, permission="edit", writes=ANY)
+    async def undo(ctx: ToolContext) -> Result:
+        """Undoes your last call that changed files, and no other; called again, the one before it."""
+        from toolwright.session.last_change import undo_last_change
+
+        return await undo_last_change(ctx, workspace.files, workspace.sessions_open[ctx.session_id].conversation)
+
+    return undo
 
 
 def _warm(workspace: Attended, given: str) -> None:
@@ -109,6 +127,7 @@ def make_languages(workspace: Attended) -> "Languages":
         environment=workspace.environment,
         installed=installed_servers(workspace.folders.data),
         trusted=workspace.trusted,
+        beside=Path(sys.executable).parent,
     )
     pool = Pool(workspace.scopes, _environment(workspace))
     return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)

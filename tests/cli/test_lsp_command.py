@@ -66,6 +66,16 @@ def test_doctor_has_a_line_on_language_servers(tw: Tw) -> None:
     assert "lsp" in {one["what"] for one in tw("doctor", "--json").json}
 
 
+def test_doctor_names_a_server_of_the_settings_that_is_not_here(
+    tw: Tw, home: Path, configure: Callable[[Any], None]
+) -> None:
+    configure({"lsp": {"mine": {"command": ["no-such-server"], "extensions": [".mine"]}}})
+    told = [one["told"] for one in tw("doctor", "--json", "--trust").json if one["what"] == "lsp"]
+    assert "mine of your settings is not here: no program 'no-such-server'" in told
+    rows = {row["id"]: row for row in tw("lsp", "--json", "--trust").json}
+    assert rows["mine"]["state"] == "not here"
+
+
 def test_a_server_of_npm_is_installed_into_our_own_folder_without_running_scripts(
     tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

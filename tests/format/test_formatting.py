@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from toolwright.format.formatting import kept
 from toolwright.format.registry import Choice, Chooser, chosen_formatters, known_formatters
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
+
+PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 
 def stage(project: Path, **formatters: Any) -> Workspace:
@@ -46,6 +49,14 @@ async def test_one_that_fails_leaves_the_text_as_written_and_says_why(project: P
     assert "The formatter bad failed" in result.output
     assert "no such option" in result.output
     assert (project / "a.txt").read_text() == "hello\n"
+
+
+async def test_one_that_is_not_there_has_failed(project: Path) -> None:
+    async with stage(project, mine={"command": ["no-such-formatter", "$FILE"], "extensions": [".txt"]}) as workspace:
+        result = await workspace.call("write", filePath="a.txt", content="x\n")
+    assert result.error is None
+    assert "The formatter mine failed" in result.output
+    assert "no-such-formatter" in result.output
 
 
 async def test_one_that_takes_too_long_is_stopped(project: Path) -> None:
@@ -104,10 +115,10 @@ async def test_no_formatter_runs_unless_the_settings_say_so(project: Path) -> No
         assert not workspace.files.committed
 
 
-@pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
+@pytest.mark.skipif(shutil.which("ruff", path=PATH) is None, reason="ruff is not installed")
 async def test_ruff_formats_where_the_project_asks_for_it(project: Path) -> None:
     config = {"permission": "allow", "formatter": True}
-    async with make_workspace(project, config=config, environment={"PATH": os.environ["PATH"]}) as workspace:
+    async with make_workspace(project, config=config, environment={"PATH": PATH}) as workspace:
         await workspace.call("write", filePath="a.py", content="x  =  1\n")
         assert (project / "a.py").read_text() == "x  =  1\n"
         (project / "ruff.toml").write_text("")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.stage import is_gone, stage, started, warmed
-from toolwright.lsp.diagnostics import PER_FILE
+from toolwright.lsp.diagnostics import OTHERS, PER_FILE
 from toolwright.lsp.pool import PATIENCE, Slot
 from toolwright.workspace import Workspace
 
@@ -49,6 +49,16 @@ async def test_no_more_errors_are_told_than_can_be_read(project: Path) -> None:
     assert "... and 5 more" in result.output
 
 
+async def test_new_errors_of_no_more_than_five_other_files_are_told(project: Path) -> None:
+    names = [f"{letter}.scr" for letter in "bcdefgh"]
+    for name in names:
+        (project / name).write_text("fine\n")
+    async with stage(project) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="\n".join(f"BREAK {name}" for name in names))
+    assert "(in 7 files, of which 5 are shown)" in result.output
+    assert result.output.count("<diagnostics") == OTHERS
+
+
 @pytest.mark.parametrize("mode", ["pulls", "unversioned", "lies", "late", "floods"])
 async def test_the_errors_are_those_of_this_text_whatever_the_server_does(project: Path, mode: str) -> None:
     async with stage(project, mode) as workspace:
@@ -66,6 +76,7 @@ async def test_a_server_that_does_not_answer_is_named_and_waited_for_less(projec
     async with stage(project, "silent") as workspace:
         found = workspace.languages.finder.for_file(project / "a.scr")[0]
         slot = workspace.languages.pool.slot(found)
+        await workspace.languages.pool.client(found)
         slot.patience = 0.4
         result = await workspace.call("write", filePath="a.scr", content="BAD\n")
         assert "scripted did not answer within 0.4 s" in result.output
@@ -95,6 +106,14 @@ async def test_a_server_that_dies_is_started_again_later_and_not_at_once(project
         await workspace.call("write", filePath="a.scr", content="BAD 3\n")
         assert len(started(project)) == 2
         assert slot_of(workspace).failures >= 2
+
+
+async def test_a_server_that_the_user_names_and_that_is_not_there_is_told_of(project: Path) -> None:
+    mine = {"mine": {"command": ["no-such-server"], "extensions": [".scr"]}}
+    async with stage(project, config={"lsp": mine}) as workspace:
+        result = await workspace.call("write", filePath="a.scr", content="BAD\n")
+        assert "mine cannot be started. There is no program 'no-such-server'" in result.output
+        assert not [found.server.id for found in workspace.languages.finder.here() if found.server.id == "mine"]
 
 
 async def test_a_read_has_the_server_ready_for_the_first_change(project: Path) -> None:
@@ -140,8 +159,53 @@ async def test_with_the_gate_on_new_errors_are_told_first_thing(project: Path) -
         assert not same.output.startswith("The change is made")
 
 
-async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
+async def test_with_the_gate_on_one_word_undoes_just_the_last_change(project: Path) -> None:
+    (project / "a.scr").write_text("first\n")
+    async with stage(project, config={"edit": {"gate": True}}) as workspace, workspace.session() as session:
+        await session.call("read", filePath="a.scr")
+        await session.call("write", filePath="a.scr", content="second\n")
+        broken = await session.call("edit", filePath="a.scr", oldString="second", newString="BAD")
+        assert "call undo" in broken.output.splitlines()[0]
+        undone = await session.call("undo")
+        assert undone.output.endswith(":\nrestore a.scr"), undone.output
+        assert (project / "a.scr").read_text() == "second\n"
+        edited = await session.call("edit", filePath="a.scr", oldString="second", newString="third")
+        assert edited.error is None, edited.output
+        await session.call("undo")
+        await session.call("undo")
+        assert (project / "a.scr").read_text() == "first\n"
+        none = await session.call("undo")
+        assert none.error is not None
+        assert "undone already" in none.output
+
+
+async def test_undo_is_offered_only_with_the_gate_and_asks_for_the_edit(project: Path) -> None:
+    async with stage(project) as without:
+        assert "undo" not in [one.id for one in await without.registry.tools("p", "m", without.session().ruled_agent)]
+    async with stage(project, config={"edit": {"gate": True}}) as workspace:
+        assert "undo" in [one.id for one in await workspace.registry.tools("p", "m", workspace.session().ruled_agent)]
+        session = workspace.session()
+        await session.call("write", filePath="a.scr", content="BAD\n")
+        session.permit({"edit": "deny"})
+        refused = await session.call("undo")
+    assert refused.error is not None
+    assert refused.error.kind == "denied"
+    assert (project / "a.scr").exists()
+
+
+async def test_changes_made_side_by_side_are_each_told_their_own_errors(project: Path) -> None:
     async with stage(project) as workspace:
+        await workspace.call("write", filePath="open.scr", content="fine\n")
+        texts = {"a.scr": "BAD a\n", "b.scr": "fine\n", "c.scr": "BAD c\n", "d.scr": "fine\n"}
+        written = [workspace.call("write", filePath=name, content=text) for name, text in texts.items()]
+        results = dict(zip(texts, await asyncio.gather(*written), strict=True))
+    for name, text in texts.items():
+        assert results[name].output.count("<diagnostics") == text.count("BAD"), results[name].output
+        assert "in other files" not in results[name].output
+
+
+async def test_twenty_sessions_share_one_server_and_nothing_is_left(project: Path) -> None:
+    async with stage(project, "pulls") as workspace:
         sessions = [workspace.session() for _ in range(20)]
         results = await asyncio.gather(
             *(one.call("write", filePath=f"{n}.scr", content=f"BAD {n}\n") for n, one in enumerate(sessions))

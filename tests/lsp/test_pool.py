@@ -37,6 +37,17 @@ async def test_a_server_that_has_grown_too_large_is_ended_and_the_reason_is_told
         assert "MB of memory" in result.output
 
 
+async def test_a_change_waits_for_those_before_it_no_longer_than_for_the_server(project: Path) -> None:
+    async with stage(project) as workspace:
+        [found] = workspace.languages.finder.for_file(project / "a.scr")
+        slot = workspace.languages.pool.slot(found)
+        async with slot.turn():
+            slot.patience = 0.01
+            async with slot.turn():
+                assert slot.looking.locked()
+        assert not slot.looking.locked()
+
+
 async def test_a_workspace_that_uses_no_server_starts_none(project: Path) -> None:
     async with stage(project) as workspace:
         await workspace.call("glob", pattern="*")

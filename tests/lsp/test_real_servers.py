@@ -1,5 +1,6 @@
 """Real servers, where they are installed: on the PATH, beside the Python that runs the tests, or in node_modules."""
 
+import asyncio
 import os
 import shutil
 import sys
@@ -29,6 +30,8 @@ class Case:
     at: tuple[int, int]
     """Where the second file uses what the first defines."""
     breaks: tuple[str, ...]
+    name: str = "double"
+    """What the first file defines."""
     marks: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -67,6 +70,7 @@ CASES = [
         new="return y",
         at=(3, 10),
         breaks=("a.c",),
+        name="doubled",
     ),
     Case(
         server="bash",
@@ -79,15 +83,24 @@ CASES = [
 ]
 
 
-def opened(project: Path, case: Case) -> Workspace:
+def link_modules(place: Path, case: Case) -> None:
+    """Put the packages there. TypeScript 7 is installed as `typescript7`, beside the version that the others need."""
+    seven = MODULES / "typescript7"
+    if case.server == "typescript-native" and seven.is_dir():
+        (place / ".bin").mkdir(parents=True)
+        (place / "typescript").symlink_to(seven)
+        (place / ".bin" / "tsc").symlink_to(seven / "bin" / "tsc")
+    elif MODULES.is_dir():
+        place.symlink_to(MODULES)
+
+
+def opened(project: Path, case: Case, **more: Any) -> Workspace:
     for name, text in {**case.marks, **case.files}.items():
         (project / name).write_text(text)
-    if MODULES.is_dir():
-        (project / "node_modules").symlink_to(MODULES)
+    link_modules(project / "node_modules", case)
     others: dict[str, Any] = {"ty": {"disabled": True}} if case.server == "basedpyright" else {}
-    workspace = make_workspace(
-        project, config={"permission": "allow", "lsp": others or True}, environment={"PATH": PATH}
-    )
+    config = {"permission": "allow", "lsp": others or True, **more}
+    workspace = make_workspace(project, config=config, environment={"PATH": PATH})
     found = [one.server.id for one in workspace.languages.finder.for_file(project / case.names[0])]
     if case.server not in found:
         pytest.skip(f"the language server {case.server} is not installed")
@@ -118,6 +131,16 @@ async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(proj
             assert f'<diagnostics file="{name}">' in broken.output, broken.output
         fixed = await session.call("edit", filePath=first, oldString=case.new, newString=case.old)
         assert "<diagnostics" not in fixed.output
+        shown = await session.call("lsp", operation="readSymbol", filePath=first, query=case.name)
+        lines = [line.partition("| ")[2] for line in shown.output.splitlines()[1:-3]]
+        assert "\n".join(lines) in case.files[first]
+        symbol = {"operation": "replaceSymbol", "filePath": first, "query": case.name}
+        replaced = await session.call("lsp", **symbol, newString="\n".join(lines).replace(case.old, case.new))
+        for name in case.breaks:
+            assert f'<diagnostics file="{name}">' in replaced.output, replaced.output
+        assert (project / first).read_text() == case.files[first].replace(case.old, case.new)
+        await session.call("lsp", **symbol, newString="\n".join(lines))
+        assert (project / first).read_text() == case.files[first]
         renamed = await session.call("lsp", operation="rename", newName="twice", **where)
         assert "Renamed in 2 files" in renamed.output, renamed.output
         assert "twice" in (project / first).read_text()
@@ -145,3 +168,15 @@ async def test_old_errors_of_the_project_are_not_told_as_new(project: Path) -> N
     async with opened(project, CASES[0]) as workspace:
         first = await workspace.call("write", filePath="c.py", content="y = 1\n")
         assert "<diagnostics" not in first.output, first.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ty", path=PATH) is None, reason="the language server ty is not installed")
+async def test_changes_made_side_by_side_are_each_told_their_own_errors(project: Path) -> None:
+    async with opened(project, CASES[0], edit={"gate": True}) as workspace, workspace.session() as session:
+        for name in "cdef":
+            texts = {f"{name}_bad.py": "x: int = 'no'\n", f"{name}_good.py": "y = 1\n"}
+            written = [session.call("write", filePath=one, content=text) for one, text in texts.items()]
+            bad, good = await asyncio.gather(*written)
+            assert bad.output.startswith("The change is made, but it brought 1 new error"), bad.output
+            assert "<diagnostics" not in good.output, good.output

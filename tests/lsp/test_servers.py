@@ -1,5 +1,6 @@
 """Which servers a file has, where its project begins, and which programs are taken."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,17 @@ def test_typescript_seven_is_its_own_server(project: Path, bin_folder: Path) -> 
     assert found.argv == (str(tsc), "--lsp", "--stdio")
 
 
+def test_our_own_typescript_serves_projects_that_have_none(project: Path, bin_folder: Path, tmp_path: Path) -> None:
+    put(bin_folder / "typescript-language-server", program=True)
+    ours = put(tmp_path / "installed" / "node_modules" / "typescript" / "lib" / "tsserver.js")
+    made = finder(project, bin_folder)
+    [found] = made.for_file(project / "a.ts")
+    assert found.init["tsserver"]["path"] == str(ours)
+    put(project / "node_modules" / "typescript" / "package.json", '{"version": "7.0.2"}')
+    put(project / "node_modules" / ".bin" / "tsc", program=True)
+    assert [one.server.id for one in made.for_file(project / "a.ts")] == ["typescript-native"]
+
+
 def test_of_the_servers_for_python_the_first_that_is_there_is_taken(project: Path, bin_folder: Path) -> None:
     put(bin_folder / "basedpyright-langserver", program=True)
     assert [one.server.id for one in finder(project, bin_folder).for_file(project / "a.py")] == ["basedpyright"]
@@ -119,6 +131,17 @@ def test_installed_servers_are_found(project: Path, bin_folder: Path) -> None:
     own = put(project.parent / "installed" / "node_modules" / ".bin" / "bash-language-server", program=True)
     [found] = finder(project, bin_folder).for_file(project / "a.sh")
     assert found.argv == (str(own), "start")
+
+
+def test_a_server_installed_with_this_program_is_found_though_it_is_not_on_the_path(
+    project: Path, bin_folder: Path, tmp_path: Path
+) -> None:
+    beside = put(tmp_path / "venv" / "bin" / "ty", program=True)
+    made = replace(finder(project, bin_folder), beside=beside.parent, environment={"PATH": ""})
+    assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(beside)]
+    first = put(bin_folder / "ty", program=True)
+    made = replace(made, environment={"PATH": str(bin_folder)})
+    assert [one.argv[0] for one in made.for_file(project / "a.py")] == [str(first)]
 
 
 def test_the_settings_disable_change_and_add_servers(project: Path, bin_folder: Path) -> None:

@@ -37,14 +37,14 @@ async def test_hover_tells_what_the_server_says(sources: Path) -> None:
 async def test_symbols_come_with_the_lines_they_take(sources: Path) -> None:
     async with stage(sources) as workspace:
         result = await workspace.call("lsp", operation="documentSymbol", filePath="a.scr")
-    assert result.output == "a.scr:1:1 function name (lines 1-3)"
+    assert result.output == "a.scr:1:5 function name (lines 1-2)"
 
 
 async def test_the_symbols_of_a_file_are_narrowed_by_name(sources: Path) -> None:
     (sources / "c.scr").write_text("def one\ndef two\n")
     async with stage(sources) as workspace:
         result = await workspace.call("lsp", operation="documentSymbol", filePath="c.scr", query="TW")
-    assert result.output == "c.scr:1:1 function two (lines 1-3)"
+    assert result.output == "c.scr:2:5 function two (line 2)"
 
 
 async def test_nothing_found_is_said(sources: Path) -> None:

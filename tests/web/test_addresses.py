@@ -134,6 +134,7 @@ def test_an_address_is_read_into_one_form(text: str, read: str) -> None:
         ("http://300.1.1.1/", "no host"),
         ("http://1.2.3.4.5/", "no host"),
         ("http://a..b/", "no host"),
+        (f"http://{'a' * 64}.com/", "no host"),
         ("http://[::1/", "not a web address"),
         ("http://a:99999/", "not a web address"),
         ("http://good\\@bad/", "backslash"),

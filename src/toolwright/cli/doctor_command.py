@@ -115,9 +115,14 @@ def _language_servers(workspace: Workspace) -> Iterator[Finding]:
     if workspace.settings.lsp is False:
         yield Finding("note", "lsp", "off; set lsp to true to have errors told after each change (tw lsp)")
         return
-    here = ", ".join(found.server.id for found in workspace.languages.finder.here())
+    here = ", ".join(f"{found.server.id} for {found.root}" for found in workspace.languages.finder.here())
     told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
     yield Finding("ok" if here else "note", "lsp", told)
+    finder = workspace.languages.finder
+    for server in (one for one in finder.servers if one.own):
+        found = finder.locate(server, finder.sample(server))
+        if found is not None and not found.there:
+            yield Finding("note", "lsp", f"{server.id} of your settings is not here: no program {found.argv[0]!r}")
 
 
 async def _sandbox(workspace: Workspace) -> list[Finding]:

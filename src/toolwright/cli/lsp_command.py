@@ -63,7 +63,7 @@ async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> 
     sample = finder.sample(server)
     found = finder.locate(server, sample)
     row: dict[str, Any] = {"id": server.id, "extensions": [*server.extensions, *server.names], "root": None}
-    if found is None:
+    if found is None or not found.there:
         there = finder.root(server, sample) is not None
         how = f"tw lsp install {server.id}" if server.npm or server.pypi else f"needs {server.commands[0][0]} on PATH"
         return {**row, "state": "not here" if there else "not for this project", "told": how if there else ""}

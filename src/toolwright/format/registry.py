@@ -39,7 +39,7 @@ class Formatter:
     """Whether its command is the user's, so that it is always wanted."""
 
     def fits(self, path: Path) -> bool:
-        return any(path.name.endswith(ending) for ending in self.extensions)
+        return path.name.endswith(self.extensions)
 
     def argv(self, program: str, path: Path) -> tuple[str, ...]:
         return (program, *(word.replace("$FILE", str(path), 1) for word in self.command[1:]))
@@ -109,7 +109,9 @@ class Chooser:
         for formatter in self.formatters:
             taken = {one.formatter.name for one in wanted}
             if formatter.fits(path) and not taken & set(formatter.after) and self._wants(formatter, path):
-                program = self._program(formatter.command[0], path)
+                name = formatter.command[0]
+                # One that the user names and that is not here fails when it is started, and so is told of.
+                program = self._program(name, path) or (name if formatter.own else "")
                 wanted += [Wanted(formatter=formatter, program=program)] if program else []
         return wanted
 

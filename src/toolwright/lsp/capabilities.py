@@ -14,7 +14,6 @@ CAPABILITIES: dict[str, Any] = {
         "didChangeConfiguration": {"dynamicRegistration": False},
         "didChangeWatchedFiles": {"dynamicRegistration": True},
         "symbol": {"symbolKind": {"valueSet": _KINDS}},
-        "diagnostics": {"refreshSupport": True},
         "workspaceEdit": {
             "documentChanges": True,
             "resourceOperations": ["create", "rename", "delete"],

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolwright.errors import ToolError
-from toolwright.files.store import Change, Commit
+from toolwright.files.store import LARGE, Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
@@ -67,6 +68,8 @@ class Languages:
         """That a call has made things worse, by its id, for who tells of the call."""
         self.warming = dict[Path, asyncio.Task[None]]()
         """The files that are being opened ahead, or were not long ago."""
+        self._changing = Counter[Path]()
+        """The files whose changes are being looked at, or wait for it: each is told its errors with its own change."""
 
     # After a change
 
@@ -76,14 +79,18 @@ class Languages:
         found = self.finder.for_file(path)
         if not found:
             return None
-        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        now = await self._snapshot(path)
         event = FileEvent(
             path=path,
             now=now,
             before=text_of(commit.before, self._legacy),
             kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
         )
-        checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+        self._changing[path] += 1
+        try:
+            checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+        finally:
+            self._changing -= Counter([path])
         if self.gate:
             self._warn(commit.call_id, checks)
         return self._told(path, checks)
@@ -92,15 +99,19 @@ class Languages:
         new = sum(len(check.fresh) + sum(map(len, check.others.values())) for check in checks)
         if new and len(self.warnings) < WARNINGS:
             them = "1 new error" if new == 1 else f"{new} new errors"
-            self.warnings[call_id] = f"The change is made, but it brought {them} (see below). Fix or undo it."
+            self.warnings[call_id] = (
+                f"The change is made, but it brought {them} (see below). Fix it, or call undo to undo just this."
+            )
 
     async def _checked(self, found: Found, event: FileEvent) -> Checked:
         slot = self.pool.slot(found)
+        known = _known(slot, event)
         try:
             client = await self._ready(slot)
-            async with asyncio.timeout(slot.patience):
-                earlier = await self._told_of(client, event)
+            async with slot.turn(), asyncio.timeout(slot.patience):
+                earlier = await self._told_of(client, event) | known
                 await self._look(client, event.path if event.now is not None else None)
+                later = client.board.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
         except (RpcError, RpcClosed) as error:
@@ -108,10 +119,10 @@ class Languages:
         except ToolError as error:
             return Checked(others={}, problem=str(error))
         slot.answered()
-        later = client.board.all()
         fresh = new_errors(earlier, later)
         own = tuple(errors(later.get(event.path, ())))
-        others = {other: new for other, new in fresh.items() if other not in event.kinds and self._ours(other)}
+        told_apart = event.kinds.keys() | self._changing.keys()
+        others = {other: new for other, new in fresh.items() if other not in told_apart and self._ours(other)}
         return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
 
     async def _ready(self, slot: Slot) -> LanguageClient:
@@ -134,7 +145,7 @@ class Languages:
             await client.sync(path, event.before or "")
             await client.diagnose_all()
         earlier = client.board.all()
-        await self._refresh(client)
+        await self._refresh(client, but=path)
         if now is None:
             await client.close_document(path)
         else:
@@ -144,11 +155,13 @@ class Languages:
         return earlier
 
     async def _look(self, client: LanguageClient, path: Path | None) -> None:
+        if client.pulls_all:
+            own = [client.diagnose(path)] if path is not None else []
+            await asyncio.gather(*own, client.diagnose_all())
+            return
         if path is not None:
             await client.diagnose(path)
-        if client.pulls_all:
-            await client.diagnose_all()
-        elif client.pulls:
+        if client.pulls:
             related = [other for other in list(client.documents)[-RELATED:] if other != path]
             await asyncio.gather(*(client.diagnose(other) for other in related))
         elif len(client.documents) > 1:
@@ -241,18 +254,24 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
 
+    async def _snapshot(self, path: Path) -> DocumentSnapshot | None:
+        stamp = stamp_of(path)
+        if stamp is not None and stamp[1] < LARGE:
+            return snapshot(path, self._legacy)
+        return await asyncio.to_thread(snapshot, path, self._legacy)
+
     async def _open(self, client: LanguageClient, path: Path) -> None:
-        now = await asyncio.to_thread(snapshot, path, self._legacy)
+        now = await self._snapshot(path)
         if now is not None:
             await client.sync(path, now.text, now.stamp)
 
-    async def _refresh(self, client: LanguageClient) -> None:
-        """Tell a server of open documents that somebody has changed on disk."""
-        for path, document in list(client.documents.items()):
+    async def _refresh(self, client: LanguageClient, but: Path | None = None) -> None:
+        """Tell a server of open documents that somebody has changed on disk, but for one that it is told of anyway."""
+        for path, document in [one for one in client.documents.items() if one[0] != but]:
             stamp = stamp_of(path)
             if stamp == document.stamp:
                 continue
-            now = await asyncio.to_thread(snapshot, path, self._legacy)
+            now = await self._snapshot(path)
             if now is None:
                 await client.close_document(path)
                 await client.touched({path: DELETED})
@@ -278,6 +297,13 @@ class Languages:
             task.cancel()
         await asyncio.gather(*self.warming.values(), return_exceptions=True)
         await self.pool.close()
+
+
+def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
+    """What was wrong with the file itself, before another change has the server look at it as it is now."""
+    if event.before is None:
+        return {event.path: ()}
+    return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
 
 
 def _kind(change: Commit | Change) -> int:

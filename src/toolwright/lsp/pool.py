@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import field
 from typing import Literal
 
 from toolwright.errors import ToolError
@@ -45,6 +47,24 @@ class Slot:
     """Why it does not run."""
     used: float = 0.0
     patience: float = FIRST_ANSWER
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Look at changes one after the other, so that each is told the errors it brought and no others.
+
+        No change waits longer for those before it than for the server itself.
+        """
+        try:
+            async with asyncio.timeout(self.patience):
+                await self.looking.acquire()
+        except TimeoutError:
+            yield
+            return
+        try:
+            yield
+        finally:
+            self.looking.release()
 
     def kept_waiting(self) -> None:
         """It is waited for less the next time."""
@@ -122,7 +142,11 @@ class Pool:
     async def _begin(self, found: Found) -> LanguageClient:
         env = {**self._environment, **found.server.environment}
         program = Program(argv=found.argv, cwd=found.root, env=env, stdin="pipe", stderr="pipe")
-        client = LanguageClient(found, await RunningServer.start(self._scopes, program))
+        try:
+            running = await RunningServer.start(self._scopes, program)
+        except ToolError as error:
+            raise ToolError(f"{found.server.id} cannot be started. {error}", error.kind) from error
+        client = LanguageClient(found, running)
         try:
             await client.begin()
         except (ToolError, asyncio.CancelledError):

@@ -2,10 +2,13 @@
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+_ADDRESSES = 10_000
+"""Addresses of files that are remembered: a server is told of all files of a project with every change."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -69,10 +72,12 @@ def edited(text: str, edits: list[Any]) -> str:
     return "".join((*pieces, text[reached:]))
 
 
+@lru_cache(_ADDRESSES)
 def uri_of(path: Path) -> str:
     return "file://" + quote(str(path), safe="/", errors="surrogateescape")
 
 
+@lru_cache(_ADDRESSES)
 def path_of(uri: str) -> Path | None:
     """The file an address means; None for one that is no file."""
     try:

@@ -53,7 +53,7 @@ class LanguageServer:
     """Whether its command is from the user's settings."""
 
     def fits(self, path: Path) -> bool:
-        return path.name in self.names or any(path.name.endswith(ending) for ending in self.extensions)
+        return path.name in self.names or path.name.endswith(self.extensions)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -76,6 +76,8 @@ class Found:
     argv: tuple[str, ...]
     init: Mapping[str, Any]
     settings: Mapping[str, Any]
+    there: bool = True
+    """Whether its program was found. One that only the user knows of is started all the same, and fails aloud."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -143,6 +145,8 @@ class Finder:
     """Our own folder of installed servers."""
     trusted: bool
     """Whether programs of the project itself may be run."""
+    beside: Path | None = None
+    """The folder of the programs that were installed with this one, as an extra."""
 
     def for_file(self, path: Path) -> list[Found]:
         """The servers for a file that are there, in order."""
@@ -156,7 +160,7 @@ class Finder:
     def here(self) -> list[Found]:
         """The servers that could be started for some file of the project's own folder."""
         located = (self.locate(server, self.sample(server)) for server in self.servers)
-        return [found for found in located if found is not None]
+        return [found for found in located if found is not None and found.there]
 
     def sample(self, server: LanguageServer) -> Path:
         """A file that a server would be for, whether there is one or not."""
@@ -172,13 +176,14 @@ class Finder:
             return None
         for command in server.commands:
             program = self._program(command[0], root)
-            if program:
+            if program or server.own:
                 return Found(
                     server=server,
                     root=root,
-                    argv=(program, *command[1:]),
+                    argv=(program or command[0], *command[1:]),
                     init={**_filled(server.init, values), **_python_init(server, values)},
                     settings=_filled(server.settings, values),
+                    there=bool(program),
                 )
         return None
 
@@ -194,9 +199,8 @@ class Finder:
         return None if server.required else self.directory
 
     def _above(self, path: Path) -> list[Path]:
-        if not path.is_relative_to(self.top):
-            return [self.directory]
-        return [folder for folder in path.parents if folder.is_relative_to(self.top)]
+        above = list(path.parents)
+        return above[: above.index(self.top) + 1] if self.top in above else [self.directory]
 
     def _outermost(self, server: LanguageServer, folder: Path) -> Path:
         if not server.outermost:
@@ -212,7 +216,8 @@ class Finder:
         for place in places:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return str(place / name)
-        return shutil.which(name, path=self.environment.get("PATH")) or ""
+        paths = (self.environment.get("PATH", os.defpath), str(self.beside or ""))
+        return next((found for path in paths if (found := shutil.which(name, path=path))), "")
 
     def _of_project(self, root: Path) -> Iterator[Path]:
         """Where the project keeps programs of its own."""
@@ -236,15 +241,18 @@ class Finder:
             values |= {"python": str(python)} if python else {}
         if not server.needs:
             return values
-        needed = {"tsserver": "typescript/lib/tsserver.js", "typescript7": "typescript/package.json"}
-        place = self._module(needed.get(server.needs, f"{server.needs}/package.json"), root)
-        if place is None or (server.needs == "typescript7" and _major(place) < 7):
+        package = self._package("eslint" if server.needs == "eslint" else "typescript", root)
+        if package is None or (server.needs == "typescript7" and _major(package / "package.json") < 7):
             return None
-        return values | {"tsserver": str(place), "tsdk": str(place.parent)}
+        tsserver = package / "lib" / "tsserver.js"
+        if server.needs == "tsserver" and not tsserver.is_file():
+            return None
+        return values | {"tsserver": str(tsserver), "tsdk": str(tsserver.parent)}
 
-    def _module(self, name: str, root: Path) -> Path | None:
+    def _package(self, name: str, root: Path) -> Path | None:
+        """The nearest package of npm that has this name: the project's own, or else one of ours."""
         folders = [*(folder / "node_modules" for folder in self._above(root / "any")), self.installed / "node_modules"]
-        return next((folder / name for folder in folders if (folder / name).is_file()), None)
+        return next((folder / name for folder in folders if (folder / name).is_dir()), None)
 
 
 def _server(entry: Mapping[str, Any]) -> LanguageServer:

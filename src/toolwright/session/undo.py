@@ -170,15 +170,15 @@ class Undo:
         if not selection.turn and not selection.call:
             return None
         messages = self.records[self.conversation.id]
-        since = set(
-            self._with_those_below(_tool_parts(_from(messages, selection.turn) if selection.turn else messages))
-        )
+        since = _tool_parts(_from(messages, selection.turn) if selection.turn else messages)
         if not selection.call:
-            return since
+            return set(self._with_those_below(since))
         named = [part for part in _tool_parts(messages) if part.call_id == selection.call]
-        below = set(self._with_those_below(named))
-        # A call of a subagent may be named too.
-        return since & (below or {call for call in since if call[1] == selection.call})
+        # A call of a subagent may be named too, and one that a program made and no message tells of.
+        called = set(self._with_those_below(named)) or {
+            made.call for made in self._made() if made.entry.call_id == selection.call
+        }
+        return called & set(self._with_those_below(since)) if selection.turn else called
 
     def _with_those_below(self, parts: Iterable[ToolPart]) -> Iterator[tuple[str, str]]:
         """The calls, those inside a batch, and those that subagents made for them."""

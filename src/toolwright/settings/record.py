@@ -70,7 +70,9 @@ class EditSection(Section):
         Literal["merge", "replace", "refuse"],
         tightens("what `edit` does where lines differ, see [differences.md](differences.md#editing)", refusing),
     ] = "merge"
-    gate: Annotated[bool, user_only("say first thing that a change brought new errors; needs `lsp`")] = False
+    gate: Annotated[bool, user_only("say first that a change brought new errors, and offer `undo`; needs `lsp`")] = (
+        False
+    )
 
 
 class LimitsSection(Section):

@@ -87,11 +87,18 @@ async def _apply(ctx: ToolContext, client: LanguageClient, edits: Sequence[Any],
             raise ToolError(f"{one.place.path} has changed in the meantime. Nothing was done; call again.", "stale")
     if not changed:
         return Result("Nothing would change.", title="no change")
+    return await commit(ctx, changed, done)
+
+
+async def commit(ctx: ToolContext, changed: Sequence[Revised], done: str) -> Result:
+    """Show the changes, ask for each file, and make all of them or none."""
     diffs = [compare(one.before, one.after) for one in changed]
     patches = [diff.unified(str(one.place.path)) for one, diff in zip(changed, diffs, strict=True)]
     external = {request.patterns: request for one in changed for request in one.place.external()}
     await ctx.ask_all(*external.values(), *map(_request, changed, patches))
-    outcomes = await files.commit([one.change for one in changed], session_id=ctx.session_id, call_id=ctx.call_id)
+    outcomes = await ctx.use(Files).commit(
+        [one.change for one in changed], session_id=ctx.session_id, call_id=ctx.call_id
+    )
     lines = [
         f"{one.place.relative} (+{diff.additions} -{diff.deletions})" for one, diff in zip(changed, diffs, strict=True)
     ]

@@ -1,6 +1,6 @@
 """The answers of language servers as lines that a model reads: places with their source, symbols with their range."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +8,11 @@ from toolwright.definition import ToolContext
 from toolwright.files.paths import Place
 from toolwright.files.store import Files
 from toolwright.lsp.client import LanguageClient
+from toolwright.lsp.outline import Symbol, kind_of
 from toolwright.lsp.positions import Positions, path_of
 from toolwright.lsp.snapshot import snapshot
 
 _WIDTH = 200
-_KINDS = (
-    *("symbol", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor"),
-    *("enum", "interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object"),
-    *("key", "null", "enum-member", "struct", "event", "operator", "type-parameter"),
-)
-"""What the protocol numbers the kinds of symbols by."""
 
 
 class Shower:
@@ -29,14 +24,12 @@ class Shower:
         self._most = most
         self._texts = dict[Path, Positions | None]()
 
-    def show(self, operation: str, place: Place, answers: list[tuple[LanguageClient, Any]], query: str = "") -> str:
-        """All answers, each place once; of the symbols of a file those whose name fits. Empty if there are none."""
+    def show(self, operation: str, place: Place, answers: list[tuple[LanguageClient, Any]]) -> str:
+        """All answers, each place once. Empty if there are none."""
         found = [one for _, one in answers if isinstance(one, dict)]
         match operation:
             case "hover":
                 return "\n\n".join(text for one in found if (text := _hover(one.get("contents"))))
-            case "documentSymbol":
-                lines = [line for one in found for line in self._symbol(place.path, one, 0, query.lower())]
             case "incomingCalls" | "outgoingCalls":
                 key = "from" if operation == "incomingCalls" else "to"
                 lines = [line for one in found for line in self._call(one.get(key), one, key, place.path)]
@@ -44,6 +37,15 @@ class Shower:
                 lines = [line for one in found for line in self._named(one)]
             case _:
                 lines = [line for one in found for line in self._location(one)]
+        return _limited(list(dict.fromkeys(lines)), self._most)
+
+    def show_symbols(self, path: Path, symbols: Iterable[Symbol]) -> str:
+        """Symbols with the lines they take, those within others set in."""
+        name = self._name(path)
+        lines = [
+            f"{name}:{one.line}:{one.character} {'  ' * one.depth}{one.kind} {one.name} ({one.lines})"
+            for one in symbols
+        ]
         return _limited(list(dict.fromkeys(lines)), self._most)
 
     def _location(self, one: Any) -> Iterator[str]:
@@ -55,7 +57,7 @@ class Shower:
         location = one.get("location", one)
         where = location.get("selectionRange", location.get("range")) if isinstance(location, dict) else None
         if isinstance(where, dict) and isinstance(location.get("uri"), str):
-            yield f"{self._line(location['uri'], where)}  ({_kind(one)} {one.get('name')})"
+            yield f"{self._line(location['uri'], where)}  ({kind_of(one)} {one.get('name')})"
 
     def _call(self, item: Any, call: Any, key: str, asked: Path) -> Iterator[str]:
         """A caller with the places where it calls, or what is called and where from."""
@@ -68,23 +70,6 @@ class Shower:
             assert text is not None
             line, character = text.shown(where["start"])
             yield f"  called at {self._name(holder)}:{line}:{character}"
-
-    def _symbol(self, path: Path, one: Any, depth: int, query: str) -> Iterator[str]:
-        """A symbol with the lines it takes, and those within it."""
-        if not isinstance(one, dict) or depth > 50:
-            return
-        location = one.get("location")
-        whole = one.get("range") or (location.get("range") if isinstance(location, dict) else None)
-        if not isinstance(whole, dict):
-            return
-        text = self._text(path) or Positions("")
-        line, character = text.shown(one.get("selectionRange", whole)["start"])
-        first, last = whole["start"]["line"] + 1, whole["end"]["line"] + 1
-        shown = f"lines {first}-{last}" if last > first else f"line {first}"
-        if query in str(one.get("name")).lower():
-            yield f"{'  ' * depth}{self._name(path)}:{line}:{character} {_kind(one)} {one.get('name')} ({shown})"
-        for child in one.get("children") or ():
-            yield from self._symbol(path, child, depth + 1, query)
 
     def _line(self, uri: str, where: Any) -> str:
         path = path_of(uri)
@@ -124,11 +109,6 @@ def _hover(contents: Any) -> str:
     if isinstance(contents, dict):
         return str(contents.get("value", "")).strip()
     return str(contents or "").strip()
-
-
-def _kind(one: Any) -> str:
-    kind = one.get("kind")
-    return _KINDS[kind] if isinstance(kind, int) and 0 < kind < len(_KINDS) else "symbol"
 
 
 def _limited(lines: list[str], most: int) -> str:

@@ -25,6 +25,8 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "findReferences": ("referencesProvider", "textDocument/references"),
     "hover": ("hoverProvider", "textDocument/hover"),
     "documentSymbol": ("documentSymbolProvider", "textDocument/documentSymbol"),
+    "readSymbol": ("documentSymbolProvider", "textDocument/documentSymbol"),
+    "replaceSymbol": ("documentSymbolProvider", "textDocument/documentSymbol"),
     "workspaceSymbol": ("workspaceSymbolProvider", "workspace/symbol"),
     "goToImplementation": ("implementationProvider", "textDocument/implementation"),
     "prepareCallHierarchy": ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
@@ -46,6 +48,7 @@ class SymbolArguments:
     character: int
     query: str
     new_name: str
+    new_string: str | None
 
 
 async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Result:
@@ -57,33 +60,30 @@ async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Resul
     await ctx.ask_all(*place.external(), look, leave)
     if operation == "rename" and not asked.new_name:
         raise ToolError("rename needs newName, the name to give.", "schema")
-    text = (await files.load(place)).text.content
-    clients = await _clients(ctx, operation, place)
-    question = SymbolQuestion(asked, place, Positions(text))
+    loaded = await files.load(place)
+    question = SymbolQuestion(asked, place, Positions(loaded.text.content))
+    if operation in ("documentSymbol", "readSymbol", "replaceSymbol"):
+        from toolwright.tools._lsp_symbols import about_symbols
+
+        return await about_symbols(ctx, question, loaded, most)
+    clients = await question.clients(ctx)
     answers, problems = await question.ask(clients)
     if operation in ("rename", "codeAction"):
         from toolwright.tools._lsp_changes import change
 
         return await change(ctx, question, answers, problems)
     try:
-        shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers, asked.query)
+        shown = await asyncio.to_thread(Shower(ctx, files, most).show, operation, place, answers)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         names = ", ".join(client.name for client in clients)
         raise ToolError(f"What {names} answered makes no sense: {type(error).__name__}: {error}.") from error
     if not shown and problems:
         raise ToolError(" ".join(problems))
-    where = f"{operation} at {place.relative}:{asked.line}:{asked.character}"
     return Result(
-        "\n".join((shown or f"No results for {where}.", *problems)),
-        title=where,
+        "\n".join((shown or f"No results for {question.title}.", *problems)),
+        title=question.title,
         metadata={"result": len(answers), "operation": operation},
     )
-
-
-async def _clients(ctx: ToolContext, operation: str, place: Place) -> list[LanguageClient]:
-    """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
-    clients = await ctx.use(Languages).clients(place.path)
-    return [client for client in clients if client.can(*METHODS[operation])] or clients
 
 
 class SymbolQuestion:
@@ -92,10 +92,19 @@ class SymbolQuestion:
     def __init__(self, asked: SymbolArguments, place: Place, text: Positions) -> None:
         self.operation = asked.operation
         self.place = place
+        self.text = text
         self.query = asked.query
+        self.line = asked.line
+        self.new_string = asked.new_string
+        self.title = f"{asked.operation} at {place.relative}:{asked.line}:{asked.character}"
         self._method = METHODS[asked.operation][1]
         self._position = text.given(asked.line, asked.character)
         self._new_name = asked.new_name
+
+    async def clients(self, ctx: ToolContext) -> list[LanguageClient]:
+        """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
+        clients = await ctx.use(Languages).clients(self.place.path)
+        return [client for client in clients if client.can(*METHODS[self.operation])] or clients
 
     async def ask(self, clients: list[LanguageClient]) -> tuple[list[tuple[LanguageClient, Any]], list[str]]:
         """What each server answers, and what went wrong with those that did not."""
@@ -152,7 +161,7 @@ class SymbolQuestion:
             return {"query": self.query}
         params: dict[str, Any] = {"textDocument": {"uri": uri_of(self.place.path)}}
         match self.operation:
-            case "documentSymbol":
+            case "documentSymbol" | "readSymbol" | "replaceSymbol":
                 return params
             case "codeAction":
                 wrong = client.board.raw(self.place.path, self._position["line"])

@@ -13,6 +13,8 @@ Operation = Literal[
     "findReferences",
     "hover",
     "documentSymbol",
+    "readSymbol",
+    "replaceSymbol",
     "workspaceSymbol",
     "goToImplementation",
     "prepareCallHierarchy",
@@ -32,11 +34,18 @@ async def lsp(
     character: Annotated[int, Field("From 1", schema={"minimum": 1})] = 1,
     query: str = "",
     new_name: str = "",
+    new_string: str | None = None,
 ) -> Result:
     """Ask the language servers."""
     from toolwright.tools._lsp_question import SymbolArguments, answered
 
     asked = SymbolArguments(
-        operation=operation, file_path=file_path, line=line, character=character, query=query, new_name=new_name
+        operation=operation,
+        file_path=file_path,
+        line=line,
+        character=character,
+        query=query,
+        new_name=new_name,
+        new_string=new_string,
     )
     return await answered(ctx, asked, MOST)

@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 _PORTS = {"http": 80, "https": 443}
 _KEPT = "%/:=&?~+!$,;'@()*[]"
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
-_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 
 
 @record(frozen=True, slots=True, kw_only=True)
