@@ -32,6 +32,7 @@ _LITELLM: Mapping[str, str] = {
     "cerebras": "cerebras",
     "together_ai": "togetherai",
     "openrouter": "openrouter",
+    "github_copilot": "github-copilot",
 }
 """Our names for the providers of that table."""
 _OTHER_WORK = re.compile(
