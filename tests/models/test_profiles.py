@@ -147,6 +147,7 @@ def test_pydantic_ai_says_the_same_of_gpt(model: str) -> None:
     ours = profile_of(known("openai", model, "openai-responses"))
     assert set(ours.efforts) == set(theirs.get("openai_reasoning_efforts", ours.efforts))
     assert ("none" in ours.efforts) is theirs["openai_supports_reasoning_effort_none"]
+    assert ours.strict is theirs.get("openai_supports_strict_tool_definition", True)
     assert not ours.sampling
 
 
@@ -169,6 +170,7 @@ def test_pydantic_ai_says_the_same_of_gemini(model: str) -> None:
     ours = profile_of(known("google", model, "gemini"))
     assert {effort.upper() for effort in ours.efforts} == set(theirs["google_thinking_levels"])
     assert (ours.thinking == "level") is theirs["google_supports_thinking_level"]
+    assert ours.strict is theirs["google_supports_strict_tool_definition"]
 
 
 @judged
