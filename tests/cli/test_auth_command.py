@@ -39,7 +39,10 @@ def test_a_login_by_the_credentials_of_google_is_stored_and_no_token_is_shown(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--login", "anthropic"), "There is no login to Anthropic, only to github-copilot, openrouter, google."),
+        (
+            ("--login", "anthropic"),
+            "There is no login to Anthropic, only to github-copilot, openrouter, google, azure.",
+        ),
         (("--login", "github-copilot"), "set TOOLWRIGHT_COPILOT_CLIENT_ID to its client id"),
         (("--login", "nobody"), "There is no provider 'nobody'"),
         (("--login",), "Name the provider"),

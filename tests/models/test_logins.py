@@ -16,12 +16,12 @@ import httpx2
 import pytest
 
 from tests.models.conftest import CHAT, events_of, seals_of, text_of, thoughts_of
-from tests.models.replies import Reply, chat, gemini
+from tests.models.replies import Reply, chat, gemini, responses
 from tests.models.server import Answer, Server, serving
 from toolwright.auth import AuthFile
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
-from toolwright.models.logins import github, google, openrouter
+from toolwright.models.logins import device, google, openrouter
 from toolwright.models.logins.identity import LoginFailed
 from toolwright.models.logins.stored import StoredLogin
 from toolwright.models.model import Model, ModelError
@@ -52,7 +52,7 @@ def model_of(file: AuthFile, provider: str, model: str, server: Server) -> Model
     return Connections(catalog, env={}, auth=file.records(), file=file).open(f"{provider}/{model}")
 
 
-# GitHub: a code that the user types in.
+# GitHub and Azure: a code that the user types in.
 
 CODE = {
     "device_code": "device_secret",
@@ -71,8 +71,8 @@ async def log_in_to_github(server: Server, *answers: Answer) -> tuple[dict[str, 
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    env = {github.CLIENT: "Iv1.mine", github.SERVER: origin(server)}
-    return await github.log_in(env, shown.append, pause), pauses, shown
+    env = {device.COPILOT_CLIENT: "Iv1.mine", device.GITHUB: origin(server)}
+    return await device.log_in(device.service_of("github-copilot", env), shown.append, pause), pauses, shown
 
 
 async def test_a_code_is_shown_and_asked_for_at_the_pace_that_github_sets(server: Server) -> None:
@@ -81,7 +81,7 @@ async def test_a_code_is_shown_and_asked_for_at_the_pace_that_github_sets(server
     assert pauses == [5.0, 5.0, 12.0, 12.0]
     assert shown == ["Open https://github.com/login/device and enter the code ABCD-1234"]
     assert [seen.path for seen in server.seen[:2]] == ["/login/device/code", "/login/oauth/access_token"]
-    assert form_of(server) == {"client_id": "Iv1.mine", "device_code": "device_secret", "grant_type": github._DEVICE}
+    assert form_of(server) == {"client_id": "Iv1.mine", "device_code": "device_secret", "grant_type": device._CODE}
     assert (record["access"], record["refresh"], record["client"]) == ("gho_secret", "ghr_secret", "Iv1.mine")
     assert abs(record["expires"] / 1000 - time.time() - 28800) < 600
 
@@ -89,7 +89,7 @@ async def test_a_code_is_shown_and_asked_for_at_the_pace_that_github_sets(server
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"error": "access_denied"}, "The login was refused at GitHub"),
+        ({"error": "access_denied"}, "The login was refused in the browser"),
         ({"error": "expired_token"}, "Nobody entered the code in time"),
         ({"error": "incorrect_client_credentials", "error_description": "No \x1b[2J client"}, r"No \\x1b\[2J client"),
         ({}, "it answered 200"),
@@ -100,23 +100,43 @@ async def test_a_login_that_comes_to_nothing_says_why(server: Server, answer: di
         await log_in_to_github(server, says(answer))
 
 
-async def test_without_an_application_of_ones_own_github_is_not_asked(server: Server) -> None:
+async def test_a_person_logs_in_to_azure_and_the_token_is_renewed(server: Server, file: AuthFile) -> None:
+    async with serving() as identity:
+        pending = says({"error": "authorization_pending", "error_description": "AADSTS70016: pending"}, 400)
+        identity.answer(says(CODE), pending, says({**TOKENS, "expires_in": 30}), says({**FRESH, "refresh_token": ""}))
+        env = {"AZURE_TENANT_ID": "shop", "AZURE_CLIENT_ID": "mine", "AZURE_AUTHORITY_HOST": origin(identity)}
+
+        async def pause(_: float) -> None: ...
+
+        file.store("azure", await device.log_in(device.service_of("azure", env), lambda _: None, pause))
+        server.stream(*responses(Reply(text="hello")))
+        assert text_of(await events_of(model_of(file, "azure", "gpt-6.1-sol", server))) == "hello"
+        paths = [seen.path.removeprefix("/shop/oauth2/v2.0/") for seen in identity.seen]
+        assert paths == ["devicecode", "token", "token", "token"]
+        assert form_of(identity)["scope"] == "https://cognitiveservices.azure.com/.default offline_access"
+    assert server.seen[-1].headers["authorization"] == "Bearer gho_fresh"
+    assert file.records()["azure"]["refresh"] == "ghr_secret"
+
+
+def test_without_an_application_of_ones_own_nobody_is_asked() -> None:
     with pytest.raises(LoginFailed, match="set TOOLWRIGHT_COPILOT_CLIENT_ID to its client id"):
-        await github.log_in({github.SERVER: origin(server)}, print)
-    assert server.seen == []
+        device.service_of("github-copilot", {})
+    with pytest.raises(LoginFailed, match="set AZURE_TENANT_ID and AZURE_CLIENT_ID"):
+        device.service_of("azure", {"AZURE_TENANT_ID": "shop"})
 
 
 @pytest.mark.parametrize("address", ["http://github.example", "ftp://localhost", "", "file:///etc/passwd"])
 def test_secrets_go_nowhere_in_the_clear(address: str) -> None:
     with pytest.raises(LoginFailed, match="not safe to log in at"):
-        github.renew({"server": address, "client": "c", "refresh": "ghr_secret"})
+        device.renew({"tokens": address, "client": "c", "refresh": "ghr_secret"})
 
 
 # Tokens in the file, and their renewal.
 
 
 def stored(file: AuthFile, server: Server, *, ends: float, refresh: str = "ghr_secret") -> None:
-    record = {"type": "oauth", "login": "github", "server": origin(server), "client": "Iv1.mine"}
+    tokens = f"{origin(server)}/login/oauth/access_token"
+    record = {"type": "oauth", "login": "device", "tokens": tokens, "client": "Iv1.mine", "scope": "read:user"}
     expires = int((time.time() + ends) * 1000)
     file.store("github-copilot", {**record, "access": "gho_secret", "refresh": refresh, "expires": expires})
 
@@ -132,7 +152,7 @@ async def test_a_token_that_is_over_is_renewed_before_the_request(server: Server
         assert text_of(await events_of(model_of(file, "github-copilot", "m", server))) == "hello"
         assert server.seen[-1].headers["authorization"] == "Bearer gho_fresh"
         asked = {"client_id": "Iv1.mine", "grant_type": "refresh_token", "refresh_token": "ghr_secret"}
-        assert form_of(identity) == asked
+        assert form_of(identity) == {**asked, "scope": "read:user"}
     assert file.records()["github-copilot"]["refresh"] == "ghr_fresh"
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
 
@@ -192,7 +212,7 @@ async def test_an_identity_server_that_is_gone_is_named(server: Server, file: Au
 
 
 async def test_a_token_without_an_end_needs_no_renewal(server: Server, file: AuthFile) -> None:
-    record = {"type": "oauth", "login": "github", "access": "gho_secret", "refresh": "", "expires": 0}
+    record = {"type": "oauth", "login": "device", "access": "gho_secret", "refresh": "", "expires": 0}
     file.store("github-copilot", record)
     server.answer(says({"error": {"message": "no such token"}}, 401))
     with pytest.raises(ModelError) as caught:

@@ -28,6 +28,7 @@ SHIPPED_PROVIDERS = frozenset(
         "togetherai",
         "deepinfra",
         "fireworks-ai",
+        "azure",
         "github-copilot",
         "ollama",
         "lmstudio",

@@ -207,7 +207,7 @@ def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
 
 
 def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
-    base_url = provider.base_url or _USUAL_URL.get(api, "")
+    base_url = provider.base_url or ("" if provider.own_address else _USUAL_URL.get(api, ""))
     if not base_url:
         raise ConfigError(f"provider.{provider.id} has no address. Set its options.baseURL, such as https://host/v1.")
     options = provider.options

@@ -67,7 +67,9 @@ class PydanticAIModel:
                 await self._enter(library),
                 list(library.messages_of(messages, self.info)),
                 model_settings=_settings(settings, self.info, tools),
-                model_request_parameters=library.parameters_of(tools),
+                model_request_parameters=library.parameters_of(
+                    tools, strict=None if profile_of(self.info).strict else False
+                ),
             ) as reply:
                 async for event in reply:
                     for read in _events(event):
@@ -119,13 +121,14 @@ class _Library:
                 "Install it with: pip install 'toolwright[providers]'."
             ) from error
 
-    def parameters_of(self, tools: Sequence[ToolSpec]) -> Any:
+    def parameters_of(self, tools: Sequence[ToolSpec], *, strict: bool | None) -> Any:
+        """`strict` None leaves it to the library, which looks at each schema."""
         definitions = [
             self.tools.ToolDefinition(
                 name=tool.name,
                 description=tool.description,
                 parameters_json_schema=plain_schema(tool.schema),
-                strict=False,
+                strict=strict,
             )
             for tool in tools
         ]

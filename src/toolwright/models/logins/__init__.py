@@ -1,9 +1,9 @@
-"""Logins to providers that publish one for programs like this: GitHub Copilot, OpenRouter and Google."""
+"""Logins to providers that publish one for programs like this: GitHub Copilot, OpenRouter, Google and Azure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-PROVIDERS = ("github-copilot", "openrouter", "google")
+PROVIDERS = ("github-copilot", "openrouter", "google", "azure")
 
 
 async def log_in(
@@ -13,12 +13,12 @@ async def log_in(
 
     `show` tells the user what to do, `port` is where the browser comes back to.
     """
-    from toolwright.models.logins import github, google, openrouter
+    from toolwright.models.logins import device, google, openrouter
 
     match provider:
-        case github.PROVIDER:
-            return await github.log_in(env, show)
         case google.PROVIDER:
             return await google.log_in(env, show)
-        case _:
+        case openrouter.PROVIDER:
             return await openrouter.log_in(env, show, openrouter.PORT if port is None else port)
+        case _:
+            return await device.log_in(device.service_of(provider, env), show)

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError
-from toolwright.models.logins import github, google
+from toolwright.models.logins import device, google
 from toolwright.models.logins.identity import LoginFailed
 from toolwright.models.model import ModelError
 from toolwright.record import record
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 EARLY = 60.0
 """Seconds before its end that a token is renewed."""
-_RENEW: Mapping[str, Callable[[Json], Json]] = {github.KIND: github.renew, google.KIND: google.renew}
+_RENEW: Mapping[str, Callable[[Json], Json]] = {device.KIND: device.renew, google.KIND: google.renew}
 
 
 @record(slots=True)
