@@ -1,6 +1,8 @@
 """Models of the providers that pydantic-ai knows and we do not, such as Bedrock, Vertex and Cohere; an extra."""
 
+import asyncio
 import base64
+import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from importlib import import_module
@@ -82,6 +84,8 @@ class PydanticAIModel:
             raise ModelError(f"{self.info.provider} cannot be asked: {error}", "bad_request") from error
         except library.exceptions.AgentRunError as error:
             raise self._error(error) from error
+        except _identity_errors() as error:
+            raise ModelError(f"There are no credentials for {self.info.provider}: {error}", "auth") from error
 
     async def close(self) -> None:
         entered, self._entered = self._entered, None
@@ -91,7 +95,8 @@ class PydanticAIModel:
     async def _enter(self, library: "_Library") -> Any:
         """The library's own model, with the connections that it keeps until it is left."""
         if self._entered is None:
-            self._model = library.models.infer_model(self._model)
+            # Some clients ask an identity server for credentials as they are made, and wait for it.
+            self._model = await asyncio.to_thread(library.models.infer_model, self._model)
             self._entered = AsyncExitStack()
             await self._entered.enter_async_context(self._model)
         return self._model
@@ -103,6 +108,13 @@ class PydanticAIModel:
             return refusal(self.info.provider, status, getattr(error, "headers", None) or {}, body)
         kind: Trouble = "content_filter" if "ContentFilter" in type(error).__name__ else "network"
         return ModelError(f"{self.info.provider} did not answer: {error}", kind)
+
+
+def _identity_errors() -> tuple[type[Exception], ...]:
+    """What the clients of Amazon and Google raise themselves when nobody gives them credentials."""
+    places = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
+    found = (getattr(sys.modules.get(module), name, None) for module, name in places)
+    return tuple(kind for kind in found if isinstance(kind, type))
 
 
 class _Library:
@@ -203,7 +215,8 @@ def _settings(settings: Settings, info: ModelInfo, tools: Sequence[ToolSpec]) ->
         "stop_sequences": list(settings.stop) or None,
         "tool_choice": settings.tool_choice if tools and settings.tool_choice != "auto" else None,
         "extra_headers": dict(settings.headers) or None,
-        "timeout": SILENCE,
+        # Amazon's client has a limit of its own, of the same length, and warns of another one.
+        "timeout": None if info.provider == "bedrock" else SILENCE,
     }
     return {name: value for name, value in fields.items() if value is not None} | dict(settings.options)
 
