@@ -58,6 +58,7 @@ class PydanticAIModel:
         self.info = info
         self._model = model or f"{info.provider}:{info.api_id}"
         self._entered: AsyncExitStack | None = None
+        self._entering = asyncio.Lock()
 
     async def stream(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Settings
@@ -94,11 +95,12 @@ class PydanticAIModel:
 
     async def _enter(self, library: "_Library") -> Any:
         """The library's own model, with the connections that it keeps until it is left."""
-        if self._entered is None:
-            # Some clients ask an identity server for credentials as they are made, and wait for it.
-            self._model = await asyncio.to_thread(library.models.infer_model, self._model)
-            self._entered = AsyncExitStack()
-            await self._entered.enter_async_context(self._model)
+        async with self._entering:
+            if self._entered is None:
+                # Some clients ask an identity server for credentials as they are made, and wait for it.
+                model: Any = await asyncio.to_thread(library.models.infer_model, self._model)
+                self._entered = AsyncExitStack()
+                self._model = await self._entered.enter_async_context(model)
         return self._model
 
     def _error(self, error: Any) -> ModelError:
