@@ -94,7 +94,10 @@ def _from_litellm(value: Json) -> dict[str, Json]:
         provider = _LITELLM.get(str(record.get("litellm_provider")))
         model = key.partition("/")[2] if "/" in key and not key.startswith(("openai/", "anthropic/")) else key
         if provider and _is_for_us(model, record):
-            lists.setdefault(provider, {})[model] = _record(record, own_context=provider != "openai")
+            made = _record(record, own_context=provider != "openai")
+            if record["mode"] == "responses" and provider != "openai":
+                made["provider"] = {"api": "openai-responses"}
+            lists.setdefault(provider, {})[model] = made
     for models in lists.values():
         for model in [one for one in models if _DATED.sub("", one) in models and _DATED.search(one)]:
             del models[model]
@@ -127,7 +130,7 @@ def _record(record: Json, *, own_context: bool) -> Json:
     }
     made: Json = {
         "limit": limit,
-        "cost": _cost(record),
+        **({"cost": _cost(record)} if "input_cost_per_token" in record else {}),
         "modalities": {"input": ["text", *(kind for kind, flag in flags.items() if record.get(flag))]},
     }
     if record.get("supports_reasoning"):
