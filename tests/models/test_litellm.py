@@ -46,7 +46,6 @@ from toolwright.models.model import (
 PROXY = os.environ.get("TOOLWRIGHT_LITELLM") or shutil.which("litellm") or ".venv/judges/litellm/bin/litellm"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("litellm"),
     pytest.mark.skipif(not Path(PROXY).exists(), reason="needs LiteLLM's proxy: make judges"),
 ]
 UPSTREAM: dict[str, tuple[str, str, Format]] = {

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,7 +37,8 @@ async def log_in(env: Mapping[str, str], show: Callable[[str], None], port: int 
         if isinstance(error, TimeoutError):
             raise LoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
         raise LoginFailed(
-            f"Port {port} cannot be used ({error.strerror}). Is another login under way? Choose another with --port."
+            f"Port {port} cannot be used ({os.strerror(error.errno or 0)}). Is another login under way? "
+            "Choose another with --port."
         ) from error
     if not answer.get("code"):
         raise LoginFailed(f"OpenRouter sent no code back ({answer.get('error') or 'no reason given'}). Try again.")

@@ -26,7 +26,7 @@ class StoredLogin:
 
     provider: str
     file: AuthFile
-    _held: Json = field(default_factory=dict[str, Any])
+    _held: Json = field(default_factory=dict[str, Any], repr=False)
     """The record as last read; its token is good until the provider or the clock says otherwise."""
 
     async def headers(self) -> Mapping[str, str]:
