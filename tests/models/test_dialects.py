@@ -1,6 +1,7 @@
 """Chat completions as single providers want them."""
 
 import json
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from tests.models.replies import Reply
 from tests.models.server import Server
 from tests.models.test_requests import READ, turn
 from toolwright.models.connect import connect
-from toolwright.models.model import ModelMessage, Settings, ToolSpec, UserMessage
+from toolwright.models.model import AssistantMessage, ModelMessage, Settings, ToolSpec, UserMessage
+from toolwright.models.openai_chat import ChatWire
+from toolwright.models.profiles import profile_of
 
 
 async def sent_to(server: Server, provider: str, model: str, messages: Sequence[ModelMessage], **options: Any) -> Any:
@@ -80,6 +83,17 @@ async def test_a_model_that_takes_one_call_in_a_message_gets_each_before_its_res
     assert (said[0]["content"], said[2]["content"]) == ("hm", "")
     body = await sent_to(server, "llamacpp", "qwen3", turn(CHAT))
     assert [len(message.get("tool_calls", ())) for message in body["messages"] if message["role"] == "assistant"] == [2]
+
+
+def test_what_was_taken_apart_is_let_go_with_its_message() -> None:
+    info = connect("llamacpp", "llama-3-8b", {"options": {"baseURL": "http://localhost:1/v1"}}).info
+    wire = ChatWire(info, profile_of(info))
+    messages = [*turn(CHAT), AssistantMessage(content=("done",))]
+    first = wire.request(messages, (), Settings()).body
+    assert wire.request(messages, (), Settings()).body == first
+    kept = [weakref.ref(message) for message in messages if isinstance(message, AssistantMessage)]
+    del messages
+    assert [reference() for reference in kept] == [None, None]
 
 
 STRICT = ToolSpec(

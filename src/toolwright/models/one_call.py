@@ -9,12 +9,12 @@ from toolwright.models.model import AssistantMessage, ModelCall, ModelMessage, T
 def apart(
     messages: Sequence[ModelMessage], split: Callable[[AssistantMessage], Sequence[AssistantMessage]]
 ) -> Iterator[ModelMessage]:
-    """The messages with each call before its own result. `split` divides a message, see `one_call_each`."""
+    """The messages with each call before its own result. `split` divides a message of several, see `one_call_each`."""
     place = 0
     while place < len(messages):
         message = messages[place]
         place += 1
-        if not isinstance(message, AssistantMessage):
+        if not isinstance(message, AssistantMessage) or len(_calls(message)) < 2:
             yield message
             continue
         results: dict[str, ToolMessage] = {}
@@ -23,16 +23,18 @@ def apart(
             place += 1
         for one in split(message):
             yield one
-            asked = next((part.id for part in one.content if isinstance(part, ModelCall)), "")
+            asked = _calls(one)[0].id
             if asked in results:
                 yield results.pop(asked)
         yield from results.values()
 
 
 def one_call_each(message: AssistantMessage) -> Sequence[AssistantMessage]:
-    """The message itself if it has one call at most; else what it says with the first call, then each of the others."""
-    calls = [part for part in message.content if isinstance(part, ModelCall)]
-    if len(calls) < 2:
-        return (message,)
+    """What the message says with its first call, then each of the others."""
+    first, *others = _calls(message)
     said = tuple(part for part in message.content if not isinstance(part, ModelCall))
-    return [replace(message, content=(*said, calls[0])), *(replace(message, content=(call,)) for call in calls[1:])]
+    return [replace(message, content=(*said, first)), *(replace(message, content=(call,)) for call in others)]
+
+
+def _calls(message: AssistantMessage) -> list[ModelCall]:
+    return [part for part in message.content if isinstance(part, ModelCall)]
