@@ -5,6 +5,8 @@ import base64
 import hashlib
 import json
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from importlib import util
@@ -173,6 +175,24 @@ async def test_of_many_that_need_a_new_token_one_asks_for_it(file: AuthFile) -> 
         logins = [StoredLogin("github-copilot", file) for _ in range(8)]
         headers = await asyncio.gather(*(login.headers() for login in logins))
         assert {one["authorization"] for one in headers} == {"Bearer gho_fresh"}
+        assert len(identity.seen) == 1
+
+
+@pytest.mark.slow
+async def test_of_several_processes_one_asks_for_it(file: AuthFile) -> None:
+    async with serving() as identity:
+        stored(file, identity, ends=-5)
+        identity.answer(says(FRESH), says({"error": "bad_refresh_token"}))
+        code = (
+            "import asyncio, pathlib, sys; from toolwright.auth import AuthFile;"
+            "from toolwright.models.logins.stored import StoredLogin;"
+            "login = StoredLogin('github-copilot', AuthFile(pathlib.Path(sys.argv[1])));"
+            "print(asyncio.run(login.headers())['authorization'])"
+        )
+        command = [sys.executable, "-c", code, str(file.path)]
+        running = [await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE) for _ in range(3)]
+        said = [(await one.communicate())[0].decode().strip() for one in running]
+        assert said == ["Bearer gho_fresh"] * 3
         assert len(identity.seen) == 1
 
 
