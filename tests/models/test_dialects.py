@@ -1,15 +1,20 @@
 """Chat completions as single providers want them."""
 
 import json
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from tests.models.conftest import CHAT, events_of
+import pytest
+
+from tests.models.conftest import CHAT, GEMINI, RESPONSES, Format, events_of
 from tests.models.replies import Reply
 from tests.models.server import Server
-from tests.models.test_requests import turn
+from tests.models.test_requests import READ, turn
 from toolwright.models.connect import connect
-from toolwright.models.model import ModelMessage, ReplySettings, UserMessage
+from toolwright.models.model import AssistantMessage, ModelMessage, ReplySettings, ToolSpec, UserMessage
+from toolwright.models.openai_chat import ChatWire
+from toolwright.models.profiles import profile_of
 
 
 async def sent_to(server: Server, provider: str, model: str, messages: Sequence[ModelMessage], **options: Any) -> Any:
@@ -67,3 +72,65 @@ async def test_openai_has_its_own_words_for_limit_and_cache(server: Server) -> N
 async def test_litellm_gets_a_tool_when_the_history_has_calls(server: Server) -> None:
     body = await sent_to(server, "my-litellm", "m", turn(CHAT))
     assert [tool["function"]["name"] for tool in body["tools"]] == ["_noop"]
+
+
+async def test_a_model_that_takes_one_call_in_a_message_gets_each_before_its_result(server: Server) -> None:
+    body = await sent_to(server, "llamacpp", "Meta-Llama-3.1-8B-Instruct", turn(CHAT))
+    said = [message for message in body["messages"] if message["role"] in {"assistant", "tool"}]
+    assert [message["role"] for message in said] == ["assistant", "tool", "assistant", "tool"]
+    for call, result in ((said[0], said[1]), (said[2], said[3])):
+        assert [one["id"] for one in call["tool_calls"]] == [result["tool_call_id"]]
+    assert (said[0]["content"], said[2]["content"]) == ("hm", "")
+    body = await sent_to(server, "llamacpp", "qwen3", turn(CHAT))
+    assert [len(message.get("tool_calls", ())) for message in body["messages"] if message["role"] == "assistant"] == [2]
+
+
+def test_what_was_taken_apart_is_let_go_with_its_message() -> None:
+    info = connect("llamacpp", "llama-3-8b", {"options": {"baseURL": "http://localhost:1/v1"}}).info
+    wire = ChatWire(info, profile_of(info))
+    messages = [*turn(CHAT), AssistantMessage(content=("done",))]
+    first = wire.request(messages, (), ReplySettings()).body
+    assert wire.request(messages, (), ReplySettings()).body == first
+    kept = [weakref.ref(message) for message in messages if isinstance(message, AssistantMessage)]
+    del messages
+    assert [reference() for reference in kept] == [None, None]
+
+
+STRICT = ToolSpec(
+    name="write",
+    description="Write.",
+    schema={
+        "type": "object",
+        "properties": {"content": {"type": "string"}},
+        "required": ["content"],
+        "additionalProperties": False,
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "provider", "model", "strict"),
+    [
+        (CHAT, "openai", "gpt-4o", [True, None]),
+        (CHAT, "vllm", "gpt-oss-120b", [None, None]),
+        (RESPONSES, "openai", "gpt-5.2", [True, False]),
+        (RESPONSES, "azure", "gpt-6.1-sol", [True, False]),
+        (RESPONSES, "mine", "m", [False, False]),
+    ],
+)
+async def test_a_provider_that_can_is_asked_to_hold_the_model_to_schemas_that_allow_it(
+    server: Server, form: Format, provider: str, model: str, strict: list[bool | None]
+) -> None:
+    server.stream(*form.write(Reply(text="x")))
+    config = {"api": form.api, "options": {"baseURL": server.url, "apiKey": "k"}, "models": {model: {}}}
+    await events_of(connect(provider, model, config), tools=(STRICT, READ))
+    tools = server.seen[-1].body["tools"]
+    assert [(tool.get("function") or tool).get("strict") for tool in tools] == strict
+
+
+@pytest.mark.parametrize(("model", "mode"), [("gemini-3.7-flash", "VALIDATED"), ("gemini-2.0-flash", "AUTO")])
+async def test_gemini_is_asked_for_arguments_that_keep_to_the_schemas(server: Server, model: str, mode: str) -> None:
+    server.stream(*GEMINI.write(Reply(text="x")))
+    config = {"options": {"baseURL": server.url, "apiKey": "k"}, "models": {model: {}}}
+    await events_of(connect("google", model, config), tools=(STRICT,))
+    assert server.seen[-1].body["toolConfig"] == {"functionCallingConfig": {"mode": mode}}

@@ -9,6 +9,7 @@ import pytest
 from tests.models.conftest import ANTHROPIC, CHAT, GEMINI, RESPONSES, Format, events_of, text_of
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server
+from tests.models.test_dialects import STRICT
 from tests.models.test_errors import refused
 from tests.models.test_requests import READ, SEALS, turn
 from toolwright.models.model import Model, ModelError, ReplySettings
@@ -172,3 +173,23 @@ async def test_a_provider_that_refuses_everything_is_not_asked_for_ever(server: 
     with pytest.raises(ModelError):
         await events_of(CHAT.model(server), turn(CHAT), (READ,), FULL)
     assert len(server.seen) == 6
+
+
+@pytest.mark.parametrize("form", [CHAT, RESPONSES])
+async def test_a_schema_that_is_not_strict_enough_is_sent_as_a_plain_one(server: Server, form: Format) -> None:
+    words = "Invalid schema for function 'write': In context=(), 'additionalProperties' is required to be false."
+    answer = complaint(words, code="invalid_function_parameters", param="tools[0].parameters")
+    server.answer(answer, Answer(pieces=list(form.write(Reply(text="x")))))
+    model = form.model(server, record={"profile": {"strict": True}})
+    for _ in range(2):
+        assert text_of(await events_of(model, tools=(STRICT,))) == "x"
+    assert [b'"strict":true' in seen.raw for seen in server.seen] == [True, False, False]
+    assert all(b'"name":"write"' in seen.raw for seen in server.seen)
+
+
+async def test_gemini_is_asked_without_the_mode_it_does_not_know(server: Server) -> None:
+    words = "Invalid value at 'tool_config.function_calling_config.mode': VALIDATED is not supported by this model."
+    server.answer(complaint(words), Answer(pieces=list(GEMINI.write(Reply(text="x")))))
+    model = GEMINI.model(server, record={"profile": {"strict": True}})
+    assert text_of(await events_of(model, tools=(STRICT,))) == "x"
+    assert ["toolConfig" in seen.body for seen in server.seen] == [True, False]

@@ -9,6 +9,7 @@ from tests.models.conftest import (
     CHAT,
     GEMINI,
     RESPONSES,
+    Format,
     calls_of,
     events_of,
     finish_of,
@@ -327,13 +328,13 @@ async def test_a_whole_reply_is_read_like_a_stream(server: Server) -> None:
 
 
 @pytest.mark.slow
-async def test_a_reply_of_fifty_megabytes(server: Server) -> None:
-    server.stream(*(sse(delta(content="x" * 1_000_000)) for _ in range(50)), sse("[DONE]"))
-    assert len(text_of(await events_of(CHAT.model(server)))) == 50_000_000
+async def test_a_reply_of_fifty_megabytes(server: Server, form: Format) -> None:
+    server.stream(*form.write(Reply(text="x" * 50_000_000, size=1_000_000)))
+    assert len(text_of(await events_of(form.model(server)))) == 50_000_000
 
 
-async def test_a_thousand_calls_in_one_reply(server: Server) -> None:
+async def test_a_thousand_calls_in_one_reply(server: Server, form: Format) -> None:
     calls = [(f"c{number}", "read", json.dumps({"n": number})) for number in range(1000)]
-    server.stream(*CHAT.write(Reply(calls=calls, size=50)))
-    made = calls_of(await events_of(CHAT.model(server)))
+    server.stream(*form.write(Reply(calls=calls, size=50)))
+    made = calls_of(await events_of(form.model(server)))
     assert [json.loads(call.arguments)["n"] for call in made] == list(range(1000))

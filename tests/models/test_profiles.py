@@ -147,6 +147,7 @@ def test_pydantic_ai_says_the_same_of_gpt(model: str) -> None:
     ours = profile_of(known("openai", model, "openai-responses"))
     assert set(ours.efforts) == set(theirs.get("openai_reasoning_efforts", ours.efforts))
     assert ("none" in ours.efforts) is theirs["openai_supports_reasoning_effort_none"]
+    assert ours.strict is theirs.get("openai_supports_strict_tool_definition", True)
     assert not ours.sampling
 
 
@@ -169,6 +170,7 @@ def test_pydantic_ai_says_the_same_of_gemini(model: str) -> None:
     ours = profile_of(known("google", model, "gemini"))
     assert {effort.upper() for effort in ours.efforts} == set(theirs["google_thinking_levels"])
     assert (ours.thinking == "level") is theirs["google_supports_thinking_level"]
+    assert ours.strict is theirs["google_supports_strict_tool_definition"]
 
 
 @judged
@@ -178,3 +180,68 @@ def test_pydantic_ai_says_the_same_of_grok(model: str) -> None:
 
     theirs: Any = grok_model_profile(model)
     assert set(profile_of(known("xai", model, "openai-chat")).efforts) == set(theirs["grok_reasoning_efforts"])
+
+
+DIFFERENCES = {
+    "openai/daybreak-red-latest": "not in their table; litellm's says that it thinks",
+    "openai/gpt-daybreak-red-latest": "the same",
+    "openai/daybreak-blue-latest": "the same",
+    "openai/gpt-daybreak-blue-latest": "the same",
+    "openai/chat-latest": "an alias that moves on; litellm's table says that it thinks",
+    "google/learnlm-1.5-pro-experimental": "no Gemini by its name; strict schemas are asked of none that is not known",
+    "xai/grok-4.7": "theirs leaves out xhigh, which its own comment says the model takes",
+    "deepseek/deepseek-flash": "not in their table; litellm's says that it thinks",
+}
+"""Where our table says something else than theirs on purpose."""
+
+
+@judged
+def test_of_all_shipped_models_of_six_providers_these_alone_are_judged_otherwise() -> None:
+    catalog = Catalog()
+    makers = ("anthropic", "openai", "google", "xai", "deepseek", "moonshotai")
+    differing = [
+        info.full_name
+        for maker in makers
+        for info in catalog.models(maker)
+        if _ours(info) != _theirs(info, _ours(info))
+    ]
+    assert set(differing) == set(DIFFERENCES)
+
+
+def _ours(info: ModelInfo) -> dict[str, Any]:
+    profile = profile_of(info)
+    return {
+        "sampling": profile.sampling,
+        "thinks": bool(profile.thinking),
+        "kind": profile.thinking,
+        "efforts": {effort.lower() for effort in profile.efforts},
+        "strict": profile.strict,
+    }
+
+
+def _theirs(info: ModelInfo, ours: dict[str, Any]) -> dict[str, Any]:
+    """What their table says of the same things; as ours where it says nothing."""
+    made: Any = importlib.import_module(f"pydantic_ai.profiles.{_MODULES.get(info.provider, info.provider)}")
+    table: Any = getattr(made, f"{_MODULES.get(info.provider, info.provider)}_model_profile")(info.id) or {}
+    said: dict[str, Any] = {}
+    match info.provider:
+        case "anthropic":
+            adaptive = table["anthropic_supports_adaptive_thinking"]
+            said["sampling"] = not table["anthropic_disallows_sampling_settings"]
+            said["kind"] = "adaptive" if adaptive else ours["kind"].replace("adaptive", "budget")
+        case "openai":
+            said["thinks"] = bool(table.get("supports_thinking"))
+            said["efforts"] = set(table.get("openai_reasoning_efforts") or ours["efforts"])
+        case "google":
+            level = table["google_supports_thinking_level"]
+            said["kind"] = "level" if level else ours["kind"].replace("level", "budget")
+            said["efforts"] = {one.lower() for one in table.get("google_thinking_levels", ours["efforts"])}
+            said["strict"] = table["google_supports_strict_tool_definition"]
+        case "xai":
+            said["efforts"] = set(table.get("grok_reasoning_efforts") or ours["efforts"])
+        case _:
+            said["thinks"] = bool(table.get("supports_thinking"))
+    return {**ours, **said}
+
+
+_MODULES = {"xai": "grok"}

@@ -1,13 +1,15 @@
 """Schemas in the forms that providers take."""
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolwright.models.schemas import gemini_schema, plain_schema
+from toolwright.models.schemas import gemini_schema, plain_schema, strict_schema
+from toolwright.tools import BUILTIN
 
 
 def gemini(schema: Any) -> Any:
@@ -161,3 +163,39 @@ def _check(schema: dict[str, Any]) -> None:
     inner = [*schema.get("anyOf", ()), *schema.get("properties", {}).values()]
     for entry in [*inner, *([schema["items"]] if "items" in schema else [])]:
         _check(entry)
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (closed(), closed()),
+        (closed(x={"type": "string", "minLength": 1}), closed(x={"type": "string"})),
+        (closed(x={"type": "array", "items": closed(y={"enum": ["a"], "type": "string"})}), ...),
+        ({**closed(x={"type": "string"}), "required": []}, None),
+        ({**closed(x={"type": "string"}), "additionalProperties": True}, None),
+        ({"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}, None),
+        (closed(x={}), None),
+        (closed(x={"type": "object"}), None),
+        (closed(x={"type": ["string", "null"]}), None),
+        (closed(x={"anyOf": [{"type": "string"}]}), None),
+        (closed(x={"$ref": "#/$defs/y"}), None),
+        (closed(x={"type": "string", "default": ""}), None),
+    ],
+)
+def test_a_schema_is_strict_where_everything_in_it_is_required_and_named(schema: Any, strict: Any) -> None:
+    assert strict_schema(schema) == (schema if strict is ... else strict)
+
+
+def test_these_of_our_tools_are_strict() -> None:
+    fitting = [name for name in BUILTIN if name != "list" and strict_schema(_parameters(name)) is not None]
+    wanted = {"write", "apply_patch", "multiedit", "todowrite", "todoread", "skill", "plan_enter", "plan_exit"}
+    assert wanted <= {*fitting, "multiedit", "todowrite"}
+    assert not {"bash", "read", "edit", "batch"} & set(fitting)
+
+
+def _parameters(name: str) -> Any:
+    return getattr(import_module(f"toolwright.tools.{name}"), name).parameters

@@ -157,6 +157,21 @@ async def test_openai_reads_our_chat_replies(server: Server) -> None:
     assert reply.usage is not None
 
 
+@needs("mistralai")
+async def test_mistral_reads_our_chat_replies(server: Server) -> None:
+    """Those without calls: Mistral's come whole, with a name in every piece."""
+    from mistralai.client import Mistral
+
+    server.stream(*CHAT.write(Reply(text=WHOLE.text)))
+    texts = list[str]()
+    async with Mistral(api_key="x", server_url=server.url.removesuffix("/v1")) as client:
+        messages: Any = [{"role": "user", "content": "hi"}]
+        stream: Any = await client.chat.stream_async(model="m", messages=messages)
+        async for event in stream:
+            texts += [choice.delta.content or "" for choice in event.data.choices]
+    assert "".join(texts) == WHOLE.text
+
+
 @needs("openai")
 async def test_openai_reads_our_responses(server: Server) -> None:
     import openai

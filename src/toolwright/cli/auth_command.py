@@ -1,4 +1,4 @@
-"""tw auth: store a provider's key, list whose keys are there, remove one."""
+"""tw auth: store a provider's key or log in to it, list whose keys are there, remove one."""
 
 import argparse
 import getpass
@@ -7,6 +7,9 @@ import sys
 from toolwright.auth import AuthFile
 from toolwright.cli.options import note, open_from, parser, print_table
 from toolwright.errors import UsageError
+from toolwright.models.catalog import ProviderInfo
+from toolwright.models.logins import PROVIDERS
+from toolwright.workspace import Workspace
 
 
 def main(arguments: list[str]) -> int:
@@ -15,9 +18,12 @@ def main(arguments: list[str]) -> int:
     file = AuthFile(workspace.folders.auth)
     if options.remove:
         file.remove(_named(options))
-    elif options.provider:
-        provider = workspace.connections.catalog.provider(options.provider)
-        file.put(provider.id, _key(provider.name))
+    elif options.login or options.provider:
+        provider = workspace.connections.catalog.provider(_named(options))
+        if options.login:
+            _log_in(workspace, file, provider, options.port)
+        else:
+            file.put(provider.id, _key(provider.name))
         note(f"stored in {file.path}, readable by you alone")
     else:
         print_table([(name, record.get("type", "")) for name, record in file.records().items()])
@@ -29,18 +35,38 @@ def _parser() -> argparse.ArgumentParser:
     made = parser(
         "auth",
         "Keys for model providers. A key is read from the terminal without being shown, or from stdin.",
-        examples="  tw auth anthropic\n  tw auth openai < key.txt\n  tw auth --remove openai",
+        examples="  tw auth anthropic\n  tw auth openai < key.txt\n  tw auth --login openrouter\n"
+        "  tw auth --remove openai",
     )
     made.add_argument("provider", nargs="?", default="")
-    made.add_argument("--remove", action="store_true", help="forget the key of this provider")
+    chosen = made.add_mutually_exclusive_group()
+    chosen.add_argument("--login", action="store_true", help=f"log in instead: {', '.join(PROVIDERS)}")
+    chosen.add_argument("--remove", action="store_true", help="forget the key of this provider")
+    made.add_argument("--port", type=int, help="with --login openrouter: where the browser comes back to (3000)")
     return made
 
 
 def _named(options: argparse.Namespace) -> str:
     if not options.provider:
-        raise UsageError("Name the provider whose key is to be removed.")
+        raise UsageError("Name the provider, such as openrouter.")
     name: str = options.provider
     return name
+
+
+def _log_in(workspace: Workspace, file: AuthFile, provider: ProviderInfo, port: int | None) -> None:
+    import asyncio
+
+    from toolwright.models.logins import log_in
+
+    if provider.id not in PROVIDERS:
+        raise UsageError(
+            f"There is no login to {provider.name}, only to {', '.join(PROVIDERS)}. "
+            f"Store a key instead: tw auth {provider.id}."
+        )
+    file.store(provider.id, asyncio.run(log_in(provider.id, workspace.environment, note, port)))
+    ignored = next((name for name in provider.env if workspace.environment.get(name)), "")
+    if ignored:
+        note(f"warning: {ignored} is set and goes before this login")
 
 
 def _key(provider: str) -> str:

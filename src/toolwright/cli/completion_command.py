@@ -59,8 +59,13 @@ async def _agents(workspace: Workspace) -> list[str]:
 
 
 async def _models(workspace: Workspace) -> list[str]:
+    """Those of the servers on this machine first."""
+    from toolwright.models.local_servers import find_local_servers
+
     catalog = workspace.connections.catalog
-    return [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
+    servers = await asyncio.to_thread(find_local_servers)
+    served = [f"{server.provider}/{model.id}" for server in servers for model in server.models]
+    return served + [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
 
 
 LISTED = 50

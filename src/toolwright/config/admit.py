@@ -27,6 +27,8 @@ SHIPPED_PROVIDERS = frozenset(
         "togetherai",
         "deepinfra",
         "fireworks-ai",
+        "azure",
+        "github-copilot",
         "ollama",
         "lmstudio",
         "vllm",

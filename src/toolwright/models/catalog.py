@@ -30,6 +30,8 @@ class ProviderInfo:
     base_url: str = ""
     any_model: bool = False
     """Whether it serves models that no catalogue lists, such as a local server does."""
+    own_address: bool = False
+    """Whether everybody reaches it at an address of their own, which the configuration must name."""
     options: JsonView = field(default_factory=dict[str, Any])
 
 
@@ -73,6 +75,7 @@ class Catalog:
             api=_api_of(record),
             base_url=options.get("baseURL") or _address_of(record),
             any_model=bool(record.get("any_model")) or provider_id not in self._shipped,
+            own_address=bool(record.get("own_address")),
             options=options,
         )
 

@@ -106,7 +106,7 @@ class ChatReader:
         for entry in delta.get("thinking_blocks") or ():
             if isinstance(entry, dict):
                 _add_detail(self._blocks, entry)
-        for name in ("reasoning_content", "reasoning"):
+        for name in ("reasoning_content", "reasoning", "reasoning_text"):
             if delta.get(name) and isinstance(delta[name], str):
                 self._field = name
                 return str(delta[name])

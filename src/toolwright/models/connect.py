@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.auth import AuthFile
 from toolwright.errors import ConfigError
 from toolwright.jsontypes import JsonView
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.fallback import FallbackModel
-from toolwright.models.http import SILENCE, Address, Endpoint, is_local
+from toolwright.models.http import SILENCE, Address, Endpoint, Login, is_local
 from toolwright.models.info import ModelInfo
+from toolwright.models.logins import PROVIDERS
 from toolwright.models.model import Model, ModelError
 from toolwright.models.wire import HttpModel, Wire
 from toolwright.record import record
@@ -39,11 +41,23 @@ def connect(
 class Connections:
     """The models of one workspace: each opened once, those of one provider over the same connections."""
 
-    def __init__(self, catalog: Catalog, *, env: Mapping[str, str], auth: JsonView, lists: Iterable[str] = ()) -> None:
-        """`auth` holds the records of the auth file by provider; `lists` are models to fall back on, see `open`."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        *,
+        env: Mapping[str, str],
+        auth: JsonView,
+        lists: Iterable[str] = (),
+        file: AuthFile | None = None,
+    ) -> None:
+        """`auth` holds the records of the auth file by provider, and `file` is that file, in which logins are renewed.
+
+        `lists` are models to fall back on, see `open`.
+        """
         self.catalog = catalog
         self._env = env
         self._auth = auth
+        self._file = file
         self._lists = {name.partition(",")[0].strip(): name for name in lists if "," in name}
         self._models: dict[str, Model] = {}
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
@@ -93,8 +107,15 @@ class Connections:
         wire = _wire(info, provider)
         place = (provider.id, info.api)
         if place not in self._endpoints:
-            self._endpoints[place] = Endpoint(_address(provider, info.api, key))
+            self._endpoints[place] = Endpoint(_address(provider, info.api, key), self._login(provider, key))
         return HttpModel(info, wire, self._endpoints[place])
+
+    def _login(self, provider: ProviderInfo, key: "Key | None") -> Login | None:
+        if self._file is None or key is None or not key.renewed:
+            return None
+        from toolwright.models.logins.stored import StoredLogin
+
+        return StoredLogin(provider.id, self._file)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -102,6 +123,8 @@ class Key:
     value: str
     bearer: bool = False
     """Whether it is a token from a login, which every format sends in the same header."""
+    renewed: bool = False
+    """Whether the login can be renewed, so that each request asks for the token of the moment."""
 
 
 def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | None) -> Key | None:
@@ -118,8 +141,10 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | 
     if record:
         return _key_of(provider, record)
     if provider.env and "baseURL" not in provider.options:
+        login = " --login" if provider.id in PROVIDERS else ""
         raise ModelError(
-            f"There is no key for {provider.name}. Set {' or '.join(provider.env)}, or run `tw auth {provider.id}`.",
+            f"There is no key for {provider.name}. Set {' or '.join(provider.env)}, or run "
+            f"`tw auth{login} {provider.id}`.",
             "auth",
         )
     return None
@@ -128,12 +153,15 @@ def find_key(provider: ProviderInfo, env: Mapping[str, str], record: JsonView | 
 def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
     match record.get("type"):
         case "oauth":
-            expires = record.get("expires") or 0
-            if expires and expires / 1000 < time.time():
+            from toolwright.models.logins.stored import can_renew
+
+            expires, renewed = record.get("expires") or 0, can_renew(record)
+            if not renewed and expires and expires / 1000 < time.time():
+                login = " --login" if provider.id in PROVIDERS else ""
                 raise ModelError(
-                    f"The login to {provider.name} has expired. Run `tw auth {provider.id}` again.", "auth"
+                    f"The login to {provider.name} has expired. Run `tw auth{login} {provider.id}` again.", "auth"
                 )
-            return Key(value=str(record.get("access") or ""), bearer=True)
+            return Key(value=str(record.get("access") or ""), bearer=True, renewed=renewed)
         case "wellknown":
             return Key(value=str(record.get("token") or ""))
         case _:
@@ -178,7 +206,7 @@ def _wire(info: ModelInfo, provider: ProviderInfo) -> Wire:
 
 
 def _address(provider: ProviderInfo, api: str, key: Key | None) -> Address:
-    base_url = provider.base_url or _USUAL_URL.get(api, "")
+    base_url = provider.base_url or ("" if provider.own_address else _USUAL_URL.get(api, ""))
     if not base_url:
         raise ConfigError(f"provider.{provider.id} has no address. Set its options.baseURL, such as https://host/v1.")
     options = provider.options

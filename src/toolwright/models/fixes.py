@@ -42,6 +42,7 @@ _REFUSED = re.compile(
     r"|unsupported|unknown|unrecogni|unexpected|extra|forbid|deprecat|invalid|only .{0,40}allowed|must be|cannot"
     r"|incompatible|removed"
 )
+_SCHEMA = re.compile(r"invalid schema for function|invalid_function_parameters|\bstrict\b")
 _OUTPUT = re.compile(r"max_?(completion_|output_|new_)?tokens|maximum.{0,30}output|output tokens|can only afford")
 _ESSENTIAL = frozenset({"model", "messages", "input", "contents", "system", "tools", "stream", "systemInstruction"})
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})
@@ -71,7 +72,7 @@ class Fixes:
 
     def learn(self, name: str, error: ModelError, body: bytes, messages: Sequence[ModelMessage]) -> bool:
         """Find out from the error what to leave out; False where it tells nothing that is not done already."""
-        done = self._fix(error, json.loads(body), messages)
+        done = self._fix(error, json.loads(body), messages, strict=b'"strict":true' in body)
         if done:
             log.warning("%s refused the request (%s). It is asked again %s, from now on.", name, error.said[:200], done)
         return bool(done)
@@ -84,7 +85,7 @@ class Fixes:
         log.warning("%s does not stream. It is asked for whole replies from now on.", name)
         return True
 
-    def _fix(self, error: ModelError, body: Json, messages: Sequence[ModelMessage]) -> str:
+    def _fix(self, error: ModelError, body: Json, messages: Sequence[ModelMessage], *, strict: bool) -> str:
         said = error.said.lower()
         if _REASONING.search(said) and self._strip_all(messages):
             return "without its earlier reasoning"
@@ -96,6 +97,9 @@ class Fixes:
         if body.get("stream") and "stream" not in self.omitted and _NO_STREAM.search(said):
             self.omitted |= {"stream"}
             return "for a whole reply"
+        if strict and "strict" not in self.omitted and _SCHEMA.search(said):
+            self.omitted |= {"strict"}
+            return "without strict schemas"
         name = self._refused_field(error, said, body)
         if name:
             self.omitted |= {name}

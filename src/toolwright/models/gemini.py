@@ -29,6 +29,8 @@ UNSIGNED = "skip_thought_signature_validator"
 
 _AT_TOP = frozenset({"safetySettings", "cachedContent", "labels", "toolConfig"})
 _CHOICES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+_STRICT = {**_CHOICES, "auto": "VALIDATED"}
+"""With arguments that keep to the schemas."""
 
 
 class GeminiWire:
@@ -58,7 +60,8 @@ class GeminiWire:
             fields["systemInstruction"] = {"parts": system}
         lists: dict[str, Iterable[bytes]] = {"contents": self._contents(messages)}
         if tools:
-            fields["toolConfig"] = {"functionCallingConfig": {"mode": _CHOICES[settings.tool_choice]}}
+            modes = _STRICT if self._profile.strict else _CHOICES
+            fields["toolConfig"] = {"functionCallingConfig": {"mode": modes[settings.tool_choice]}}
             lists["tools"] = (b'{"functionDeclarations":[%s]}' % b",".join(map(self._tool, tools)),)
         top = {name: value for name, value in settings.options.items() if name in _AT_TOP}
         return Outgoing(path=self._path, body=join_body(without(merge(fields, top), settings.omit), **lists))

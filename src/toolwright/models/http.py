@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from toolwright.models.failures import refusal
@@ -34,11 +34,24 @@ class Address:
     """Seconds a whole answer may take; None for no limit."""
 
 
+class Login(Protocol):
+    """A login whose token changes from time to time."""
+
+    async def headers(self) -> Mapping[str, str]:
+        """What to send with a request."""
+        ...
+
+    async def refused(self) -> bool:
+        """The provider has not taken the token. Whether there is another one now."""
+        ...
+
+
 class Endpoint:
     """An address with its connections, which are opened when first needed and kept for the next request."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, login: Login | None = None) -> None:
         self.address = address
+        self.login = login
         self._client: httpx2.AsyncClient | None = None
 
     async def post(
@@ -49,6 +62,8 @@ class Endpoint:
 
         started = time.monotonic()
         begun = False
+        if self.login is not None:
+            headers = {**headers, **await self.login.headers()}
         try:
             async with self._connections().stream("POST", self._url(path), content=body, headers=headers) as response:
                 await self._check(response, whole=whole)

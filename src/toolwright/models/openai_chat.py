@@ -1,7 +1,6 @@
 """The OpenAI chat completions format, which most other providers and local servers speak too."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from toolwright.definition import Attachment
 from toolwright.jsontypes import Json
@@ -21,8 +20,9 @@ from toolwright.models.model import (
     ToolSpec,
     UserMessage,
 )
+from toolwright.models.one_call import apart, one_call_each
 from toolwright.models.profiles import Profile
-from toolwright.models.schemas import plain_schema
+from toolwright.models.schemas import plain_schema, strict_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
 
 _CACHED = {"type": "ephemeral"}
@@ -50,6 +50,8 @@ class ChatWire:
         """Whether a result and the user must be kept apart by a word of the assistant."""
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
+        self._strict_tool = Once(_encode_strict_tool)
+        self._apart = Once(one_call_each)
 
     def reader(self, provider: str) -> ChatReader:
         return ChatReader(provider, text_calls=self._profile.text_calls)
@@ -59,7 +61,8 @@ class ChatWire:
             tools = (NOOP,)
         lists = {"messages": self._messages(messages)}
         if tools:
-            lists["tools"] = map(self._tool, tools)
+            strict = self._profile.strict and "strict" not in settings.omit
+            lists["tools"] = map(self._strict_tool if strict else self._tool, tools)
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
         return Outgoing(path="chat/completions", body=join_body(without(fields, settings.omit), **lists))
 
@@ -82,7 +85,9 @@ class ChatWire:
     def _messages(self, messages: Sequence[ModelMessage]) -> Iterator[bytes]:
         """Every message, system texts as one, and the files of a run of results after the run."""
         systems = [message.text for message in messages if isinstance(message, SystemMessage)]
-        others = [message for message in messages if not isinstance(message, SystemMessage)]
+        others: list[ModelMessage] = [message for message in messages if not isinstance(message, SystemMessage)]
+        if not self._profile.parallel_calls:
+            others = list(apart(others, self._apart))
         if any(systems):
             yield dump({"role": "system", "content": self._marked_text("\n\n".join(filter(None, systems)))})
         marked = len(others) - 2 if self._profile.cache_marks else len(others)
@@ -214,9 +219,15 @@ def _media_part(media: Media) -> Json:
 
 
 def _encode_tool(tool: ToolSpec) -> bytes:
-    function: dict[str, Any] = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": plain_schema(tool.schema),
-    }
-    return dump({"type": "function", "function": function})
+    return dump({"type": "function", "function": _function(tool, plain_schema(tool.schema))})
+
+
+def _encode_strict_tool(tool: ToolSpec) -> bytes:
+    schema = strict_schema(tool.schema)
+    if schema is None:
+        return _encode_tool(tool)
+    return dump({"type": "function", "function": {**_function(tool, schema), "strict": True}})
+
+
+def _function(tool: ToolSpec, parameters: Json) -> Json:
+    return {"name": tool.name, "description": tool.description, "parameters": parameters}

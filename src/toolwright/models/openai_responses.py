@@ -21,7 +21,7 @@ from toolwright.models.model import (
 )
 from toolwright.models.profiles import profile_of
 from toolwright.models.responses_reply import ResponsesReader
-from toolwright.models.schemas import plain_schema
+from toolwright.models.schemas import plain_schema, strict_schema
 from toolwright.models.wire import Outgoing, Room
 
 _NAMES: Mapping[str, str] = {
@@ -49,6 +49,7 @@ class ResponsesWire:
         self._room = Room(info, self._profile.output)
         self._message = Once(self._encode)
         self._tool = Once(_encode_tool)
+        self._strict_tool = Once(_encode_strict_tool)
 
     def reader(self, provider: str) -> ResponsesReader:
         return ResponsesReader(provider)
@@ -56,7 +57,8 @@ class ResponsesWire:
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         lists: dict[str, Iterable[bytes]] = {"input": filter(None, map(self._message, messages))}
         if tools:
-            lists["tools"] = map(self._tool, tools)
+            strict = self._profile.strict and "strict" not in settings.omit
+            lists["tools"] = map(self._strict_tool if strict else self._tool, tools)
         fields = merge(self._fields(messages, tools, settings), place(settings.options, _NAMES))
         return Outgoing(path="responses", body=join_body(without(fields, settings.omit), **lists))
 
@@ -149,12 +151,14 @@ def _media_part(media: Media) -> Json:
 
 
 def _encode_tool(tool: ToolSpec) -> bytes:
-    return dump(
-        {
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": plain_schema(tool.schema),
-            "strict": False,
-        }
-    )
+    return _function(tool, plain_schema(tool.schema), strict=False)
+
+
+def _encode_strict_tool(tool: ToolSpec) -> bytes:
+    schema = strict_schema(tool.schema)
+    return _encode_tool(tool) if schema is None else _function(tool, schema, strict=True)
+
+
+def _function(tool: ToolSpec, parameters: Json, *, strict: bool) -> bytes:
+    named = {"type": "function", "name": tool.name, "description": tool.description}
+    return dump({**named, "parameters": parameters, "strict": strict})

@@ -48,6 +48,10 @@ class Profile:
     cache_marks: bool = False
     needs_tools: bool = False
     """Refuses a history with calls when no tool is declared."""
+    parallel_calls: bool = True
+    """Whether several calls may stand in one message of the history; else each has one of its own."""
+    strict: bool = False
+    """Whether the provider is asked to hold the model to the schemas of tools, those that allow it."""
     text_calls: bool = False
     """Whether `<tool_call>` in the text is a call, as small models write it."""
 

@@ -1,6 +1,8 @@
 """Models of the providers that pydantic-ai knows and we do not, such as Bedrock, Vertex and Cohere; an extra."""
 
+import asyncio
 import base64
+import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from importlib import import_module
@@ -56,6 +58,7 @@ class PydanticAIModel:
         self.info = info
         self._model = model or f"{info.provider}:{info.api_id}"
         self._entered: AsyncExitStack | None = None
+        self._entering = asyncio.Lock()
 
     async def stream(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
@@ -67,7 +70,9 @@ class PydanticAIModel:
                 await self._enter(library),
                 list(library.messages_of(messages, self.info)),
                 model_settings=_settings(settings, self.info, tools),
-                model_request_parameters=library.parameters_of(tools),
+                model_request_parameters=library.parameters_of(
+                    tools, strict=None if profile_of(self.info).strict else False
+                ),
             ) as reply:
                 async for event in reply:
                     for read in _events(event):
@@ -80,6 +85,8 @@ class PydanticAIModel:
             raise ModelError(f"{self.info.provider} cannot be asked: {error}", "bad_request") from error
         except library.exceptions.AgentRunError as error:
             raise self._error(error) from error
+        except _identity_errors() as error:
+            raise ModelError(f"There are no credentials for {self.info.provider}: {error}", "auth") from error
 
     async def close(self) -> None:
         entered, self._entered = self._entered, None
@@ -88,10 +95,12 @@ class PydanticAIModel:
 
     async def _enter(self, library: "_Library") -> Any:
         """The library's own model, with the connections that it keeps until it is left."""
-        if self._entered is None:
-            self._model = library.models.infer_model(self._model)
-            self._entered = AsyncExitStack()
-            await self._entered.enter_async_context(self._model)
+        async with self._entering:
+            if self._entered is None:
+                # Some clients ask an identity server for credentials as they are made, and wait for it.
+                model: Any = await asyncio.to_thread(library.models.infer_model, self._model)
+                self._entered = AsyncExitStack()
+                self._model = await self._entered.enter_async_context(model)
         return self._model
 
     def _error(self, error: Any) -> ModelError:
@@ -101,6 +110,13 @@ class PydanticAIModel:
             return refusal(self.info.provider, status, getattr(error, "headers", None) or {}, body)
         kind: Trouble = "content_filter" if "ContentFilter" in type(error).__name__ else "network"
         return ModelError(f"{self.info.provider} did not answer: {error}", kind)
+
+
+def _identity_errors() -> tuple[type[Exception], ...]:
+    """What the clients of Amazon and Google raise themselves when nobody gives them credentials."""
+    places = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
+    found = (getattr(sys.modules.get(module), name, None) for module, name in places)
+    return tuple(kind for kind in found if isinstance(kind, type))
 
 
 class _Library:
@@ -119,13 +135,14 @@ class _Library:
                 "Install it with: pip install 'toolwright[providers]'."
             ) from error
 
-    def parameters_of(self, tools: Sequence[ToolSpec]) -> Any:
+    def parameters_of(self, tools: Sequence[ToolSpec], *, strict: bool | None) -> Any:
+        """`strict` None leaves it to the library, which looks at each schema."""
         definitions = [
             self.tools.ToolDefinition(
                 name=tool.name,
                 description=tool.description,
                 parameters_json_schema=plain_schema(tool.schema),
-                strict=False,
+                strict=strict,
             )
             for tool in tools
         ]
@@ -200,7 +217,8 @@ def _settings(settings: ReplySettings, info: ModelInfo, tools: Sequence[ToolSpec
         "stop_sequences": list(settings.stop) or None,
         "tool_choice": settings.tool_choice if tools and settings.tool_choice != "auto" else None,
         "extra_headers": dict(settings.headers) or None,
-        "timeout": SILENCE,
+        # Amazon's client has a limit of its own, of the same length, and warns of another one.
+        "timeout": None if info.provider == "bedrock" else SILENCE,
     }
     return {name: value for name, value in fields.items() if value is not None} | dict(settings.options)
 

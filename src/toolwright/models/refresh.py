@@ -30,6 +30,7 @@ _LITELLM: Mapping[str, str] = {
     "cerebras": "cerebras",
     "together_ai": "togetherai",
     "openrouter": "openrouter",
+    "github_copilot": "github-copilot",
 }
 """Our names for the providers of that table."""
 _OTHER_WORK = re.compile(
@@ -91,7 +92,10 @@ def _from_litellm(value: Json) -> dict[str, Json]:
         provider = _LITELLM.get(str(record.get("litellm_provider")))
         model = key.partition("/")[2] if "/" in key and not key.startswith(("openai/", "anthropic/")) else key
         if provider and _is_for_us(model, record):
-            lists.setdefault(provider, {})[model] = _record(record, own_context=provider != "openai")
+            made = _record(record, own_context=provider != "openai")
+            if record["mode"] == "responses" and provider != "openai":
+                made["provider"] = {"api": "openai-responses"}
+            lists.setdefault(provider, {})[model] = made
     for models in lists.values():
         for model in [one for one in models if _DATED.sub("", one) in models and _DATED.search(one)]:
             del models[model]
@@ -124,7 +128,7 @@ def _record(record: Json, *, own_context: bool) -> Json:
     }
     made: Json = {
         "limit": limit,
-        "cost": _cost(record),
+        **({"cost": _cost(record)} if "input_cost_per_token" in record else {}),
         "modalities": {"input": ["text", *(kind for kind, flag in flags.items() if record.get(flag))]},
     }
     if record.get("supports_reasoning"):

@@ -1,4 +1,4 @@
-"""A tool's JSON Schema in the form a provider takes: the plain one, and Gemini's subset."""
+"""A tool's JSON Schema in the form a provider takes: the plain one, the strict one, and Gemini's subset."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,6 +15,16 @@ def gemini_schema(schema: Mapping[str, Any]) -> Json | None:
     """For Gemini, which knows a part of the keywords and no references. None where a tool takes no arguments."""
     cleaned = _rebuilt(_object_at_top(_inlined(schema, schema, ())), _gemini)
     return cleaned if cleaned.get("properties") else None
+
+
+def strict_schema(schema: Mapping[str, Any]) -> Json | None:
+    """For OpenAI where the provider is to hold the model to it; None where the schema does not allow that.
+
+    It allows that if every parameter is required and nothing else may be given. What strict schemas cannot say of
+    lengths and sizes is left to the tool, which checks it anyway.
+    """
+    strict = _rebuilt(plain_schema(schema), lambda one: {key: one[key] for key in one if key not in _FINER})
+    return strict if _fits_strict(strict) else None
 
 
 # The tree of a schema.
@@ -197,3 +207,24 @@ def _item(schema: Json) -> Json:
     if len(kinds) > 1:
         return {"anyOf": kinds}
     return kinds[0] if kinds else {"type": "string"}
+
+
+# Strict schemas.
+
+_FINER = frozenset({"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "title", "examples"})
+_STRICT = frozenset({"type", "properties", "required", "additionalProperties", "items", "enum", "const", "description"})
+_PLAIN = frozenset({"string", "number", "integer", "boolean", "null"})
+
+
+def _fits_strict(schema: Any) -> bool:
+    if not isinstance(schema, Mapping) or not schema.keys() <= _STRICT:
+        return False
+    match schema.get("type"):
+        case "object":
+            properties = schema.get("properties") or {}
+            whole = set(schema.get("required") or ()) == set(properties) and schema.get("additionalProperties") is False
+            return whole and all(map(_fits_strict, properties.values()))
+        case "array":
+            return _fits_strict(schema.get("items"))
+        case kind:
+            return isinstance(kind, str) and kind in _PLAIN

@@ -101,13 +101,18 @@ class HttpModel:
                         yield event
                 return
             except ModelError as error:
-                if begun or not self._fixed(name, error, request, messages):
+                if begun or not (await self._renewed(error) or self._fixed(name, error, request, messages)):
                     raise
                 trouble = error
         raise trouble
 
     async def close(self) -> None:
         await self.endpoint.close()
+
+    async def _renewed(self, error: ModelError) -> bool:
+        """Whether the next request goes out with another token than the one that was refused."""
+        login = self.endpoint.login
+        return error.status == 401 and login is not None and await login.refused()
 
     def _fixed(self, name: str, error: ModelError, request: Outgoing, messages: Sequence[ModelMessage]) -> bool:
         """Whether the request will be another one the next time."""

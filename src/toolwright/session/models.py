@@ -22,8 +22,8 @@ def open_connections(
         enabled=settings.enabled_providers,
         fetched=folders.models,
     )
-    auth = AuthFile(folders.auth).records()
-    connections = Connections(catalog, env=environment, auth=auth, lists=lists)
+    file = AuthFile(folders.auth)
+    connections = Connections(catalog, env=environment, auth=file.records(), lists=lists, file=file)
     if not isinstance(brought, str):
         connections.add(brought.info.full_name, brought)
     return connections

@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
+from toolwright.mcp.callback import Callback
 from toolwright.mcp.client.oauth import LoginFailed, ask_for, code_from, find_issuer, known_as, redeem, renew
 from toolwright.mcp.client.tokens import FILE, Grant, Grants
-from toolwright.mcp.exchange import Exchange, read_request
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
 
@@ -75,7 +75,7 @@ async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
     import httpx2
 
     try:
-        async with _client(url) as http, _Callback(port or PORT, urlsplit(redirect).path) as callback:
+        async with _client(url) as http, Callback(port or PORT, urlsplit(redirect).path) as callback:
             issuer = await find_issuer(http, url)
             grant = await known_as(http, issuer, url, said, redirect)
             asked = ask_for(issuer, grant, redirect, text_of(said.get("scope")) or issuer.scope)
@@ -85,47 +85,15 @@ async def log_in(server: "McpServer", show: Callable[[str], None]) -> Grant:
             grant = await redeem(http, grant, code_from(answer, asked, issuer), asked)
     except TimeoutError:
         raise LoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
+    except OSError as error:
+        raise LoginFailed(
+            f"Port {port or PORT} cannot be used ({error.strerror}). Is another login under way? "
+            "Another port can be set as `oauth.callbackPort`."
+        ) from error
     except httpx2.HTTPError as error:
         raise LoginFailed(f"The login server cannot be reached: {str(error) or type(error).__name__}.") from error
     Grants(server.around.data / FILE).put(server.name, grant)
     return grant
-
-
-class _Callback:
-    """Where the browser comes back to."""
-
-    def __init__(self, port: int, path: str) -> None:
-        self.answered: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
-        self._port, self._path = port, path
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> "_Callback":
-        try:
-            self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
-        except OSError as error:
-            raise LoginFailed(
-                f"Port {self._port} cannot be used ({error.strerror}). Is another login under way? "
-                "Another port can be set as `oauth.callbackPort`."
-            ) from error
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        exchange = Exchange(reader, writer)
-        try:
-            if await read_request(exchange) and exchange.path == self._path and exchange.method == "GET":
-                if not self.answered.done():
-                    self.answered.set_result(dict(parse_qsl(exchange.query)))
-                await exchange.page("You can close this page and go back to the terminal.")
-            else:
-                await exchange.accept(404)
-        except (OSError, ValueError):
-            return
-        finally:
-            writer.close()
 
 
 def _client(url: str) -> "httpx2.AsyncClient":

@@ -1,0 +1,58 @@
+"""OpenRouter: the user agrees in the browser, and we are given a key (PKCE, with no application registered)."""
+
+import asyncio
+import base64
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from urllib.parse import urlencode
+
+from toolwright.jsontypes import Json
+from toolwright.mcp.callback import Callback
+from toolwright.models.logins.identity import LoginFailed, post, refusal, safe_address, text
+
+PROVIDER = "openrouter"
+SERVER = "TOOLWRIGHT_OPENROUTER_URL"
+PORT = 3000
+"""The port that OpenRouter names for programs on the user's own machine."""
+PATIENCE = 300.0
+"""Seconds that a person has to agree."""
+
+
+async def log_in(env: Mapping[str, str], show: Callable[[str], None], port: int = PORT) -> Json:
+    """The record of a new login; `show` tells the user where to go. The key has no end, so nothing is renewed."""
+    server = safe_address(env.get(SERVER) or "https://openrouter.ai")
+    verifier = secrets.token_urlsafe(48)
+    # The way back is a secret too: only who was sent there by this login knows it.
+    path = f"/{secrets.token_urlsafe(24)}"
+    try:
+        async with Callback(port, path) as callback:
+            show(f"Open {server}/auth?{urlencode(_question(verifier, f'http://localhost:{callback.port}{path}'))}")
+            async with asyncio.timeout(PATIENCE):
+                answer = await callback.answered
+    except OSError as error:
+        if isinstance(error, TimeoutError):
+            raise LoginFailed(f"Nobody logged in within {PATIENCE:g} seconds. Try again.") from None
+        raise LoginFailed(
+            f"Port {port} cannot be used ({os.strerror(error.errno or 0)}). Is another login under way? "
+            "Choose another with --port."
+        ) from error
+    if not answer.get("code"):
+        raise LoginFailed(f"OpenRouter sent no code back ({answer.get('error') or 'no reason given'}). Try again.")
+    return {"type": "api", "key": await asyncio.to_thread(_key, server, answer["code"], verifier)}
+
+
+def _question(verifier: str, callback: str) -> Mapping[str, str]:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return {"callback_url": callback, "code_challenge": digest, "code_challenge_method": "S256"}
+
+
+def _key(server: str, code: str, verifier: str) -> str:
+    url = f"{server}/api/v1/auth/keys"
+    status, said = post(url, json={"code": code, "code_verifier": verifier, "code_challenge_method": "S256"})
+    key = text(said, "key")
+    if not key:
+        nested = said.get("error")
+        raise refusal(url, status, nested if isinstance(nested, dict) else said)
+    return key
