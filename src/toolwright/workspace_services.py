@@ -197,6 +197,7 @@ class Services:
                 root=self.config.root,
                 directory=self.directory,
                 config_folders=[folder.path for folder in self.config.folders],
+                foreign=self.settings.foreign.skills,
             )
         )
 

@@ -246,6 +246,15 @@ async def test_a_cancelled_call_leaves_the_server_usable(served: Served) -> None
         assert (await workspace.call("s_echo", text="x")).output == "x"
 
 
+@pytest.mark.parametrize("settings", [{"enabled_tools": ["echo"]}, {"disabled_tools": ["fail"]}])
+async def test_only_the_tools_that_the_settings_want_are_offered(served: Served, settings: Any) -> None:
+    async with served(settings=settings) as workspace:
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+        assert (await workspace.call("s_fail")).error is not None
+        assert "s_echo" in workspace.registry
+        assert "s_fail" not in workspace.registry
+
+
 async def test_a_disabled_server_is_never_started(served: Served) -> None:
     async with served(settings={"enabled": False}) as workspace:
         await workspace.mcp.settled()

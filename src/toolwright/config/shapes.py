@@ -18,6 +18,12 @@ from toolwright.settings.derive import notes_of
 Json = dict[str, Any]
 
 RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
+_LOGIN = {
+    "client_id": "clientId",
+    "client_secret": "clientSecret",
+    "callback_port": "callbackPort",
+    "redirect_uri": "redirectUri",
+}
 OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *RENAMED)
 """Keys of a file that are known and not of the record: the editor's own, and those that stand for one of ours."""
 
@@ -43,8 +49,7 @@ class Shapes:
         if isinstance(providers := found.get("provider"), Mapping):
             found["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
         if _is_server_map(found.get("mcp")):
-            found["mcp"] = found["mcp"]["servers"]
-            self._rename(("mcp",), ("mcp", "servers"))
+            found["mcp"] = self._servers(found["mcp"])
         return self._short(self._policies(found))
 
     def agent(self, value: Any, path: KeyPath = ()) -> Any:
@@ -56,7 +61,24 @@ class Shapes:
             if theirs in found and ours not in found:
                 found[ours] = found.pop(theirs)
                 self._rename((*path, ours), (*path, theirs))
+        request = found.get("request")
+        if isinstance(request, Mapping) and isinstance(request.get("body", {}), Mapping):
+            # Its headers are the provider's matter here; what goes into the body are options.
+            del found["request"]
+            found["options"] = {**request.get("body", {}), **as_object(found.get("options"))}
         return found
+
+    def _servers(self, mcp: Mapping[str, Any]) -> Json:
+        """`mcp.servers` and servers beside it, as both may stand in one file."""
+        beside = {name: entry for name, entry in mcp.items() if name not in ("servers", "timeout")}
+        limit = mcp.get("timeout")
+        if isinstance(limit, Mapping) and ("command" in limit or "url" in limit):
+            beside["timeout"], limit = limit, None
+        if twice := sorted(beside.keys() & mcp["servers"].keys()):
+            raise ConfigError(f"{self._where(('mcp', twice[0]))}: {twice[0]!r} stands under 'mcp.servers' as well.")
+        for name in mcp["servers"]:
+            self._rename(("mcp", name), ("mcp", "servers", name))
+        return beside | {name: _server(entry, limit) for name, entry in mcp["servers"].items()}
 
     def _short(self, value: Json) -> Json:
         """A plain value in the place of a section stands for one field of it."""
@@ -169,6 +191,25 @@ class Shapes:
 
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _server(said: Mapping[str, Any], limit: Any) -> Json:
+    """A server of OpenCode 2: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
+    found = dict(said)
+    if isinstance(found.get("disabled"), bool) and "enabled" not in found:
+        found["enabled"] = not found.pop("disabled")
+    if isinstance(limit, Mapping) and isinstance(found.get("timeout", {}), Mapping):
+        found["timeout"] = {**limit, **found.get("timeout", {})}
+    if isinstance(times := found.get("timeout"), Mapping) and all(isinstance(one, int) for one in times.values()):
+        found["timeout"] = max(times.values(), default=None)
+        found = {key: entry for key, entry in found.items() if entry is not None}
+    if isinstance(oauth := found.get("oauth"), Mapping):
+        found["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
+    return found
 
 
 def _is_server_map(mcp: Any) -> bool:

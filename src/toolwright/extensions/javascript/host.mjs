@@ -164,6 +164,9 @@ const methods = {
       const made = await start(host, options)
       if (made && typeof made === "object") { hooks.push(made); Object.assign(tools, toolsIn(made.tool ?? {})) }
     }
+    if (!hooks.length && Object.values(exported).some((one) => typeof one?.setup === "function")) {
+      throw new Failure(`${file}: it is written for OpenCode 2 alone; here plugins of the 1.x form run, with a server function.`)
+    }
     if (!hooks.length) throw new Failure(`${file}: expected an exported function that returns its hooks.`)
     plugins.set(file, { hooks, tools })
     const names = [...new Set(hooks.flatMap((one) => Object.keys(one).filter((key) => key === "tool" || typeof one[key] === "function")))]
