@@ -48,7 +48,7 @@ class Shapes:
             found["agent"] = {name: self.agent(value, ("agent", name)) for name, value in agents.items()}
         if isinstance(providers := found.get("provider"), Mapping):
             found["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
-        if _is_server_map(found.get("mcp")):
+        if isinstance(found.get("mcp"), Mapping):
             found["mcp"] = self._servers(found["mcp"])
         return self._short(self._policies(found))
 
@@ -69,16 +69,37 @@ class Shapes:
         return found
 
     def _servers(self, mcp: Mapping[str, Any]) -> Json:
-        """`mcp.servers` and servers beside it, as both may stand in one file."""
-        beside = {name: entry for name, entry in mcp.items() if name not in ("servers", "timeout")}
-        limit = mcp.get("timeout")
-        if isinstance(limit, Mapping) and ("command" in limit or "url" in limit):
-            beside["timeout"], limit = limit, None
-        if twice := sorted(beside.keys() & mcp["servers"].keys()):
-            raise ConfigError(f"{self._where(('mcp', twice[0]))}: {twice[0]!r} stands under 'mcp.servers' as well.")
-        for name in mcp["servers"]:
-            self._rename(("mcp", name), ("mcp", "servers", name))
-        return beside | {name: _server(entry, limit) for name, entry in mcp["servers"].items()}
+        """`mcp.servers` of OpenCode 2 and servers beside it, as both may stand in one file."""
+        beside, limit = dict(mcp), None
+        if _is_server_map(mcp):
+            limit = None if _is_server(mcp.get("timeout")) else beside.pop("timeout", None)
+            servers = beside.pop("servers")
+            if twice := sorted(beside.keys() & servers.keys()):
+                raise ConfigError(f"{self._where(('mcp', twice[0]))}: {twice[0]!r} stands under 'mcp.servers' as well.")
+            for name in servers:
+                self._rename(("mcp", name), ("mcp", "servers", name))
+            beside |= servers
+        return {name: self._server(entry, limit, ("mcp", name)) for name, entry in beside.items()}
+
+    def _server(self, said: Any, limit: Any, path: KeyPath) -> Any:
+        """A server: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
+        if not isinstance(said, Mapping):
+            return said
+        found = dict(said)
+        if "disabled" in found and "enabled" not in found:
+            off = found.pop("disabled")
+            # What is of a wrong type stays as it is, and is refused when the file is checked.
+            found["enabled"] = not off if isinstance(off, bool) else off
+            self._rename((*path, "enabled"), (*self._written(path), "disabled"))
+        if isinstance(limit, Mapping) and isinstance(found.get("timeout", {}), Mapping):
+            found["timeout"] = {**limit, **found.get("timeout", {})}
+        times = found.get("timeout")
+        if isinstance(times, Mapping) and all(isinstance(one, int) for one in times.values()):
+            del found["timeout"]
+            found |= {"timeout": max(times.values())} if times else {}
+        if isinstance(oauth := found.get("oauth"), Mapping):
+            found["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
+        return found
 
     def _short(self, value: Json) -> Json:
         """A plain value in the place of a section stands for one field of it."""
@@ -187,7 +208,10 @@ class Shapes:
         )
 
     def _where(self, path: KeyPath) -> str:
-        return self.where(written(path, self.renamed))
+        return self.where(self._written(path))
+
+    def _written(self, path: KeyPath) -> KeyPath:
+        return written(path, self.renamed)
 
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
@@ -197,19 +221,8 @@ def as_object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _server(said: Mapping[str, Any], limit: Any) -> Json:
-    """A server of OpenCode 2: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
-    found = dict(said)
-    if isinstance(found.get("disabled"), bool) and "enabled" not in found:
-        found["enabled"] = not found.pop("disabled")
-    if isinstance(limit, Mapping) and isinstance(found.get("timeout", {}), Mapping):
-        found["timeout"] = {**limit, **found.get("timeout", {})}
-    if isinstance(times := found.get("timeout"), Mapping) and all(isinstance(one, int) for one in times.values()):
-        found["timeout"] = max(times.values(), default=None)
-        found = {key: entry for key, entry in found.items() if entry is not None}
-    if isinstance(oauth := found.get("oauth"), Mapping):
-        found["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
-    return found
+def _is_server(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("command" in value or "url" in value)
 
 
 def _is_server_map(mcp: Any) -> bool:
