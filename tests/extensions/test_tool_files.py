@@ -76,6 +76,8 @@ def _check(result: Any, expected: Json, chosen: list[str]) -> None:
 def _strips_types() -> bool:
     import subprocess
 
+    if shutil.which("bun") is not None:
+        return True
     said = subprocess.run(
         ["node", "-p", "!!require('module').stripTypeScriptTypes"], capture_output=True, text=True, check=False
     )

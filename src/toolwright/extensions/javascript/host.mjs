@@ -60,7 +60,8 @@ async function importFile(file) {
   if (!known) {
     try {
       known = await import(pathToFileURL(file).href)
-    } catch (error) {
+    } catch (problem) {
+      const error = problem instanceof AggregateError ? problem.errors[0] ?? problem : problem
       throw new Failure(`${file}${placeOf(error, file)}: ${oneLine(error)}`)
     }
     loaded.set(file, known)
@@ -69,13 +70,15 @@ async function importFile(file) {
 }
 
 function placeOf(error, file) {
+  if (error?.position?.line) return `:${error.position.line}` // bun's way
   const stack = String(error?.stack ?? "")
   const found = stack.match(new RegExp(`${file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}:(\\d+)`))
   return found ? `:${found[1]}` : ""
 }
 
 function oneLine(error) {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const name = error?.name === "BuildMessage" ? "SyntaxError" : error?.name
+  const text = error?.message !== undefined ? `${name}: ${error.message}` : String(error)
   return text.split("\n").find((line) => line.trim()) ?? "it failed"
 }
 
