@@ -168,6 +168,26 @@ def _strips_types() -> bool:
     return said.stdout.strip() == "true"
 
 
+@needs_node
+@pytest.mark.skipif(_strips_types(), reason="this machine runs TypeScript by itself")
+@pytest.mark.parametrize("beside", [True, False])
+async def test_typescript_on_an_old_node_needs_a_package_beside_it(project: Path, beside: bool) -> None:
+    _write(
+        project, "z.ts", "const x: number = 2\nexport default { description: 'd', args: {}, execute: () => `${x}` }\n"
+    )
+    if beside:
+        package = project / ".opencode" / "node_modules" / "sucrase"
+        package.mkdir(parents=True)
+        (package / "index.js").write_text("exports.transform = (text) => ({ code: text.replace(': number', '') })\n")
+    async with make_workspace(project) as workspace:
+        result = await workspace.call("z")
+        told = [one.reason for one in workspace.left_out()]
+    if beside:
+        assert (result.output, told) == ("2", [])
+    else:
+        assert "TypeScript needs bun, node 22.18 or newer, or one of esbuild" in told[0]
+
+
 PYTHON = """
 import asyncio
 import os
