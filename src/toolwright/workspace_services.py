@@ -26,6 +26,7 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.commands import Commands
+    from toolwright.extensions.home import Requests
     from toolwright.extensions.hosts import Hosts
     from toolwright.files.store import Files
     from toolwright.format.formatting import Formatters
@@ -67,6 +68,7 @@ class Services:
     trusted: bool
     closed: bool
     keep: bool
+    requests: "Requests | None"
     given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
@@ -214,6 +216,7 @@ class Services:
                 environment=self.environment,
                 directory=self.directory,
                 worktree=self.config.root,
+                requests=lambda: self.requests,
                 config_folders=active_folders(self.config),
             )
         )

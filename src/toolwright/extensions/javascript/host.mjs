@@ -160,7 +160,7 @@ const methods = {
 
   async plugin({ path: file, directory, worktree, options }) {
     const exported = await importFile(file)
-    const host = { client: clientStandIn(), project: { id: worktree, worktree }, directory, worktree,
+    const host = { client: client(), project: { id: worktree, worktree }, directory, worktree,
       serverUrl: new URL("http://localhost"), $: shell(directory) }
     const hooks = [], tools = {}
     for (const start of startersIn(exported)) {
@@ -199,12 +199,20 @@ function startersIn(exported) {
   return all
 }
 
-function clientStandIn() {
-  // There is no server behind it: every call of the SDK's client fails with a sentence that says so.
-  const said = () => { throw new Error("This program has no server, so a plugin's client cannot be used here.") }
-  const anything = new Proxy(said, { get: (_, name) => (name === "then" ? undefined : anything), apply: said })
-  const log = async () => ({ data: true })
-  return new Proxy({ app: { log } }, { get: (own, name) => (name in own ? own[name] : name === "then" ? undefined : anything) })
+function client(names = []) {
+  // The SDK's client, whatever it is asked: `client.session.prompt({ path, query, body })` is answered by the program.
+  const call = async (options = {}) => {
+    const name = names.join(".")
+    if (name === "app.log") return { data: true }
+    const { path, query, body, throwOnError } = options
+    const answer = await request("client", { name, path, query, body })
+    const response = { status: answer.status, ok: answer.status < 400 }
+    if (answer.error && throwOnError) throw Object.assign(new Error(answer.error.data?.message ?? name), answer.error)
+    return answer.error ? { error: answer.error, response } : { data: answer.data, response }
+  }
+  return new Proxy(call, {
+    get: (_, name) => (name === "then" || typeof name === "symbol" ? undefined : client([...names, name])),
+  })
 }
 
 function shell(directory) {
