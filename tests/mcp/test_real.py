@@ -3,9 +3,14 @@
 import asyncio
 import importlib.util
 import json
+import os
+import secrets
 import shutil
+import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +98,63 @@ async def test_the_official_python_client_uses_our_tools(project: Path, tmp_path
     assert told["errors"] == ([False] * 3 if asks else [True] * 3)
     assert len(told["asked"]) == (3 if asks else 0)
     assert all("a.txt" in one for one in told["asked"])
+
+
+@pytest.mark.parametrize("package", ["sdk", "client"])
+@pytest.mark.parametrize("way", ["stdio", "http"])
+@pytest.mark.parametrize("asks", [True, False])
+async def test_the_official_typescript_clients_use_our_tools(
+    project: Path, tmp_path: Path, package: str, way: str, asks: bool
+) -> None:
+    packages = Path(installed("mcp-server-everything")).parent.parent
+    if not (packages / "@modelcontextprotocol" / package).is_dir():
+        pytest.skip(f"@modelcontextprotocol/{package} is not installed beside the servers")
+    (tmp_path / "node_modules").symlink_to(packages)
+    shutil.copyfile(Path(__file__).with_name("official.mjs"), tmp_path / "official.mjs")
+    (project / "toolwright.json").write_text(json.dumps({"permission": {"edit": "ask"}}))
+    environment = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"], "TOOLWRIGHT_MCP_TOKEN": "t" * 40}
+    seconds = f"9{secrets.randbelow(10**9)}"
+    serve = [sys.executable, "-m", "toolwright", "mcp", "serve", "--directory", str(project)]
+    words = ["node", str(tmp_path / "official.mjs"), package, way, "asks" if asks else "silent", environment["HOME"]]
+    async with _served(serve, environment) if way == "http" else nullcontext("stdio") as address:
+        words[3] = address
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [*words, *serve],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            cwd=project,
+            env={**environment, "TOKEN": environment["TOOLWRIGHT_MCP_TOKEN"], "SECONDS_TO_WAIT": seconds},
+        )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {"read", "bash", "changes", "revert"} <= set(told["tools"])
+    assert told["errors"] == ([False] * 3 if asks else [True] * 3)
+    assert all("a.txt" in one for one in told["asked"][:3])
+    assert len(told["asked"]) >= 3 if asks else told["asked"] == []
+    assert told["cancelled"] == "cancelled"
+    running = await asyncio.to_thread(subprocess.run, ["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert f"sleep {seconds}" not in running.stdout
+
+
+@asynccontextmanager
+async def _served(serve: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
+    """Our server over HTTP, on a port that is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        *serve, "--http", str(port), env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        await process.stderr.readline()
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        await process.communicate()
 
 
 def _python_with_mcp() -> str:
