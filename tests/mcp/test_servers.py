@@ -14,6 +14,7 @@ import pytest
 from tests.mcp.conftest import Served, scripted
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Question, Reply
+from toolwright.mcp.client.servers import prompt_text
 from toolwright.parts import Running, ToolPart
 from toolwright.registry import Registry
 from toolwright.testing import ScriptedModel, make_workspace
@@ -128,6 +129,22 @@ async def test_one_malformed_tool_is_left_out_and_the_others_stay(served: Served
         assert not {"s_bad", "s_worse"} & set(state.tools)
         assert state.left_out is not None
         assert any(one.startswith("bad: ") for one in state.left_out)
+
+
+async def test_a_tool_that_only_runs_as_a_task_is_left_out(served: Served) -> None:
+    async with served("tasks") as workspace:
+        await workspace.mcp.settled()
+        [left] = workspace.mcp["s"].left_out
+    assert (left.name, "only as a task" in left.reason) == ("slow", True)
+
+
+def test_a_prompt_is_the_texts_of_its_messages_and_resources() -> None:
+    resource = {"type": "resource", "resource": {"uri": "x://1", "text": "two"}}
+    messages = [
+        {"role": "user", "content": {"type": "text", "text": "one"}},
+        {"role": "user", "content": [resource, {"type": "image", "data": "aa"}]},
+    ]
+    assert prompt_text({"messages": messages}) == "one\ntwo"
 
 
 async def test_an_argument_may_be_of_one_type_or_another(served: Served) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from toolwright.mcp.client.schemas import problem_with
-from toolwright.mcp.protocol import Json, text_of
+from toolwright.mcp.protocol import Json, object_of, text_of
 from toolwright.record import record
 from toolwright.tool import MAX_NAME, Result, Tool, ToolContext
 
@@ -30,6 +30,8 @@ def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
     name = text_of(definition.get("name"))
     if not name:
         return BadTool(name="(without a name)", reason="it has no name")
+    if object_of(definition.get("execution")).get("taskSupport") == "required":
+        return BadTool(name=name, reason="it runs only as a task of the protocol, and those are not supported here")
     schema = definition.get("inputSchema", {})
     if problem := problem_with(schema):
         return BadTool(name=name, reason=problem)
