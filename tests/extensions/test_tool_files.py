@@ -185,7 +185,7 @@ async def test_typescript_on_an_old_node_needs_a_package_beside_it(project: Path
     if beside:
         assert (result.output, told) == ("2", [])
     else:
-        assert "TypeScript needs bun, node 22.18 or newer, or one of esbuild" in told[0]
+        assert "TypeScript needs bun, or node 22.18 or newer, or one of esbuild" in told[0]
 
 
 PYTHON = """

@@ -30,7 +30,10 @@ KINDS = (
     "hooks",
 )
 """The folders beside the settings whose files take effect."""
-CODE = (".py", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", "package.json", "requirements.txt", "bun.lock")
+CODE = (
+    *(".py", ".pyc", ".so", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".jsx", ".tsx", ".node", ".wasm"),
+    *("package.json", "requirements.txt", "bun.lock"),
+)
 """Endings of files beside the settings that code may be made from."""
 FOREIGN_FILES = (
     ".mcp.json",
@@ -95,7 +98,7 @@ class _Collector:
 
     def add_folder(self, folder: Path) -> None:
         for parent, names, found in os.walk(folder):
-            names[:] = sorted(name for name in names if name != "node_modules")
+            names[:] = sorted(name for name in names if name not in ("node_modules", "__pycache__"))
             for name in found:
                 self.add(Path(parent, name))
 

@@ -63,6 +63,6 @@ function stripped(text, file) {
     try { own = near(name) } catch { continue }
     return way(own)
   }
-  const how = `bun, node 22.18 or newer, or one of ${Object.keys(ways).join(", ")} installed beside the file`
+  const how = `bun, or node 22.18 or newer, or one of ${Object.keys(ways).join(", ")} beside the file`
   throw new Error(`TypeScript needs ${how}; this is node ${process.versions.node}`)
 }
