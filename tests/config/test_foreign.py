@@ -278,6 +278,18 @@ def test_of_a_project_that_is_not_trusted_no_server_counts_and_no_variable_is_fi
     assert decided(workspace, "code-reviewer", "edit") == "deny"
 
 
+def test_a_project_that_is_not_trusted_takes_no_place_from_the_users_own(project: Path) -> None:
+    home = project.parent / "project.home"
+    (home / ".claude" / "agents").mkdir(parents=True)
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"a": {"command": "mine"}, "b": {"command": "mine"}}}))
+    (home / ".claude" / "agents" / "x.md").write_text("---\nname: x\ndescription: mine\n---\nMine.\n")
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": {"command": "theirs"}}}))
+    (project / "opencode.json").write_text(json.dumps({"mcp": {"b": {"command": ["theirs"]}}, "agent": {"x": {}}}))
+    workspace = opened(project, trust=False)
+    assert [one.command for one in workspace.settings.mcp.values()] == [("mine",), ("mine",)]
+    assert workspace.agents["x"].prompt == "Mine."
+
+
 def test_a_link_to_a_file_of_the_user_is_not_followed_before_trust(project: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("---\nname: s\ndescription: d\n---\nthe secret\n")

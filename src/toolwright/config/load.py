@@ -108,6 +108,8 @@ def load_config(
 def _foreign(reader: Reader, sources: Sequence[Source], agents: Sequence[AgentSource]) -> "Foreign | None":
     """The reader of other programs' set-ups, if the settings want it. An untrusted project has no say in that."""
     ours = [source for source in sources if reader.trusted or source.level != "project"]
+    if not any("foreign" in source.value for source in ours):
+        return None
     managed = merged(source.value for source in ours if source.level == "managed")
     data = bounded(merged(source.value for source in ours if source.level != "managed"), managed)
     wanted = read(Settings, {"foreign": data.get("foreign", {})}).foreign
@@ -115,8 +117,8 @@ def _foreign(reader: Reader, sources: Sequence[Source], agents: Sequence[AgentSo
         return None
     from toolwright.config.foreign import Foreign
 
-    servers = {name for source in sources for name, one in source.value.get("mcp", {}).items() if _is_whole(one)}
-    names = NATIVE_AGENTS | {agent.name for agent in agents}
+    servers = {name for source in ours for name, one in source.value.get("mcp", {}).items() if _is_whole(one)}
+    names = NATIVE_AGENTS | {one.name for one in agents if reader.trusted or one.source.level != "project"}
     return Foreign(reading=reader, wanted=wanted, servers=frozenset(servers), agents=frozenset(names))
 
 

@@ -54,8 +54,10 @@ class Foreign:
     def sources(self) -> list[Source]:
         """The files that name MCP servers, weakest first; of two servers with one name the later counts."""
         made = [source for entry in self._server_files() if (source := self._source(*entry)) is not None]
-        last = {name: source.name for source in made for name in source.value["mcp"]}
-        for source in made:
+        # What is left out later, because the project is not trusted, takes no place from anything.
+        counting = [source for source in made if self.reading.trusted or source.level != "project"]
+        last = {name: source.name for source in counting for name in source.value["mcp"]}
+        for source in counting:
             servers = source.value["mcp"]
             for name in [name for name in servers if last[name] != source.name]:
                 del servers[name]
