@@ -65,9 +65,7 @@ def needs_of(file: Path, text: str) -> Needs:
 
 async def python_command(needs: Needs, folders: Folders, environment: Mapping[str, str]) -> list[str]:
     """The command of a host in the environment that fits; made first if it is not there."""
-    # Bytecode that lies beside a file need not be what the file says, and what we leave there would change the project.
-    bytecode = ["-X", f"pycache_prefix={folders.cache / 'bytecode'}"]
-    started = [*bytecode, "-P", str(HOST), str(Path(__file__).parents[2])]
+    started = ["-P", str(HOST), str(Path(__file__).parents[2])]
     if not needs.key:
         return [sys.executable, *started]
     place = folders.data / "environments" / needs.key

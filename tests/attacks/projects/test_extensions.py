@@ -216,3 +216,15 @@ async def test_what_has_changed_since_it_was_trusted_does_not_start(project: Pat
         )
         await workspace.call("fine")
     assert not mark.exists()
+
+
+async def test_nor_does_bytecode_of_a_module_that_it_imports(project: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    files = {"tool/fine.py": f"import shared\ndefault = {MADE}\n", "shared.py": PYTHON}
+    lay_out(project / ".opencode", files, mark)
+    shared = project / ".opencode" / "shared.py"
+    py_compile.compile(str(shared), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    shared.write_text("")
+    async with make_workspace(project, trust=True) as workspace:
+        assert (await workspace.call("fine")).output == "x"
+    assert not mark.exists()
