@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolwright.testing import ScriptedModel
+from toolwright.testing import ScriptedModel, make_workspace
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PROGRAMS = sorted(EXAMPLES.glob("*.py"))
@@ -68,6 +68,26 @@ async def test_a_custom_tool(project: Path) -> None:
     result = await load("custom_tool").work("Close what is done.", model, project)
     assert "Login fails on Mondays" in result.calls[0].result.output
     assert result.calls[1].result.output == "Ticket 1 is closed: fixed"
+
+
+async def test_an_extension_that_redacts(project: Path) -> None:
+    (project / "notes.txt").write_text("the key is sk-abcdefgh1234\n")
+    redact = load("extension_redact")
+    shown = await redact.show("notes.txt", project)
+    assert "sk-…" in shown
+    assert "abcdefgh" not in shown
+    async with make_workspace(project, extensions=[redact.extension]) as workspace:
+        result = await workspace.call("webfetch", url="https://example.com/?k=sk-abcdefgh1234")
+    assert result.error is not None
+    assert result.error.kind == "denied"
+
+
+async def test_an_extension_with_a_life_of_its_own(project: Path) -> None:
+    model = ScriptedModel({"tools": [{"name": "note", "args": {"text": "Tests live in t/."}}]}, {"text": "Noted."})
+    await load("extension_journal").work("Look around.", model, project)
+    assert (project / "journal.md").read_text() == "Tests live in t/.\n"
+    again = ScriptedModel({"text": "Yes.", "match": "Noted so far:\\n- Tests live in t/.\\n\\nAnything\\?"})
+    assert (await load("extension_journal").work("Anything?", again, project)).text == "Yes."
 
 
 async def test_structured_output(project: Path) -> None:

@@ -50,6 +50,8 @@ class Agent:
     user_rules: tuple[Rule, ...] = ()
     project_rules: tuple[Rule, ...] = ()
     managed_rules: tuple[Rule, ...] = ()
+    narrowing: tuple[Rule, ...] = ()
+    """What another program's file leaves it of its tools; they take away and never grant."""
 
 
 @record(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Agents:
             *self.general,
             Layer("agent (user)", agent.user_rules),
             Layer("agent (project)", agent.project_rules, tightens_only=not self.trusted),
+            Layer("agent (tools)", agent.narrowing, tightens_only=True),
             self._output_for(agent),
             Layer("session", tuple(rule for rule in session if rule.source != CLIENT)),
             Layer("session", tuple(rule for rule in session if rule.source == CLIENT), tightens_only=True),
@@ -188,7 +191,8 @@ def _overlaid(agent: Agent, source: AgentSource, home: Path) -> Agent:
     value = source.value
     changes: dict[str, Any] = {ours: value[theirs] for theirs, ours in _COPIED.items() if theirs in value}
     extra = {key: entry for key, entry in value.items() if key not in _COPIED and key not in _OTHER}
-    kind = {"project": "project_rules", "managed": "managed_rules"}.get(source.source.level, "user_rules")
+    level = "foreign" if source.narrows else source.source.level
+    kind = {"project": "project_rules", "managed": "managed_rules", "foreign": "narrowing"}.get(level, "user_rules")
     changes[kind] = (*getattr(agent, kind), *rules_of(value, source.source, source.path, home))
     options = {key: entry for key, entry in (value.get("options", {}) | extra).items() if key not in RESERVED_OPTIONS}
     return replace(agent, options=agent.options | options, **changes)

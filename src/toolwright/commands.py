@@ -24,6 +24,12 @@ from toolwright.settings.record import CommandSettings
 
 KINDS = ("command", "commands")
 MOST_FILES = 1000
+CLAUDE_KEYS = ("description", "agent", "model", "context")
+CLAUDE_HARMLESS = (
+    *("name", "allowed-tools", "argument-hint", "arguments", "disable-model-invocation", "user-invocable"),
+    *("when_to_use", "effort", "version", "author", "license", "metadata", "tags", "category"),
+)
+"""What Claude Code may say above a command that takes nothing away: `allowed-tools` are those it does not ask about."""
 _SHELL = re.compile(r"!`([^`\n]+)`")
 _PLACE = re.compile(r"\$(?:(\d{1,3})|ARGUMENTS\b)")
 _WORDS = re.compile(r"""\[Image \d+\]|"[^"]*"|'[^']*'|[^\s"']+""")
@@ -76,7 +82,8 @@ class Commands:
             for file in sorted(folder.rglob("*.md"))[:MOST_FILES] if folder.is_dir() else ():
                 try:
                     if self._admits(file, project):
-                        one = _from_file(file, folder, trusted=self.config.trusted or not project)
+                        trusted = self.config.trusted or not project
+                        one = _from_file(file, folder, trusted=trusted, foreign=folder in self.foreign)
                         found[one.name] = one
                 except (ConfigError, OSError, ValueError) as error:
                     self.problems.append(str(error))
@@ -276,9 +283,9 @@ def _from_settings(name: str, said: CommandSettings, where: str) -> Command:
     )
 
 
-def _from_file(file: Path, folder: Path, *, trusted: bool) -> Command:
+def _from_file(file: Path, folder: Path, *, trusted: bool, foreign: bool = False) -> Command:
     document = read_document(read_text(file), str(file))
-    head: Mapping[str, Any] = document.head
+    head: Mapping[str, Any] = _claude_head(document.head, file) if foreign else document.head
 
     def text(key: str) -> str:
         value = head.get(key, "")
@@ -296,6 +303,17 @@ def _from_file(file: Path, folder: Path, *, trusted: bool) -> Command:
         origin=str(file),
         trusted=trusted,
     )
+
+
+def _claude_head(head: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """What Claude Code says above a command, in our words. Whatever might restrict it must be understood."""
+    unknown = [key for key in head if key not in (*CLAUDE_KEYS, *CLAUDE_HARMLESS)]
+    if unknown:
+        raise ConfigError(f"{file}: {unknown[0]!r} is not understood and might restrict the command.")
+    found = {key: head[key] for key in ("description", "agent") if key in head}
+    # A short name such as `sonnet` is one of theirs; the session's own model is used.
+    found |= {"model": head["model"]} if "/" in str(head.get("model", "")) else {}
+    return found | ({"subtask": True} if head.get("context") == "fork" else {})
 
 
 def _built_in() -> Iterator[Command]:

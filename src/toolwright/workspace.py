@@ -34,6 +34,7 @@ from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import SERVICES, Services
 
 if TYPE_CHECKING:
+    from toolwright.extensions.home import Requests
     from toolwright.extensions.plugins import Plugins
     from toolwright.models.model import Model
     from toolwright.session.budget import Budget
@@ -170,6 +171,8 @@ class Workspace(Services):
         """Ask these for more of them: what is left out may change while the workspace is open."""
         self.plugins: Plugins | None = None
         """The plugins, where there are any."""
+        self.requests: Requests | None = None
+        """Answers what plugins ask by their client; set by who can, such as the command line."""
         self.sessions_open: dict[str, Session] = {}
         self._own_session: Session | None = None
         self._used: dict[type, object] = {}

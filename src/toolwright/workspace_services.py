@@ -26,6 +26,7 @@ from toolwright.truncate import Truncator
 
 if TYPE_CHECKING:
     from toolwright.commands import Commands
+    from toolwright.extensions.home import Requests
     from toolwright.extensions.hosts import Hosts
     from toolwright.files.store import Files
     from toolwright.format.formatting import Formatters
@@ -67,6 +68,7 @@ class Services:
     trusted: bool
     closed: bool
     keep: bool
+    requests: "Requests | None"
     given_store: Store | None
     model: "str | Model"
     sessions_open: dict[str, Session]
@@ -185,6 +187,7 @@ class Services:
                 root=self.config.root,
                 directory=self.directory,
                 config_folders=[folder.path for folder in self.config.folders],
+                foreign=self.settings.foreign.skills,
             )
         )
 
@@ -201,6 +204,7 @@ class Services:
                 environment=self.environment,
                 directory=self.directory,
                 worktree=self.config.root,
+                requests=lambda: self.requests,
                 config_folders=active_folders(self.config),
             )
         )

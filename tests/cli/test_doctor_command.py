@@ -1,10 +1,12 @@
 """tw doctor: one line for each thing, and an exit code that scripts can use."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Tw
+from tests.config.setups import lay_out
 
 
 def test_every_finding_is_a_state_a_thing_and_a_sentence(tw: Tw) -> None:
@@ -63,6 +65,29 @@ def test_what_another_program_has_and_is_not_used_is_told_with_the_reason(tw: Tw
         "keys of OpenCode",
     ]
     assert all("have no effect: " in text for text in told)
+
+
+def test_what_of_another_program_is_used_and_what_is_not_is_told_piece_by_piece(
+    tw: Tw, project: Path, home: Path
+) -> None:
+    lay_out("claude", project)
+    lay_out("codex", home)
+    (home / ".config/toolwright").mkdir(parents=True)
+    wanted = {"foreign": {"claude": ["agents", "mcp"], "codex": ["mcp"]}}
+    (home / ".config/toolwright/toolwright.json").write_text(json.dumps(wanted))
+    found = tw("doctor", "--json", "--trust").json
+    used = [one["told"] for one in found if one["what"] == "used"]
+    not_used = [one["told"] for one in found if one["what"] == "not used"]
+    assert "agents of Claude Code (.claude/agents/reviewer.md) are in use: code-reviewer" in used
+    assert "MCP servers of Claude Code (.mcp.json) are in use: database, old-events" in used
+    assert f"MCP servers of Codex ({home}/.codex/config.toml) are in use: browser" in used
+    assert any(one.startswith("skills of Claude Code (.claude/skills/notes/SKILL.md) are in use") for one in used)
+    apart = "agents of Claude Code (.claude/agents/apart.md) have no effect: apart: its 'isolation' is not understood"
+    assert any(one.startswith(apart) for one in not_used)
+    assert any("have no effect: vault: its 'headersHelper'" in one for one in not_used)
+    assert any("hooks of Codex (~/.codex/hooks.json)" in one and '{"codex": ["hooks"]}' in one for one in not_used)
+    waiting = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "not used"]
+    assert any("database, old-events: the project is not trusted (tw trust)" in one for one in waiting)
 
 
 def test_one_thing_is_not_called_several(tw: Tw, project: Path) -> None:

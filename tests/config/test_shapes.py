@@ -108,6 +108,10 @@ NOT_UNDERSTOOD: list[Any] = [
     {"permission": "ask", "permissions": []},
     {"agents": {"a": {"permission": "ask", "permissions": []}}},
     {"agent": {"a": {}}, "agents": {"a": {}}},
+    {"mcp": {"servers": {"s": {"type": "local", "command": ["x"], "disabled": "yes"}}}},
+    {"mcp": {"s": {"command": ["x"]}, "servers": {"s": {"command": ["y"]}}}},
+    {"agents": {"a": {"disallowedTools": ["bash"]}}},
+    {"agent": {"a": {"allowed-tools": "Read"}}},
 ]
 
 
@@ -126,8 +130,8 @@ def test_the_reference_may_name_limits_its_own_way(project: Path) -> None:
 
 
 SLIPS = [
-    ({"sandbox": {"mod": "off"}}, "unknown key 'sandbox.mod'; did you mean 'mode'?"),
     ({"agent": {"a": {"permision": {}}}}, "unknown key 'agent.a.permision'; did you mean 'permission'?"),
+    ({"sandbox": {"mod": "off"}}, "unknown key 'sandbox.mod'; did you mean 'mode'?"),
     ({"permission": {"extrenal_directory": "deny"}}, "did you mean 'external_directory'?"),
     ({"agent": {"a": {"permission": {"webfetcch": "deny"}}}}, "did you mean 'webfetch'?"),
     ({"truncate": {"tool": {"bash": {"max_line": 5}}}}, "did you mean 'max_lines'?"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.extensions.twins import HEAD, TWINS
 from tests.files.desk import lay_out, rows
 from toolwright.extensions.tool_files import tool_id, with_defaults
 from toolwright.jsontypes import Json
@@ -43,6 +44,20 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
     if any(name.endswith(".ts") for name in row["files"]) and not _strips_types():
         pytest.skip("this node cannot run TypeScript")
     lay_out(project, row["files"])
+    await _hold(project, row)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["id"] in TWINS], ids=lambda row: f"{row['id']} {row['note']}"
+)
+async def test_recorded_rows_as_the_same_tools_in_python(project: Path, row: Json) -> None:
+    files = dict(zip((name.replace(".js", ".py") for name in row["files"]), TWINS[row["id"]], strict=True))
+    lay_out(project, {name: HEAD + text for name, text in files.items()})
+    await _hold(project, row)
+
+
+async def _hold(project: Path, row: Json) -> None:
+    """What is recorded of the tools in a project is so."""
     user = ScriptedUser.saying("once", "once")
     async with make_workspace(project, config=row.get("config"), user=user) as workspace:
         before = set(workspace.registry.ids())
@@ -76,10 +91,32 @@ def _check(result: Any, expected: Json, chosen: list[str]) -> None:
 def _strips_types() -> bool:
     import subprocess
 
+    if shutil.which("bun") is not None:
+        return True
     said = subprocess.run(
         ["node", "-p", "!!require('module').stripTypeScriptTypes"], capture_output=True, text=True, check=False
     )
     return said.stdout.strip() == "true"
+
+
+@needs_node
+@pytest.mark.skipif(_strips_types(), reason="this machine runs TypeScript by itself")
+@pytest.mark.parametrize("beside", [True, False])
+async def test_typescript_on_an_old_node_needs_a_package_beside_it(project: Path, beside: bool) -> None:
+    _write(
+        project, "z.ts", "const x: number = 2\nexport default { description: 'd', args: {}, execute: () => `${x}` }\n"
+    )
+    if beside:
+        package = project / ".opencode" / "node_modules" / "sucrase"
+        package.mkdir(parents=True)
+        (package / "index.js").write_text("exports.transform = (text) => ({ code: text.replace(': number', '') })\n")
+    async with make_workspace(project) as workspace:
+        result = await workspace.call("z")
+        told = [one.reason for one in workspace.left_out()]
+    if beside:
+        assert (result.output, told) == ("2", [])
+    else:
+        assert "TypeScript needs bun, or node 22.18 or newer, or one of esbuild" in told[0]
 
 
 PYTHON = """

@@ -30,6 +30,8 @@ def send(message: dict[str, Any]) -> None:
 def tools() -> list[Any]:
     listed: list[Any] = [ECHO]
     listed += [{"name": name, "inputSchema": PLAIN} for name in ("fail", "rich", "env", "wait", "die", "ask", "grow")]
+    if "tasks" in HABITS:
+        listed.append({"name": "slow", "inputSchema": PLAIN, "execution": {"taskSupport": "required"}})
     if "lies" in HABITS:
         listed += [
             {"name": "bad", "inputSchema": {"type": "object", "required": "text"}},

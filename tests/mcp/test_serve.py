@@ -364,3 +364,62 @@ async def _until(file: Path) -> None:
     async with asyncio.timeout(20):
         while not file.exists():  # noqa: ASYNC110 - what another process does is seen by looking
             await asyncio.sleep(0.01)
+
+
+class Rooted(Client):
+    """A client that says which folders it has opened."""
+
+    def __init__(self, *roots: Path) -> None:
+        super().__init__()
+        self.roots = roots
+        self.listed = 0
+
+    @property
+    def capabilities(self) -> Json:
+        return {"roots": {"listChanged": True}}
+
+    async def request(self, method: str, _: Json) -> Any:
+        assert method == "roots/list"
+        self.listed += 1
+        return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in self.roots]}
+
+
+async def test_a_client_whose_folder_holds_ours_is_served_as_ever(project: Path) -> None:
+    client = Rooted(project.parent)
+    async with connection(project) as one:
+        await begun(one, client)
+        assert not (await called(one, client, WRITE))["isError"]
+        assert not (await called(one, client, WRITE))["isError"]
+    assert client.listed == 1
+
+
+async def test_what_a_client_calls_stays_within_the_folders_it_has_opened(project: Path) -> None:
+    (project / "in").mkdir()
+    (project / "out").mkdir()
+    (project / "out" / "x.txt").write_text("the needle\n")
+    client = Rooted(project / "in")
+    async with connection(project) as one:
+        await begun(one, client)
+
+        async def tried(tool: str, **arguments: Any) -> Json:
+            return await called(one, client, {"name": tool, "arguments": arguments})
+
+        assert not (await tried("write", filePath="in/a.txt", content="one\n"))["isError"]
+        assert not (await tried("read", filePath="in/a.txt"))["isError"]
+        assert (await tried("write", filePath="out/a.txt", content="one\n"))["isError"]
+        assert (await tried("read", filePath="out/x.txt"))["isError"]
+        assert "needle" not in text(await tried("grep", pattern="needle"))
+        assert (await tried("bash", command="echo x > out/b.txt", description="d"))["isError"]
+        assert not (await tried("bash", command="cat in/a.txt", description="d"))["isError"]
+    assert sorted(one.name for one in (project / "out").iterdir()) == ["x.txt"]
+
+
+async def test_folders_that_change_are_asked_for_again(project: Path, tmp_path: Path) -> None:
+    (project / "in").mkdir()
+    client = Rooted(project / "in")
+    async with connection(project) as one:
+        await begun(one, client)
+        assert (await called(one, client, WRITE))["isError"]
+        client.roots = (tmp_path / "elsewhere", project)
+        one.notified("notifications/roots/list_changed", {})
+        assert not (await called(one, client, WRITE))["isError"]

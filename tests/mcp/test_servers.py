@@ -14,6 +14,7 @@ import pytest
 from tests.mcp.conftest import Served, scripted
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Question, Reply
+from toolwright.mcp.client.servers import prompt_text
 from toolwright.parts import Running, ToolPart
 from toolwright.registry import Registry
 from toolwright.testing import ScriptedModel, make_workspace
@@ -130,6 +131,22 @@ async def test_one_malformed_tool_is_left_out_and_the_others_stay(served: Served
         assert any(one.startswith("bad: ") for one in state.left_out)
 
 
+async def test_a_tool_that_only_runs_as_a_task_is_left_out(served: Served) -> None:
+    async with served("tasks") as workspace:
+        await workspace.mcp.settled()
+        [left] = workspace.mcp["s"].left_out
+    assert (left.name, "only as a task" in left.reason) == ("slow", True)
+
+
+def test_a_prompt_is_the_texts_of_its_messages_and_resources() -> None:
+    resource = {"type": "resource", "resource": {"uri": "x://1", "text": "two"}}
+    messages = [
+        {"role": "user", "content": {"type": "text", "text": "one"}},
+        {"role": "user", "content": [resource, {"type": "image", "data": "aa"}]},
+    ]
+    assert prompt_text({"messages": messages}) == "one\ntwo"
+
+
 async def test_an_argument_may_be_of_one_type_or_another(served: Served) -> None:
     async with served() as workspace:
         for value in ("x", None):
@@ -244,6 +261,15 @@ async def test_a_cancelled_call_leaves_the_server_usable(served: Served) -> None
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         assert (await workspace.call("s_echo", text="x")).output == "x"
+
+
+@pytest.mark.parametrize("settings", [{"enabled_tools": ["echo"]}, {"disabled_tools": ["fail"]}])
+async def test_only_the_tools_that_the_settings_want_are_offered(served: Served, settings: Any) -> None:
+    async with served(settings=settings) as workspace:
+        assert (await workspace.call("s_echo", text="x")).output == "x"
+        assert (await workspace.call("s_fail")).error is not None
+        assert "s_echo" in workspace.registry
+        assert "s_fail" not in workspace.registry
 
 
 async def test_a_disabled_server_is_never_started(served: Served) -> None:

@@ -39,6 +39,7 @@ def _fragment(editor: str) -> str:
 
 async def _serve(folder: Path, *, trust: bool) -> None:
     from toolwright.acp.agent import EditorAgent
+    from toolwright.cli.options import answer_plugins
     from toolwright.inbox import Answerer
     from toolwright.rpc import ACP, Peer
     from toolwright.workspace import Workspace
@@ -54,7 +55,9 @@ async def _serve(folder: Path, *, trust: bool) -> None:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
     def make(path: Path, answer: Answerer) -> Workspace:
-        return Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
+        workspace = Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
+        answer_plugins(workspace)
+        return workspace
 
     agent = EditorAgent(folder, make)
     async with Peer(reader, writer, ACP, answer=agent.answer, notified=agent.notified) as peer:

@@ -1,59 +1,203 @@
-"""What the set-ups of other programs have that is not used here: found by name, told with the reason."""
+"""What the set-ups of other programs hold: which of it is in use here, which is not, and why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from toolwright.config.places import between
+from toolwright.config.reading import read_head
 from toolwright.folders import Folders
 from toolwright.record import record
 
+if TYPE_CHECKING:
+    from toolwright.config.foreign.found import Found
+    from toolwright.config.load import Config
+
 MOST = 1000
 """Files of one kind that are counted."""
+MOST_BYTES = 8_000_000
+"""Of a file that is looked through."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Unused:
-    """Files of another program that have no effect here."""
+class Carried:
+    """Files of another program, and what becomes of them."""
 
     program: str
     kind: str
     files: tuple[Path, ...]
-    why: str
+    names: tuple[str, ...] = ()
+    """What of them, where it is not all."""
+    why: str = ""
+    """Why they have no effect; empty if they are in use."""
 
     def __str__(self) -> str:
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
-        return f"{self.kind} of {self.program} ({self.files[0]}{more}) have no effect: {self.why}"
+        shown = f"{self.kind} of {self.program} ({self.files[0]}{more})"
+        named = f": {', '.join(self.names)}" if self.names else ""
+        return f"{shown} have no effect{named or ''}: {self.why}" if self.why else f"{shown} are in use{named}"
 
 
-_COMMANDS = 'they are read with "foreign": {"claude": ["commands"]} in your settings'
-_PROJECT = (
-    ("Claude Code", "commands", (".claude/commands/**/*.md",), _COMMANDS),
-    ("Claude Code", "agents", (".claude/agents/**/*.md",), "copy them to .toolwright/agent/"),
-    (
-        "Claude Code",
-        "settings",
-        (".claude/settings.json", ".claude/settings.local.json"),
-        'write their permissions into toolwright.json; hooks are read with "foreign": {"claude": ["hooks"]}',
+@record(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a program keeps one kind of thing, below the project or the home."""
+
+    program: str
+    kind: str
+    patterns: tuple[str, ...]
+    setting: tuple[str, str] = ("", "")
+    """The key below `foreign` and the word in it that has them read."""
+    instead: str = ""
+    """What to do where no setting does."""
+    home: tuple[str, ...] | None = None
+    """Where they are in the home, if not in the same places."""
+    holding: str = ""
+    """What stands in the file if it holds any."""
+
+    @property
+    def advice(self) -> str:
+        key, word = self.setting
+        return self.instead or f'they are read with "foreign": {{"{key}": ["{word}"]}} in your settings'
+
+
+_PLACES = (
+    _Place(
+        program="Claude Code", kind="commands", patterns=(".claude/commands/**/*.md",), setting=("claude", "commands")
     ),
-    ("Claude Code", "MCP servers", (".mcp.json",), "name them under `mcp` in your settings"),
-    ("Cursor", "rules", (".cursor/rules/*.md*", ".cursorrules"), "name them under instructions in toolwright.json"),
+    _Place(program="Claude Code", kind="agents", patterns=(".claude/agents/**/*.md",), setting=("claude", "agents")),
+    _Place(program="Claude Code", kind="skills", patterns=(".claude/skills/*/SKILL.md",), setting=("skills", "")),
+    _Place(program="other agents", kind="skills", patterns=(".agents/skills/*/SKILL.md",), setting=("skills", "")),
+    _Place(
+        program="Claude Code",
+        kind="permissions",
+        patterns=(".claude/settings.json", ".claude/settings.local.json"),
+        instead="write them as rules under `permission` in toolwright.json",
+        holding='"permissions"',
+    ),
+    _Place(
+        program="Claude Code",
+        kind="hooks",
+        patterns=(".claude/settings.json",),
+        setting=("claude", "hooks"),
+        holding='"hooks"',
+    ),
+    _Place(
+        program="Claude Code",
+        kind="MCP servers",
+        patterns=(".mcp.json",),
+        setting=("claude", "mcp"),
+        home=(),
+    ),
+    _Place(
+        program="Claude Code",
+        kind="MCP servers",
+        patterns=(),
+        setting=("claude", "mcp"),
+        home=(".claude.json",),
+        holding="mcpServers",
+    ),
+    _Place(
+        program="Codex",
+        kind="MCP servers",
+        patterns=(".codex/config.toml",),
+        setting=("codex", "mcp"),
+        holding="mcp_servers",
+    ),
+    _Place(program="Codex", kind="hooks", patterns=(".codex/hooks.json",), setting=("codex", "hooks")),
+    _Place(
+        program="Gemini CLI",
+        kind="MCP servers",
+        patterns=(".gemini/settings.json",),
+        setting=("gemini", "mcp"),
+        holding="mcpServers",
+    ),
+    _Place(
+        program="Gemini CLI",
+        kind="commands",
+        patterns=(".gemini/commands/**/*.toml",),
+        instead="write them as Markdown in .toolwright/command/",
+    ),
+    _Place(
+        program="Cursor",
+        kind="rules",
+        patterns=(".cursor/rules/*.md*", ".cursorrules"),
+        instead="name them under instructions in toolwright.json",
+    ),
+    _Place(
+        program="Cursor",
+        kind="MCP servers",
+        patterns=(".cursor/mcp.json",),
+        instead="copy them to .mcp.json, whose form is the same",
+    ),
 )
 
 
-def not_carried_over(project: Path, folders: Folders) -> Iterator[Unused]:
-    """Everything of other programs in the project and in the home that does nothing here."""
-    for program, kind, patterns, why in _PROJECT:
-        files = tuple(file for pattern in patterns for file in _some(project, pattern))
-        if files:
-            yield Unused(program=program, kind=kind, files=files, why=why)
+def carried_over(directory: Path, folders: Folders, config: "Config | None") -> Iterator[Carried]:
+    """Everything of other programs in the project and in the home. Without settings, none of it is in use."""
+    yield from _in_places(folders.home, _PLACES, config, in_home=True)
+    yield from of_project(directory, folders, config)
+    if config is not None:
+        yield from _read_pieces([one for one in config.foreign if not one.file.is_relative_to(config.root)], config)
     keys = folders.data.parent / "opencode" / "auth.json"
     if keys.is_file():
-        yield Unused(
-            program="OpenCode", kind="keys", files=(keys,), why="tw auth PROVIDER stores one, or set its variable"
-        )
+        why = "tw auth PROVIDER stores one, or set its variable"
+        yield Carried(program="OpenCode", kind="keys", files=(keys,), why=why)
 
 
-def _some(project: Path, pattern: str) -> Iterator[Path]:
-    for number, file in enumerate(project.glob(pattern)):
-        if number == MOST:
-            return
-        yield file.relative_to(project)
+def of_project(directory: Path, folders: Folders, config: "Config | None") -> Iterator[Carried]:
+    """What the project alone has of them."""
+    for folder in between(config.root if config is not None else directory, directory):
+        if folder != folders.home:
+            yield from _in_places(folder, _PLACES, config, in_home=False)
+    if config is not None:
+        yield from _read_pieces([one for one in config.foreign if one.file.is_relative_to(config.root)], config)
+
+
+def _in_places(keeper: Path, places: Sequence[_Place], config: "Config | None", *, in_home: bool) -> Iterator[Carried]:
+    for place in places:
+        patterns = place.home if in_home and place.home is not None else place.patterns
+        found = [file for pattern in patterns for file in _some(keeper, pattern) if _holds(file, place.holding)]
+        files = tuple(Path("~" if in_home else "", file.relative_to(keeper)) for file in found)
+        wanted = _is_wanted(place, config)
+        if files and (not wanted or place.kind not in ("agents", "MCP servers")):
+            why = "" if wanted else place.advice
+            yield Carried(program=place.program, kind=place.kind, files=files, why=why)
+
+
+def _read_pieces(found: "Sequence[Found]", config: "Config") -> Iterator[Carried]:
+    """The agents and servers that were read, by file; one line for those in use, one for each that is not."""
+    for file in dict.fromkeys(one.file for one in found):
+        pieces = [one for one in found if one.file == file]
+        inside = file.is_relative_to(config.root)
+        shown = file.relative_to(config.root) if inside else file
+        waits = inside and not config.trusted
+        used = tuple(one.name for one in pieces if not one.reason)
+        if used:
+            why = "the project is not trusted (tw trust)" if waits and pieces[0].kind == "MCP servers" else ""
+            program, kind = pieces[0].program, pieces[0].kind
+            yield Carried(program=program, kind=kind, files=(shown,), names=used, why=why)
+        for one in pieces:
+            if one.reason:
+                yield Carried(
+                    program=one.program, kind=one.kind, files=(shown,), names=(one.name,), why=one.reason.rstrip(".")
+                )
+
+
+def _is_wanted(place: _Place, config: "Config | None") -> bool:
+    key, word = place.setting
+    if config is None or not key:
+        return False
+    said = getattr(config.settings.foreign, key)
+    return bool(said) if not word else word in said
+
+
+def _some(keeper: Path, pattern: str) -> list[Path]:
+    return sorted(islice(keeper.glob(pattern), MOST))
+
+
+def _holds(file: Path, text: str) -> bool:
+    try:
+        return not text or text.encode() in read_head(file, MOST_BYTES)
+    except (OSError, ValueError):
+        return True

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from toolwright.cli.carried import not_carried_over
+from toolwright.cli.carried import carried_over
 from toolwright.cli.options import parser, plural, print_json, print_table
-from toolwright.config.places import find_root
+from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError
 from toolwright.folders import Folders
 from toolwright.record import record
@@ -47,12 +47,12 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
     try:
         workspace = Workspace(directory, trust=getattr(options, "trust", False), client="cli")
     except Exception as error:  # noqa: BLE001 - a broken setting is what is looked for here
-        return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory)), *_models()]
+        return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory, None)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
     found += _tried("mcp", lambda: _mcp_servers(workspace))
     found += _tried("lsp", lambda: _language_servers(workspace))
-    found += _tried("other", lambda: _others(workspace.directory))
+    found += _tried("other", lambda: _others(workspace.directory, workspace.config))
     found += await _left_out(workspace)
     found += await _sandbox(workspace)
     return [*found, *_tried("models", _models)]
@@ -197,7 +197,7 @@ def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("note", "mcp", f"{server.name} has a tool that is left out, {left.name}: {left.reason}")
 
 
-def _others(directory: Path) -> Iterator[Finding]:
-    """What is there for other programs and not used."""
-    for unused in not_carried_over(find_root(directory.resolve()), Folders.of()):
-        yield Finding("note", "not used", str(unused))
+def _others(directory: Path, config: Config | None) -> Iterator[Finding]:
+    """What is there for other programs: what of it is used, and what is not."""
+    for one in carried_over(directory.resolve(), Folders.of(), config):
+        yield Finding("note" if one.why else "ok", "not used" if one.why else "used", str(one))

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -89,9 +89,24 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     )
     for warning in workspace.config.warnings:
         note(f"warning: {warning}")
+    answer_plugins(workspace)
     if workspace.settings.telemetry or workspace.environment.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         _trace(workspace)
     return workspace
+
+
+def answer_plugins(workspace: Workspace) -> None:
+    """Have what plugins ask by their client answered. Most never do, and then nothing of the server is loaded."""
+
+    async def first(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            from toolwright.server.inside import answers_of
+        except ImportError as error:
+            raise ToolError("A plugin's client needs pip install 'toolwright[server]'.", "missing") from error
+        workspace.requests = answers_of(workspace)
+        return await workspace.requests(name, given)
+
+    workspace.requests = first
 
 
 def _trace(workspace: Workspace) -> None:

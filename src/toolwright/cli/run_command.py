@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.chat.renderer import Renderer
-from toolwright.cli.carried import not_carried_over
+from toolwright.cli.carried import of_project
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
@@ -137,7 +137,8 @@ async def _session(workspace: Workspace, options: argparse.Namespace) -> Session
 
 def _tell_what_is_not_used(workspace: Workspace) -> None:
     """Once for a project: whoever comes from another program should not wonder where things have gone."""
-    kinds = [f"{one.kind} of {one.program}" for one in not_carried_over(workspace.config.root, workspace.folders)]
+    found = of_project(workspace.directory, workspace.folders, workspace.config)
+    kinds = dict.fromkeys(f"{one.kind} of {one.program}" for one in found if one.why)
     if kinds:
         note(f"not used here: {', '.join(kinds)}; tw doctor tells why")
 

@@ -30,8 +30,19 @@ KINDS = (
     "hooks",
 )
 """The folders beside the settings whose files take effect."""
-CODE = (".py", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", "package.json", "requirements.txt", "bun.lock")
+CODE = (
+    *(".py", ".pyc", ".so", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".jsx", ".tsx", ".node", ".wasm"),
+    *("package.json", "requirements.txt", "bun.lock"),
+)
 """Endings of files beside the settings that code may be made from."""
+FOREIGN_FILES = (
+    ".mcp.json",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".gemini/settings.json",
+)
+"""What other programs keep in a project that starts something."""
 PASSED_OVER = ("node_modules", "__pycache__", "plans", "skill", "skills")
 """Folders beside the settings that hold nothing that runs by itself."""
 MOST_FILES = 2000
@@ -73,7 +84,8 @@ def content_of(directory: Path, folders: Folders) -> TrustedContent:
         collector.add_code(folder)
     for folder in between(root, directory):
         if folder != folders.home:
-            collector.add(folder / ".claude" / "settings.json")
+            for name in FOREIGN_FILES:
+                collector.add(folder / name)
             for kind in ("agents", "commands"):
                 collector.add_folder(folder / ".claude" / kind)
     return TrustedContent(root=root, files=dict(sorted(collector.files.items())), origin=_origin(root))
@@ -86,7 +98,7 @@ class _Collector:
 
     def add_folder(self, folder: Path) -> None:
         for parent, names, found in os.walk(folder):
-            names[:] = sorted(name for name in names if name != "node_modules")
+            names[:] = sorted(name for name in names if name not in ("node_modules", "__pycache__"))
             for name in found:
                 self.add(Path(parent, name))
 

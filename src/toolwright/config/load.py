@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolwright.auth import AuthFile
 from toolwright.config.admit import NATIVE_AGENTS, SHIPPED_PROVIDERS, Admission, left_out_line
@@ -20,6 +20,10 @@ from toolwright.permission.rules import Layer
 from toolwright.record import record
 from toolwright.settings import Settings
 from toolwright.settings.derive import read
+
+if TYPE_CHECKING:
+    from toolwright.config.foreign import Foreign
+    from toolwright.config.foreign.found import Found
 
 __all__ = ["AgentSource", "Config", "ConfigFolder", "Level", "Source", "check_managed", "find_root", "load_config"]
 
@@ -47,6 +51,8 @@ class Config:
     """What variables filled in; not to be shown."""
     data: Json = field(default_factory=dict[str, Any])
     """The merged settings as JSON, to be shown."""
+    foreign: "tuple[Found, ...]" = ()
+    """What other programs' set-ups name that the settings want read, in use or not."""
 
 
 def load_config(
@@ -71,6 +77,9 @@ def load_config(
     places = list(config_folders(root, directory, folders, environment))
     sources = [*user, *reader.files("project"), *override, *managed]
     agents = [*_agents(sources), *reader.markdown_agents(places)]
+    others = _foreign(reader, sources, agents)
+    if others is not None:
+        sources, agents = [*others.sources(), *sources], [*others.agent_sources(), *agents]
     if not trusted:
         reader.warnings += _changed_since_trusted(directory, folders)
         sources, agents = _admitted(reader, sources, agents)
@@ -91,7 +100,30 @@ def load_config(
         warnings=tuple(reader.warnings),
         secrets=frozenset(reader.secrets),
         data=data,
+        foreign=tuple(others.found) if others is not None else (),
     )
+
+
+def _foreign(reader: SettingsReader, sources: Sequence[Source], agents: Sequence[AgentSource]) -> "Foreign | None":
+    """The reader of other programs' set-ups, if the settings want it. An untrusted project has no say in that."""
+    ours = [source for source in sources if reader.trusted or source.level != "project"]
+    if not any("foreign" in source.value for source in ours):
+        return None
+    managed = merged(source.value for source in ours if source.level == "managed")
+    data = bounded(merged(source.value for source in ours if source.level != "managed"), managed)
+    wanted = read(Settings, {"foreign": data.get("foreign", {})}).foreign
+    if not (wanted.claude or wanted.codex or wanted.gemini):
+        return None
+    from toolwright.config.foreign import Foreign
+
+    servers = {name for source in ours for name, one in source.value.get("mcp", {}).items() if _is_whole(one)}
+    names = NATIVE_AGENTS | {one.name for one in agents if reader.trusted or one.source.level != "project"}
+    return Foreign(reading=reader, wanted=wanted, servers=frozenset(servers), agents=frozenset(names))
+
+
+def _is_whole(server: Mapping[str, Any]) -> bool:
+    """Whether it says how a server is reached, and not only, say, that another's is switched off."""
+    return "command" in server or "url" in server
 
 
 def check_managed(environment: Mapping[str, str]) -> None:

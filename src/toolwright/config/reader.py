@@ -49,7 +49,7 @@ class SettingsReader:
     def files(self, *levels: Level) -> Iterator[Source]:
         """The files of some levels that are there, weakest first."""
         for path, level in config_files(self.root, self.directory, self.folders, self.environment):
-            if level in levels and path.is_file() and self._admits(path, level):
+            if level in levels and path.is_file() and self.admits(path, level):
                 yield self.file(path, level)
 
     def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
@@ -88,10 +88,10 @@ class SettingsReader:
                     count += 1
                     if count > MOST_AGENT_FILES:
                         raise ConfigError(f"{folder}: there are more than {MOST_AGENT_FILES} files of agents.")
-                    if self._admits(file, place.level):
+                    if self.admits(file, place.level):
                         yield self._markdown_agent(file, folder, place.level, mode)
 
-    def _admits(self, path: Path, level: Level) -> bool:
+    def admits(self, path: Path, level: Level) -> bool:
         """Whether a file may be read at all: not if an untrusted project links to what is not its own."""
         if self.trusted or level != "project":
             return True

@@ -17,6 +17,12 @@ from toolwright.settings import Settings
 from toolwright.settings.derive import notes_of
 
 RENAMED = {"agents": "agent", "commands": "command", "providers": "provider", "plugins": "plugin"}
+_LOGIN = {
+    "client_id": "clientId",
+    "client_secret": "clientSecret",
+    "callback_port": "callbackPort",
+    "redirect_uri": "redirectUri",
+}
 OTHER_NAMES = ("$schema", "mode", "tool_output", "permissions", "policies", *RENAMED)
 """Keys of a file that are known and not of the record: the editor's own, and those that stand for one of ours."""
 
@@ -41,9 +47,8 @@ class Shapes:
             found["agent"] = {name: self.agent(value, ("agent", name)) for name, value in agents.items()}
         if isinstance(providers := found.get("provider"), Mapping):
             found["provider"] = {name: self._provider(value, ("provider", name)) for name, value in providers.items()}
-        if _is_server_map(found.get("mcp")):
-            found["mcp"] = found["mcp"]["servers"]
-            self._rename(("mcp",), ("mcp", "servers"))
+        if isinstance(found.get("mcp"), Mapping):
+            found["mcp"] = self._servers(found["mcp"])
         return self._short(self._policies(found))
 
     def agent(self, value: Any, path: KeyPath = ()) -> Any:
@@ -55,6 +60,44 @@ class Shapes:
             if theirs in found and ours not in found:
                 found[ours] = found.pop(theirs)
                 self._rename((*path, ours), (*path, theirs))
+        request = found.get("request")
+        if isinstance(request, Mapping) and isinstance(request.get("body", {}), Mapping):
+            # Its headers are the provider's matter here; what goes into the body are options.
+            del found["request"]
+            found["options"] = {**request.get("body", {}), **as_object(found.get("options"))}
+        return found
+
+    def _servers(self, mcp: Mapping[str, Any]) -> Json:
+        """`mcp.servers` of OpenCode 2 and servers beside it, as both may stand in one file."""
+        beside, limit = dict(mcp), None
+        if _is_server_map(mcp):
+            limit = None if _is_server(mcp.get("timeout")) else beside.pop("timeout", None)
+            servers = beside.pop("servers")
+            if twice := sorted(beside.keys() & servers.keys()):
+                raise ConfigError(f"{self._where(('mcp', twice[0]))}: {twice[0]!r} stands under 'mcp.servers' as well.")
+            for name in servers:
+                self._rename(("mcp", name), ("mcp", "servers", name))
+            beside |= servers
+        return {name: self._server(entry, limit, ("mcp", name)) for name, entry in beside.items()}
+
+    def _server(self, said: Any, limit: Any, path: KeyPath) -> Any:
+        """A server: `disabled` in the place of `enabled`, times by phase, logins in other letters."""
+        if not isinstance(said, Mapping):
+            return said
+        found = dict(said)
+        if "disabled" in found and "enabled" not in found:
+            off = found.pop("disabled")
+            # What is of a wrong type stays as it is, and is refused when the file is checked.
+            found["enabled"] = not off if isinstance(off, bool) else off
+            self._rename((*path, "enabled"), (*self._written(path), "disabled"))
+        if isinstance(limit, Mapping) and isinstance(found.get("timeout", {}), Mapping):
+            found["timeout"] = {**limit, **found.get("timeout", {})}
+        times = found.get("timeout")
+        if isinstance(times, Mapping) and all(isinstance(one, int) for one in times.values()):
+            del found["timeout"]
+            found |= {"timeout": max(times.values())} if times else {}
+        if isinstance(oauth := found.get("oauth"), Mapping):
+            found["oauth"] = {_LOGIN.get(key, key): entry for key, entry in oauth.items()}
         return found
 
     def _short(self, value: Json) -> Json:
@@ -164,10 +207,21 @@ class Shapes:
         )
 
     def _where(self, path: KeyPath) -> str:
-        return self.where(written(path, self.renamed))
+        return self.where(self._written(path))
+
+    def _written(self, path: KeyPath) -> KeyPath:
+        return written(path, self.renamed)
 
     def _rename(self, ours: KeyPath, theirs: KeyPath) -> None:
         self.renamed[ours] = theirs
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_server(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("command" in value or "url" in value)
 
 
 def _is_server_map(mcp: Any) -> bool:

@@ -60,6 +60,8 @@ class AgentSource:
     value: Json
     source: Source
     path: KeyPath = ()
+    narrows: bool = False
+    """Whether its rules only restrict, as those of other programs do: they take away tools, and grant none."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

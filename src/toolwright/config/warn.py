@@ -7,6 +7,7 @@ from typing import Any
 from toolwright.config.jsonc import KeyPath
 from toolwright.config.shapes import OTHER_NAMES
 from toolwright.config.source import Source
+from toolwright.errors import ConfigError
 from toolwright.record import record
 from toolwright.schema import shown_path
 from toolwright.settings import AgentSettings, Settings
@@ -18,6 +19,13 @@ MOST = 20
 MOST_LOOKED_UP = 200
 """Keys for which a near name is looked for, which takes its time."""
 NEAR_MISS = 0.85
+RESTRICTING = frozenset(
+    {
+        *("allowedtools", "disallowedtools", "enabledtools", "disabledtools", "deniedtools"),
+        *("includetools", "excludetools", "permissionmode"),
+    }
+)
+"""Keys by which other programs restrict an agent, without their dashes."""
 PERMISSIONS = (
     "apply_patch",
     "bash",
@@ -91,6 +99,11 @@ class Warnings:
         # What an agent has beyond our keys is meant for the provider, unless it looks like a slip.
         provider = record is AgentSettings
         near = self._nearest(path[-1], known, NEAR_MISS if provider else 0.6)
+        if provider and _plain(path[-1]) in RESTRICTING:
+            raise ConfigError(
+                f"{self.source.where(path)}: {self._shown(path)!r} is not understood here and would restrict the agent."
+                " Say it with `permission`."
+            )
         if provider and near:
             self.slips.append(path)
         if near or not provider:
@@ -118,3 +131,7 @@ class Warnings:
             return ""
         near = get_close_matches(key, known, n=1, cutoff=cutoff)
         return near[0] if near else ""
+
+
+def _plain(key: Any) -> str:
+    return str(key).lower().replace("-", "").replace("_", "")

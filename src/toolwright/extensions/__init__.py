@@ -28,7 +28,9 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
         Extension(name="tool files", start=partial(_with_tool_files, active_folders(config))),
         Extension(name="commands", start=_with_commands),
     ]
-    if config.settings.hooks or "hooks" in config.settings.foreign.claude or config.settings.experimental.hook:
+    foreign = config.settings.foreign
+    hooks = config.settings.hooks or "hooks" in (*foreign.claude, *foreign.codex)
+    if hooks or config.settings.experimental.hook:
         found.append(Extension(name="hooks", start=_with_shell_hooks))
     if not pure and not _is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
         from toolwright.extensions.typed import typed_extensions

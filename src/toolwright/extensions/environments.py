@@ -65,14 +65,14 @@ def needs_of(file: Path, text: str) -> Needs:
 
 async def python_command(needs: Needs, folders: Folders, environment: Mapping[str, str]) -> list[str]:
     """The command of a host in the environment that fits; made first if it is not there."""
-    package = str(Path(__file__).parents[2])
+    started = ["-P", str(HOST), str(Path(__file__).parents[2])]
     if not needs.key:
-        return [sys.executable, "-P", str(HOST), package]
+        return [sys.executable, *started]
     place = folders.data / "environments" / needs.key
     python = place / "bin" / "python"
     if not (place / "complete").exists():
         await asyncio.to_thread(_make_environment, place, needs, environment)
-    return [str(python), "-P", str(HOST), package]
+    return [str(python), *started]
 
 
 def _make_environment(place: Path, needs: Needs, environment: Mapping[str, str]) -> None:

@@ -1,8 +1,8 @@
 """What the extensions of the configuration need of the workspace they join."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwright.call import Caller
 from toolwright.config.load import Config
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from toolwright.session.sessions import Sessions
 
 
+Requests = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Answers a call of a plugin's client: its name, such as `session.prompt`, and its path, query and body."""
+
+
 class ExtensionHome(Protocol):
     """A workspace, as seen from an extension."""
 
@@ -36,6 +40,7 @@ class ExtensionHome(Protocol):
     problems: list[ExtensionProblem]
     reports: list[Callable[[], Iterable[ExtensionProblem]]]
     plugins: "Plugins | None"
+    requests: Requests | None
     trusted_for_once: bool
     sessions_open: dict[str, Session]
 

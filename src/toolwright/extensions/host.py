@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from toolwright.definition import Attachment, Result, ToolContext
 from toolwright.errors import Kind, ToolError
@@ -14,6 +14,9 @@ from toolwright.process.scope import Program, Scope, Scopes
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.rpc import Dialect, Peer, RpcClosed, RpcError
+
+if TYPE_CHECKING:
+    from toolwright.extensions.home import Requests
 
 HOST = Dialect(framing="lines", cancel="cancel", cancel_key="id")
 ASIDE = 'exec 3>&1 1>&2 4<&0 0</dev/null; exec "$@"'
@@ -40,6 +43,8 @@ class Host:
     env: Mapping[str, str]
     prepare: "Callable[[], Awaitable[Sequence[str]]] | None" = None
     """Makes what it needs before its first start, and says what to start; in place of `argv`."""
+    requests: "Callable[[], Requests | None]" = lambda: None
+    """What answers a plugin's client, if anything does."""
     _link: "HostRun | None" = None
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _retired: "set[HostRun]" = field(default_factory=set)
@@ -131,6 +136,8 @@ class Host:
     # What the host asks of us.
 
     async def answer(self, method: str, params: Any) -> Any:
+        if method == "client":
+            return await self._answer_client(params)
         ctx = self._contexts.get(params.get("call", ""))
         if ctx is None:
             raise RpcError("That call is over.", data={"kind": "aborted"})
@@ -143,6 +150,15 @@ class Host:
             raise RpcError(str(error), data={"kind": error.kind}) from error
         failed = result.error.kind if result.error else None
         return {"title": result.title, "output": result.output, "metadata": result.metadata, "error": failed}
+
+    async def _answer_client(self, params: Json) -> Json:
+        requests = self.requests()
+        if requests is None:
+            raise RpcError("A plugin's client cannot be used here: the workspace was opened without a server.")
+        try:
+            return await requests(str(params.get("name")), params)
+        except ToolError as error:
+            raise RpcError(str(error), data={"kind": error.kind}) from error
 
     def notified(self, method: str, params: Any) -> None:
         ctx = self._contexts.get(params.get("call", "")) if isinstance(params, dict) else None

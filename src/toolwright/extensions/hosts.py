@@ -16,6 +16,7 @@ from toolwright.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolwright.extensions.home import Requests
     from toolwright.process.scope import Scopes
 
 
@@ -28,6 +29,8 @@ class Hosts:
     environment: Mapping[str, str]
     directory: Path
     worktree: Path
+    requests: "Callable[[], Requests | None]" = lambda: None
+    """What answers a plugin's client, if anything does."""
     config_folders: Sequence[Path] = ()
     """Whose package.json is installed for JavaScript."""
     _hosts: dict[str, Host] = field(default_factory=dict[str, Host])
@@ -72,5 +75,6 @@ class Hosts:
                 scopes=self.scopes,
                 cwd=self.directory,
                 env={**self.environment, "TOOLWRIGHT_HOST": "1"},
+                requests=self.requests,
             )
         return self._hosts[key]

@@ -78,7 +78,7 @@ def plugin_sources(config: Config, folders: Sequence[Path]) -> tuple[list[Plugin
     found: dict[Path, PluginSource] = {}
     missing: list[tuple[str, str]] = []
     for entry, base in _entries(config):
-        name, options = (entry[0], entry[1]) if isinstance(entry, list) and len(entry) == 2 else (entry, {})
+        name, options = named(entry)
         if not isinstance(name, str) or not name:
             missing.append((str(entry)[:80], "expected a path or the name of a package"))
             continue
@@ -94,6 +94,15 @@ def plugin_sources(config: Config, folders: Sequence[Path]) -> tuple[list[Plugin
                 if path.suffix in ENDINGS and not path.name.endswith(".d.ts") and path not in found:
                     found[path] = PluginSource(name=path.name, path=path)
     return list(found.values()), missing
+
+
+def named(entry: Any) -> tuple[Any, Any]:
+    """What an entry names, and its options: `"x"`, `["x", {…}]` or `{"package": "x", "options": {…}}`."""
+    if isinstance(entry, list) and len(entry) == 2:
+        return entry[0], entry[1]
+    if isinstance(entry, dict):
+        return entry.get("package"), entry.get("options", {})
+    return entry, {}
 
 
 @record(slots=True, kw_only=True, eq=False)

@@ -298,7 +298,8 @@ def _import(path: str) -> types.ModuleType:
     for folder in (str(Path(path).parent), str(Path(path).parent.parent)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(name, path)
+            _read_source_in(folder)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -309,6 +310,29 @@ def _import(path: str) -> types.ModuleType:
         del sys.modules[name]
         raise Failure(f"{path}:{_line_of(error, path)}: {_last_line(error)}") from error
     return module
+
+
+class _FromSource(importlib.machinery.SourceFileLoader):
+    """Loads what a file says. Bytecode beside it need not be that, and would change the project if we left it there."""
+
+    def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _read_source_in(folder: str) -> None:
+    """What is imported from a folder and below it comes from sources alone."""
+    find = importlib.machinery.FileFinder.path_hook(
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (_FromSource, importlib.machinery.SOURCE_SUFFIXES),
+    )
+
+    def hook(path: str) -> Any:
+        if path != folder and not path.startswith(f"{folder}/"):
+            raise ImportError
+        return find(path)
+
+    sys.path_hooks.insert(0, hook)
+    sys.path_importer_cache.pop(folder, None)
 
 
 def _entry_point(name: str) -> Any:

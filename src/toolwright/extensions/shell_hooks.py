@@ -191,16 +191,23 @@ def read_answer(done: Done, event: str) -> Verdict:
 
 
 def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], list[ExtensionProblem]]:
-    """The programs that our settings name and, if they say so, those in Claude Code's settings; ours first."""
+    """The programs that our settings name and, if they say so, those of Claude Code and Codex; ours first."""
     problems: list[ExtensionProblem] = []
     found = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
-    if "hooks" in config.settings.foreign.claude:
-        keepers = [folders.home, *(between(config.root, config.directory) if config.trusted else ())]
-        for file in dict.fromkeys(keeper / ".claude" / "settings.json" for keeper in keepers):
-            if file.is_file():
-                found += _read(_hooks_in(file, problems), str(file), problems)
+    for file in _foreign_files(config, folders):
+        if file.is_file():
+            found += _read(_hooks_in(file, problems), str(file), problems)
     found += _older_entries(config)
     return found, problems
+
+
+def _foreign_files(config: Config, folders: Folders) -> list[Path]:
+    """Where other programs keep the same; a project's count once it is trusted."""
+    foreign = config.settings.foreign
+    names = [Path(".claude", "settings.json")] if "hooks" in foreign.claude else []
+    names += [Path(".codex", "hooks.json")] if "hooks" in foreign.codex else []
+    keepers = [folders.home, *(between(config.root, config.directory) if config.trusted else ())]
+    return list(dict.fromkeys(keeper / name for name in names for keeper in keepers))
 
 
 def _hooks_in(file: Path, problems: list[ExtensionProblem]) -> Any:

@@ -18,6 +18,7 @@ LayerName = Literal[
     "override",
     "agent (user)",
     "agent (project)",
+    "agent (tools)",
     "output folder",
     "session",
     "protected",

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from toolwright.errors import UsageError
 from toolwright.record import record
 from toolwright.server.app import Application
 from toolwright.server.guard import Guard
+from toolwright.server.inside import answer_inside
 from toolwright.server.secret import Secret, leave_note
 from toolwright.server.serving import Serving, answered_later
 from toolwright.workspace import Workspace
@@ -50,7 +52,9 @@ async def serve(options: Options) -> None:
     guard = Guard(secret=options.secret, hosts=_hosts(options, port), port=port, origins=frozenset(options.origins))
 
     def make(folder: Path) -> Workspace:
-        return Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
+        workspace = Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
+        workspace.requests = partial(answer_inside, serving, workspace)
+        return workspace
 
     serving = Serving(options.folders, make, protected=options.secret is not None)
     host = f"[{options.host}]" if ":" in options.host else options.host

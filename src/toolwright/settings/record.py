@@ -195,6 +195,8 @@ class McpSettings(Section):
     headers: Annotated[Texts, user_only("headers of every request")] = NONE
     oauth: Annotated[JsonView | Literal[False] | None, user_only("how to log in, or `false`")] = None
     enabled: Annotated[bool, user_only("whether it is used")] = True
+    enabled_tools: Annotated[Names | None, user_only("the only tools of it to offer, by its own names")] = None
+    disabled_tools: Annotated[Names, user_only("tools of it not to offer")] = ()
     timeout: Annotated[int | None, user_only("milliseconds for a request", schema=COUNT)] = None
 
 
@@ -211,16 +213,24 @@ class ProgramSettings(Section):
 
 
 class ForeignSection(Section):
-    """What is read of other programs' set-ups."""
+    """What is read of other programs' set-ups, yours and the project's."""
 
     claude: Annotated[
         Names,
         user_only(
-            "what to read in `.claude`, yours and the project's: `commands`, `hooks`",
+            "of Claude Code: `agents`, `commands`, `hooks`, `mcp` (`.mcp.json`)",
             within,
-            schema={"items": {"enum": ["commands", "hooks"]}},
+            schema={"items": {"enum": ["agents", "commands", "hooks", "mcp"]}},
         ),
     ] = ()
+    codex: Annotated[
+        Names,
+        user_only("of Codex, in `.codex`: `hooks`, `mcp`", within, schema={"items": {"enum": ["hooks", "mcp"]}}),
+    ] = ()
+    gemini: Annotated[
+        Names, user_only("of Gemini CLI, in `.gemini`: `mcp`", within, schema={"items": {"enum": ["mcp"]}})
+    ] = ()
+    skills: Annotated[bool, user_only("whether skills in `.claude/skills` and `.agents/skills` count", off_wins)] = True
 
 
 class AgentSettings(Section):

@@ -63,5 +63,6 @@ function stripped(text, file) {
     try { own = near(name) } catch { continue }
     return way(own)
   }
-  throw new Error(`TypeScript needs bun, or node 22.18 or newer; this is node ${process.versions.node}`)
+  const how = `bun, or node 22.18 or newer, or one of ${Object.keys(ways).join(", ")} beside the file`
+  throw new Error(`TypeScript needs ${how}; this is node ${process.versions.node}`)
 }

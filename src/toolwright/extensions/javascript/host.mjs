@@ -60,7 +60,8 @@ async function importFile(file) {
   if (!known) {
     try {
       known = await import(pathToFileURL(file).href)
-    } catch (error) {
+    } catch (problem) {
+      const error = problem instanceof AggregateError ? problem.errors[0] ?? problem : problem
       throw new Failure(`${file}${placeOf(error, file)}: ${oneLine(error)}`)
     }
     loaded.set(file, known)
@@ -69,13 +70,15 @@ async function importFile(file) {
 }
 
 function placeOf(error, file) {
+  if (error?.position?.line) return `:${error.position.line}` // bun's way
   const stack = String(error?.stack ?? "")
   const found = stack.match(new RegExp(`${file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}:(\\d+)`))
   return found ? `:${found[1]}` : ""
 }
 
 function oneLine(error) {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const name = error?.name === "BuildMessage" ? "SyntaxError" : error?.name
+  const text = error?.message !== undefined ? `${name}: ${error.message}` : String(error)
   return text.split("\n").find((line) => line.trim()) ?? "it failed"
 }
 
@@ -157,12 +160,15 @@ const methods = {
 
   async plugin({ path: file, directory, worktree, options }) {
     const exported = await importFile(file)
-    const host = { client: clientStandIn(), project: { id: worktree, worktree }, directory, worktree,
+    const host = { client: client(), project: { id: worktree, worktree }, directory, worktree,
       serverUrl: new URL("http://localhost"), $: shell(directory) }
     const hooks = [], tools = {}
     for (const start of startersIn(exported)) {
       const made = await start(host, options)
       if (made && typeof made === "object") { hooks.push(made); Object.assign(tools, toolsIn(made.tool ?? {})) }
+    }
+    if (!hooks.length && Object.values(exported).some((one) => typeof one?.setup === "function")) {
+      throw new Failure(`${file}: it is written for OpenCode 2 alone; here plugins of the 1.x form run, with a server function.`)
     }
     if (!hooks.length) throw new Failure(`${file}: expected an exported function that returns its hooks.`)
     plugins.set(file, { hooks, tools })
@@ -193,12 +199,20 @@ function startersIn(exported) {
   return all
 }
 
-function clientStandIn() {
-  // There is no server behind it: every call of the SDK's client fails with a sentence that says so.
-  const said = () => { throw new Error("This program has no server, so a plugin's client cannot be used here.") }
-  const anything = new Proxy(said, { get: (_, name) => (name === "then" ? undefined : anything), apply: said })
-  const log = async () => ({ data: true })
-  return new Proxy({ app: { log } }, { get: (own, name) => (name in own ? own[name] : name === "then" ? undefined : anything) })
+function client(names = []) {
+  // The SDK's client, whatever it is asked: `client.session.prompt({ path, query, body })` is answered by the program.
+  const call = async (options = {}) => {
+    const name = names.join(".")
+    if (name === "app.log") return { data: true }
+    const { path, query, body, throwOnError } = options
+    const answer = await request("client", { name, path, query, body })
+    const response = { status: answer.status, ok: answer.status < 400 }
+    if (answer.error && throwOnError) throw Object.assign(new Error(answer.error.data?.message ?? name), answer.error)
+    return answer.error ? { error: answer.error, response } : { data: answer.data, response }
+  }
+  return new Proxy(call, {
+    get: (_, name) => (name === "then" || typeof name === "symbol" ? undefined : client([...names, name])),
+  })
 }
 
 function shell(directory) {

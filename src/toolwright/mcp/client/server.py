@@ -233,10 +233,15 @@ class McpServer:
     def _take(self, lists: Mapping[str, Sequence[Json]]) -> None:
         self.lists |= {kind: list(entries) for kind, entries in lists.items()}
         if "tools" in lists:
-            made = [tool_of(self.name, one, self.call) for one in lists["tools"]]
+            made = [tool_of(self.name, one, self.call) for one in lists["tools"] if self._offers(one.get("name"))]
             self.tools = [one for one in made if isinstance(one, Tool)]
             self.left_out = [one for one in made if isinstance(one, BadTool)]
         self._offered(self)
+
+    def _offers(self, name: object) -> bool:
+        """Whether the settings want a tool of it, by the name that the server has for it."""
+        only = self.said.enabled_tools
+        return name not in self.said.disabled_tools and (only is None or name in only)
 
     # What happens to a connected server.
 

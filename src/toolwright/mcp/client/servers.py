@@ -262,7 +262,9 @@ def _prompt(server: McpServer, said: Json) -> ServerPrompt:
 
 
 def prompt_text(answer: Json) -> str:
-    """The texts of a prompt's messages, one after the other."""
+    """The texts of a prompt's messages and of the resources in them, one after the other."""
     messages = answer.get("messages")
-    blocks = [object_of(object_of(one).get("content")) for one in messages] if isinstance(messages, list) else []
-    return "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
+    contents = [object_of(one).get("content") for one in messages] if isinstance(messages, list) else []
+    blocks = [object_of(one) for said in contents for one in (said if isinstance(said, list) else [said])]
+    kept = [object_of(one.get("resource")) if one.get("type") == "resource" else one for one in blocks]
+    return "\n".join(text for one in kept if (text := text_of(one.get("text"))))

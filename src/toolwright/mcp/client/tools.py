@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
 from toolwright.jsontypes import Json
 from toolwright.mcp.client.schemas import problem_with
-from toolwright.mcp.protocol import text_of
+from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
 
 ALONE = "Tools of MCP servers are called directly."
@@ -31,6 +31,8 @@ def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
     name = text_of(definition.get("name"))
     if not name:
         return BadTool(name="(without a name)", reason="it has no name")
+    if object_of(definition.get("execution")).get("taskSupport") == "required":
+        return BadTool(name=name, reason="it runs only as a task of the protocol, and those are not supported here")
     schema = definition.get("inputSchema", {})
     if problem := problem_with(schema):
         return BadTool(name=name, reason=problem)

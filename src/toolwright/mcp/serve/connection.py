@@ -23,6 +23,7 @@ from toolwright.mcp.protocol import (
     ourselves,
     text_of,
 )
+from toolwright.mcp.serve.roots import roots_in, rules_within
 from toolwright.mcp.serve.service import INSTRUCTIONS, Ask, Service, Tell
 from toolwright.record import record
 from toolwright.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcClosed, RpcError
@@ -30,6 +31,8 @@ from toolwright.session.session import Session
 
 PATIENCE = 600.0
 """Seconds that a call waits for the answer to what it has asked, where no connection holds it."""
+ROOTS = 10.0
+"""Seconds for a client to say which folders it has opened."""
 CAPABILITIES: Json = {"tools": {}}
 
 Request = Callable[[str, Json], Awaitable[Any]]
@@ -55,6 +58,8 @@ class Connection:
     service: Service
     session: Session
     capabilities: Json = field(default_factory=dict[str, Any])
+    _rooted: bool = False
+    """Whether the folders that the client has opened are known."""
     _waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     _tasks: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
@@ -72,6 +77,7 @@ class Connection:
             case "tools/list":
                 return {"tools": await self.service.tools(self.session)}
             case "tools/call":
+                await self._keep_within_roots(request)
                 tell = _teller(meta.get("progressToken"), notify)
                 return await self.service.call(self.session, told, self._asker(request), tell)
             case _:
@@ -94,6 +100,22 @@ class Connection:
             "serverInfo": ourselves(),
             "instructions": INSTRUCTIONS,
         }
+
+    def notified(self, method: str, _: Any) -> None:
+        if method == "notifications/roots/list_changed":
+            self._rooted = False
+
+    async def _keep_within_roots(self, request: Request | None) -> None:
+        """Ask which folders the client has opened, if it can say, and stay within those that are part of ours."""
+        if self._rooted or request is None or not isinstance(self.capabilities.get("roots"), dict):
+            return
+        self._rooted = True
+        try:
+            async with asyncio.timeout(ROOTS):
+                roots = roots_in(await request("roots/list", {}))
+        except (TimeoutError, RpcError, RpcClosed):
+            return
+        self.session.permit(rules_within(roots, self.service.workspace.directory))
 
     def _asker(self, request: Request | None) -> Ask | None:
         if request is None or not _can_ask(self.capabilities):

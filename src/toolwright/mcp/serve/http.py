@@ -174,6 +174,7 @@ class HttpServer:
         elif request_id is None:
             if message["method"] == MCP.cancel:
                 client.cancel(object_of(message.get("params")).get(MCP.cancel_key))
+            client.connection.notified(message["method"], message.get("params"))
             await exchange.accept()
         else:
             await self._work(exchange, client, message)

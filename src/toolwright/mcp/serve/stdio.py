@@ -20,7 +20,7 @@ async def serve_stdio(service: Service) -> None:
     async def answer(method: str, params: Json) -> Json:
         return await connection.answer(method, params, peer.request, peer.notify)
 
-    peer = Peer(reader, writer, MCP, answer=answer)
+    peer = Peer(reader, writer, MCP, answer=answer, notified=connection.notified)
     async with peer:
         await peer.ended.wait()
     await connection.close()

@@ -1,0 +1,101 @@
+"""Requests from inside the process: what a plugin asks by its client, answered by the routes of the server."""
+
+import json
+from collections.abc import Mapping, MutableMapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toolwright.errors import ToolwrightError
+from toolwright.extensions.home import Requests
+from toolwright.jsontypes import Json
+from toolwright.server.asking import Ask, Route
+from toolwright.server.refusal import HttpRefusal, not_found, refusal_of
+from toolwright.server.routes.all import TABLE
+from toolwright.server.serving import Serving
+from toolwright.wire import to_json
+from toolwright.workspace import Workspace
+
+WITHHELD = ("global.", "instance.", "event.", "pty.", "tui.control.")
+"""Routes that are for who is outside: they listen without an end, or close what the plugin lives in."""
+_BY_NAME = {_plain: route for route in TABLE.routes if (_plain := route.name.replace("_", "").lower())}
+
+
+def answers_of(workspace: Workspace) -> Requests:
+    """Answers as a server for this one folder would give them."""
+    serving = Serving([workspace.directory], lambda _: workspace)
+    serving.projects.workspaces[workspace.directory] = workspace
+    return partial(answer_inside, serving, workspace)
+
+
+async def answer_inside(serving: Serving, workspace: Workspace, name: str, given: Mapping[str, Any]) -> Json:
+    """`{"status", "data"}` or `{"status", "error"}` for a call such as `session.get` with its path, query and body."""
+    try:
+        route = _route(name)
+        ids = _ids(route, given.get("path"))
+        request = _request(route, ids, given, str(workspace.directory))
+        answer = await route.answer(Ask(request=request, ids=ids, serving=serving, route=route))
+    except ToolwrightError as error:
+        refusal = refusal_of(error)
+        return {"status": refusal.status, "error": refusal.to_json()}
+    except HttpRefusal as refusal:
+        return {"status": refusal.status, "error": refusal.to_json()}
+    if isinstance(answer, Response):
+        text = await _body_of(answer, request)
+        return {"status": answer.status_code, "data": json.loads(text) if text.strip() else None}
+    return {"status": 200, "data": to_json(answer)}
+
+
+async def _body_of(response: Response, request: Request) -> bytes:
+    """What a response comes to, which may take a whole turn."""
+    pieces: list[bytes] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        pieces.append(message.get("body", b""))
+
+    await response(request.scope, request.receive, send)
+    return b"".join(pieces)
+
+
+def _route(name: str) -> Route:
+    route = _BY_NAME.get(name.replace("_", "").lower())
+    if route is None or name.startswith(WITHHELD):
+        raise not_found(f"A plugin's client has no {name[:80]!r} here.")
+    return route
+
+
+def _ids(route: Route, given: Any) -> dict[str, str]:
+    """What stands in the places of a path. The first is `id` to older clients, whatever it is called here."""
+    said = given if isinstance(given, Mapping) else {}
+    places = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
+    found = {place: said.get(place, said.get("id") if number == 0 else None) for number, place in enumerate(places)}
+    missing = [place for place, value in found.items() if not isinstance(value, str) or not value]
+    if missing:
+        raise not_found(f"{route.name} needs {missing[0]} in its path.")
+    return {place: str(value) for place, value in found.items()}
+
+
+def _request(route: Route, ids: Mapping[str, str], given: Mapping[str, Any], directory: str) -> Request:
+    path = "/".join(quote(ids[part[1:-1]], safe="") if part.startswith("{") else part for part in route.path.split("/"))
+    said = given.get("query")
+    query = {**(said if isinstance(said, Mapping) else {}), "directory": directory}
+    body = b"" if given.get("body") is None else json.dumps(given["body"]).encode()
+
+    async def receive() -> Json:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    scope = {
+        "type": "http",
+        "method": route.method,
+        "path": path,
+        "query_string": urlencode({key: _word(one) for key, one in query.items() if one is not None}).encode(),
+        "headers": [(b"content-type", b"application/json")],
+    }
+    return Request(scope, receive)
+
+
+def _word(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, bool | dict | list) else str(value)
