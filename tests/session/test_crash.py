@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, nothing_open, read, says, until, words
+from tests.session.stage import call, calls, nothing_open, read, says, words
+from tests.waiting import until
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedModel, Turn
 from toolwright.parts import ToolPart

@@ -9,6 +9,7 @@ import pytest
 
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import Parlour, make_parlour
+from tests.waiting import patience
 from toolwright.errors import ToolError
 from toolwright.permission.gate import Asked, DryGate
 from toolwright.permission.rules import Rule
@@ -151,7 +152,7 @@ async def test_the_calls_run_side_by_side(project: Path) -> None:
     @tool
     async def meet(ctx: ToolContext) -> str:
         """Wait for the other."""
-        async with asyncio.timeout(5):
+        async with patience():
             await both_there.wait()
         return "met"
 
