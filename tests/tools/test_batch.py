@@ -133,6 +133,11 @@ async def test_the_description_names_the_limit_in_force(project: Path) -> None:
     assert "up to 3 calls" in (await parlour.shown(batch)).description
 
 
+async def test_the_name_of_a_tool_is_found_in_any_case_of_letters(project: Path) -> None:
+    result = await make_parlour(project, batch, hello).run("batch", tool_calls=_calls("Hello", "HELLO"))
+    assert result.metadata["successful"] == 2
+
+
 async def test_tools_that_must_be_called_by_themselves_are_refused(project: Path) -> None:
     parlour = make_parlour(
         project,
