@@ -98,7 +98,8 @@ def _git() -> Iterator[Finding]:
     if shutil.which("git") is None:
         yield Finding("note", "git", "not found; projects are recognised by their folder alone")
     else:
-        yield Finding("ok", "git", _version("git", "--version"))
+        version = _version("git", "--version")
+        yield Finding("ok" if version else "bad", "git", version or "does not answer to git --version")
 
 
 def _ripgrep() -> Iterator[Finding]:
@@ -153,7 +154,7 @@ def _context(tokens: int) -> str:
 
 def _version(*command: str) -> str:
     answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    return answer.stdout.splitlines()[0] if answer.stdout else "no answer"
+    return answer.stdout.splitlines()[0] if answer.stdout else ""
 
 
 def _data_folder() -> Iterator[Finding]:
