@@ -337,16 +337,10 @@ async def test_of_a_huge_file_only_the_first_lines_are_read(desk: Desk, monkeypa
         file.write(b"first\n" * 2000)
         file.truncate(8 * 1024**3)
     monkeypatch.setattr("toolwright.files.disk._SETTLED", -1)  # a file written this very moment is hashed instead
-    before = bytes_read()
+    monkeypatch.setattr("toolwright.files.view.digest_of_file", lambda file: pytest.fail("all of it was read"))
     result = await desk.run(read, filePath="huge.log", limit=1)
-    assert bytes_read() - before < 1024**3
     assert numbered(result.output) == [(1, "first")]
     assert result.metadata["totalLines"] is None
-
-
-def bytes_read() -> int:
-    """What this process has read so far, from files and pipes."""
-    return int(re.findall(r"rchar: (\d+)", Path("/proc/self/io").read_text())[0])
 
 
 def test_the_text_states_the_limits() -> None:
