@@ -13,10 +13,12 @@ from typing import Literal
 
 from toolwright.cli.carried import not_carried_over
 from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.config.jsonc import positions
 from toolwright.config.places import find_root
 from toolwright.errors import ToolwrightError
 from toolwright.folders import Folders
 from toolwright.record import record
+from toolwright.settings.record import FOREIGN
 from toolwright.workspace import Workspace
 
 
@@ -177,6 +179,11 @@ def _configuration(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "settings", f"{read} read, {agents}; tw config tells more")
     for warning in workspace.config.warnings:
         yield Finding("note", "settings", warning)
+    for source in workspace.config.sources:
+        for path, position in positions(source.text).items() if source.text else ():
+            if len(path) == 1 and path[0] in FOREIGN:
+                told = f"{source.name}:{position.line}: {path[0]} is a setting of OpenCode that has no effect here"
+                yield Finding("note", "settings", told)
     for clash in workspace.registry.clashes:
         yield Finding("note", "tools", str(clash))
 
