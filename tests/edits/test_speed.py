@@ -4,15 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.edits.costly import COMPARED, SEARCHED
 from tests.waiting import bounded_work
 from toolwright.diff import compare
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.patch import Chunk, Mark
 from toolwright.edits.replacement import Drift, replace
 from toolwright.errors import ToolError
-
-NUMBERED = "".join(f"line {number} of {number % 97}\n" for number in range(20_000))
-WIDE = "".join("{ " + f"{number} word " * 200 + "\n" if number % 4 else "{\n" for number in range(400))
 
 
 def answered(work: Callable[[], object]) -> None:
@@ -24,25 +22,10 @@ def answered(work: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("drift", ["merge", "replace"])
-@pytest.mark.parametrize(
-    ("text", "old"),
-    [
-        pytest.param(NUMBERED, "".join(f"lane {n} of {n}\n" for n in range(500)), id="W-P2 nothing fits"),
-        pytest.param(NUMBERED, "".join(f"line {n} of {n % 97}\n" for n in range(500)) + "z\n", id="W-P2 all but one"),
-        pytest.param("{\n" * 20_000, "{\nx\n}", id="W-P3 last anchor absent"),
-        pytest.param("{\n" * 20_000 + "}\n", "{\nx\ny\n}", id="W-P3 one last anchor"),
-        pytest.param("a a\n" * 20_000, "a a\n" * 2_000 + "b\n", id="W-P4 equal lines"),
-        pytest.param("a a\n" * 20_000, " a  a\n" * 500, id="W-P4 equal lines, many places"),
-        pytest.param(f"s\n{'x' * 10_000}\ne\n" * 3, f"s\n{'y' * 10_000}\ne", id="W-P5 wide middle line"),
-        pytest.param(WIDE, "{\n" + "word " * 400 + "\nother\n{", id="W-P5 wide lines between frequent ones"),
-        pytest.param("x" * 1_000_000, "y" * 1_000 + "  z", id="one long line"),
-        pytest.param("a " * 200_000, "a  " * 2_000 + "b", id="one long line of words"),
-        pytest.param("ab ab " * 333_333, "ab  ab", id="one long line, very many places"),
-        pytest.param("\\" * 100_000, "\\\\n" * 1_000, id="backslashes"),
-        pytest.param("\n" * 50_000, "\n \n" * 500 + "x", id="blank lines"),
-    ],
-)
-def test_what_is_not_found_is_told(text: str, old: str, drift: Drift) -> None:
+@pytest.mark.parametrize("case", SEARCHED)
+def test_what_is_not_found_is_told(case: str, drift: Drift) -> None:
+    size, make = SEARCHED[case]
+    text, old = make(size)
     answered(lambda: replace(text, old, "NEW", drift=drift))
 
 
@@ -53,29 +36,14 @@ def test_every_line_replaced_at_once() -> None:
     answered(lambda: replace(text, "is  old", "is new", everywhere=True))
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param([f"a{n}\n" for n in range(10_000)], [f"b{n}\n" for n in range(10_000)], id="W-P1 all"),
-        pytest.param(
-            [f"a{n}\n" for n in range(10_000)],
-            [f"{'a' if n % 2 else 'b'}{n}\n" for n in range(10_000)],
-            id="W-P1c every second",
-        ),
-        pytest.param(["x\n"] * 30_000, ["x\n", "y\n"] * 15_000, id="equal lines"),
-        pytest.param([f"{n % 7}\n" for n in range(30_000)], [f"{n % 5}\n" for n in range(30_000)], id="few lines"),
-    ],
-)
-def test_a_difference_is_found_whatever_changed(before: list[str], after: list[str]) -> None:
-    answered(lambda: compare("".join(before), "".join(after)).unified("f"))
+@pytest.mark.parametrize("case", COMPARED)
+def test_a_difference_is_found_whatever_changed(case: str) -> None:
+    size, make = COMPARED[case]
+    before, after = make(size)
+    answered(lambda: compare(before, after).unified("f"))
 
 
 def test_a_patch_on_equal_lines_is_judged() -> None:
     kept: tuple[Mark, str] = (" ", "a")
     chunk = Chunk(lines=[*[kept] * 2_000, ("-", "b"), ("+", "c")])
     answered(lambda: apply_chunks("a\n" * 20_000, [chunk]))
-
-
-@pytest.mark.parametrize(("before", "after"), [("x\n" * 1_000_000, "new\n"), ("new\n", "x\n" * 1_000_000)])
-def test_a_huge_text_beside_a_tiny_one_costs_no_more_than_reading_both(before: str, after: str) -> None:
-    answered(lambda: compare(before, after))
