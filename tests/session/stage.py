@@ -89,7 +89,7 @@ async def opened(
     model: ScriptedModel | None = None,
     **more: Any,
 ) -> AsyncIterator[Stage]:
-    """The stage with its curtain up; `context` and `output` give the model other limits."""
+    """A session and its workspace; `context` and `output` give the model other limits."""
     (project / "a.txt").write_text("hello\nworld\n")
     info = DEFAULT_INFO if not context else replace(DEFAULT_INFO, limits=Limits(context=context, output=output))
     info = info if prices is None else replace(info, prices=prices)

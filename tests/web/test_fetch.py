@@ -359,13 +359,13 @@ async def test_endless_headers_are_left(reader: Reader, site: Site) -> None:
 
 @pytest.mark.parametrize("after_headers", [False, True])
 async def test_a_slow_answer_takes_no_longer_than_its_time(reader: Reader, site: Site, after_headers: bool) -> None:
-    async def dawdle(visit: Visit) -> None:
+    async def never_end(visit: Visit) -> None:
         if after_headers:
             await visit.begin(content_type="text/plain", content_length="1000")
             await visit.write(b"x")
         await asyncio.Event().wait()
 
-    result = await reader.fetch(site.handle("/", dawdle), timeout=0.2)
+    result = await reader.fetch(site.handle("/", never_end), timeout=0.2)
     assert kind(result) == "timeout"
     assert "0.2 seconds" in result.output
 
