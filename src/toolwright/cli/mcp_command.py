@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.wire import to_json
@@ -93,7 +93,7 @@ def _say_none(workspace: Workspace, *, as_json: bool) -> None:
 
 
 def _counted(tools: tuple[str, ...]) -> str:
-    return f"{len(tools)} tools" + (f": {', '.join(tools)}" if tools else "")
+    return plural(len(tools), "tool") + (f": {', '.join(tools)}" if tools else "")
 
 
 def _add(options: argparse.Namespace, program: list[str]) -> int:
