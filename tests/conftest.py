@@ -1,4 +1,4 @@
-"""What every room of tests shares: a project in a folder of its own."""
+"""What all tests share: a project in a folder of its own."""
 
 import os
 from pathlib import Path
@@ -11,6 +11,12 @@ settings.register_profile("without deadline", deadline=None)
 # What is merged is judged by the same examples each time; on a desk every run looks further.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "without deadline")
+
+
+@pytest.fixture(autouse=True)
+def ids_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids that one test has brought do not shape those of the next."""
+    monkeypatch.setattr("toolwright.ids._followed", {})
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import patience
 from toolwright import open_workspace
 from toolwright.config.content import content_of
 from toolwright.config.trust import Trust
@@ -42,8 +43,8 @@ async def test_calls_of_a_workspace_share_one_session(project: Path) -> None:
 
 async def test_without_somebody_to_ask_a_question_is_refused_at_once(project: Path, tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path / "home"), "TOOLWRIGHT_PERMISSION": '{"echo": "ask"}'}
-    async with open_workspace(project, environment=environment, tools=[echo]) as workspace:
-        result = await asyncio.wait_for(workspace.call("echo", text="a"), timeout=5)
+    async with open_workspace(project, environment=environment, tools=[echo]) as workspace, patience():
+        result = await workspace.call("echo", text="a")
     assert result.error is not None
     assert result.error.kind == "rejected"
 

@@ -1,6 +1,7 @@
-"""Promises that hold for the whole house: a denied tool does nothing, imports point down, nothing is stated twice."""
+"""What holds for the whole project: a denied tool does nothing, imports point down, nothing is stated twice."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -138,6 +139,40 @@ def _is_broad(caught: ast.expr | None) -> bool:
 def _passes_on(handler: ast.ExceptHandler) -> bool:
     last = handler.body[-1]
     return isinstance(last, ast.Raise) and last.exc is None
+
+
+CLOCKS = {
+    "attacks/fuzz_shell.py": 2,  # run by hand for a number of seconds
+    "lsp/scripted_server.py": 1,  # a server that hangs
+    "models/server.py": 3,  # a provider that is slow; no result depends on how slow
+    "waiting.py": 7,  # the one patience, for what never comes
+    "web/test_routes.py": 1,  # a certificate is valid from now on
+}
+"""How often the files in which a clock is read, or some time is waited for, do it."""
+CLOCK_CALLS = re.compile(
+    r"time\.(time|time_ns|monotonic|monotonic_ns|perf_counter|perf_counter_ns|process_time|sleep)"
+    r"|asyncio\.(sleep|timeout|timeout_at|wait_for)|(.*\.)?loop\.time|datetime\.(now|today)"
+)
+
+
+def test_no_test_reads_a_clock_sleeps_for_a_result_or_has_a_deadline() -> None:
+    """Waits are those of `tests/waiting.py`: for what is to happen, as long as it takes."""
+    found = [
+        str(file.relative_to(ROOT / "tests"))
+        for file in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if _asks_a_clock(node)
+    ]
+    assert Counter(found) == CLOCKS
+
+
+def _asks_a_clock(node: ast.AST) -> bool:
+    """A call of a clock; to give the loop a turn, or to wait for ever, is none."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "time"
+    if not isinstance(node, ast.Call) or not CLOCK_CALLS.fullmatch(ast.unparse(node.func)):
+        return False
+    return not (node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in (0, 3600))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))

@@ -127,6 +127,27 @@ def test_every_recorded_row_that_we_answer_otherwise_is_told_of() -> None:
     assert sorted(name for name in chosen if "quirk" not in rows[name] and name not in page) == []
 
 
+SHOWN = {
+    "A leading `./` in a pattern means nothing": "tools/test_glob.py::test_a_pattern_may_start_with_a_dot_and_a_slash",
+    "`grep` follows no links": "tools/test_grep.py::test_links_are_not_followed",
+    "`$` fits before CRLF too": "tools/test_grep.py::test_the_end_of_a_line_is_found_before_a_carriage_return",
+    "The name of a tool is found in any case of letters there too": "tools/test_batch.py::"
+    "test_the_name_of_a_tool_is_found_in_any_case_of_letters",
+    "`bash` needs no `description`": "tools/test_bash.py::test_without_a_description_the_command_is_the_title",
+    "Of a long output both ends are shown": "tools/test_bash.py::"
+    "test_a_long_output_keeps_both_ends_and_the_whole_in_a_file",
+}
+"""Differences that no recorded row shows, each with the test that does."""
+
+
+@pytest.mark.parametrize("sentence", SHOWN)
+def test_a_difference_that_no_recording_shows_is_told_and_has_its_test(sentence: str) -> None:
+    page = " ".join((ROOT / "docs" / "differences.md").read_text("utf-8").split())
+    file, _, name = SHOWN[sentence].partition("::")
+    assert sentence in page
+    assert f"def {name}(" in (ROOT / "tests" / file).read_text("utf-8")
+
+
 def test_an_output_fits_only_what_is_shown_of_it() -> None:
     assert fits("a…c\n…\nend\n", "abc\nx\ny\nend\n")
     assert fits("name  there\n", "name        there  \n")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import patience
 from toolwright import Call, Extension, Hook, Result, ToolContext, UsageError, Workspace, tool
 from toolwright.events import Event
 from toolwright.files.store import Commit
@@ -305,7 +306,7 @@ async def test_whatever_foreign_code_does_a_turn_ends_with_a_result_and_everythi
     workspace.bus.subscribe(events.append)
     ended: object = None
     try:
-        async with asyncio.timeout(20), workspace, workspace.session() as session:
+        async with patience(), workspace, workspace.session() as session:
             ended = await session.prompt("Go.")
     except (UsageError, asyncio.CancelledError) as error:
         ended = error

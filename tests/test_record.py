@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from dataclasses import FrozenInstanceError, field, replace
 from typing import Any, ClassVar
@@ -114,3 +115,14 @@ def test_nothing_is_compiled_before_the_first_is_made() -> None:
     before = Late.__init__
     Late(1)
     assert Late.__init__ is not before
+
+
+def test_help_shows_the_fields_as_parameters() -> None:
+    assert str(inspect.signature(Point)) == "(*, x: int, y: int = 0, tags: list[str] = Ellipsis, note: str = '')"
+    assert str(inspect.signature(Counter)) == "(name: str, count: int = 0)"
+
+    class Own(Counter):
+        def __init__(self) -> None:
+            super().__init__("own")
+
+    assert str(inspect.signature(Own)) == "() -> None"

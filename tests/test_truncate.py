@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +126,7 @@ def test_files_older_than_a_week_go_and_strangers_stay(tmp_path: Path) -> None:
     fresh, old = truncator.keep("fresh"), truncator.keep("old")
     stranger = tmp_path / "notes.txt"
     stranger.write_text("mine")
-    long_ago = time.time() - (KEPT_DAYS * 24 + 1) * 3600
+    long_ago = fresh.stat().st_mtime - (KEPT_DAYS * 24 + 1) * 3600
     for path in (old, stranger):
         os.utime(path, (long_ago, long_ago))
     assert truncator.remove_old() == 1

@@ -148,7 +148,7 @@ async def _answer(
             reply = replies[user.questions.index(first)]
             assert reply is not None
             inbox.reply(first.id, reply)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
 
 
 def _reply(value: Any) -> Reply | None:

@@ -1,12 +1,12 @@
 """The wildcards of rules: a table of cases, and equivalence with the plainest matcher there is."""
 
 import functools
-import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.waiting import bounded_work
 from toolwright.wildcard import matches
 
 CASES = [
@@ -100,10 +100,9 @@ def test_every_text_without_wildcards_matches_itself_and_the_star(text: str) -> 
 
 
 def test_no_pattern_makes_it_slow() -> None:
-    started = time.process_time()
-    assert not matches("a" * 20_000 + "c", "*a" * 30 + "b")
-    assert not matches("ab" * 10_000, "*a*b" * 20 + "c")
-    assert time.process_time() - started < 1
+    with bounded_work():
+        assert not matches("a" * 20_000 + "c", "*a" * 30 + "b")
+        assert not matches("ab" * 10_000, "*a*b" * 20 + "c")
 
 
 def naive(text: str, pattern: str) -> bool:

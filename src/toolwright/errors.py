@@ -1,7 +1,8 @@
-"""Every exception of the program.
+"""The exceptions of the program.
 
 ToolwrightError
 ├── ConfigError                 shown to the user: file, line, what was expected
+├── ModelError                  a provider failed or refused; see models/model.py
 ├── UsageError                  shown to the user: a command or call that cannot be carried out as asked
 └── ToolError                   written for the model, with a `kind` that programs can rely on
     ├── UnknownTool             `unknown_tool`

@@ -3,6 +3,7 @@
 import functools
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from toolwright.private import keep_private
 from toolwright.record import record
 
 NAME = "toolwright"
+MEMORY = "/dev/shm"  # noqa: S108 - only for folders with names nobody can foresee
+"""A file system in memory, which containers with a read-only root have too."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,18 @@ class Folders:
         return self.data / "toolwright.db"
 
 
+def make_temporary(prefix: str) -> Path:
+    """A new private folder in the system's temporary one, or in memory where the whole file system is read-only."""
+    import tempfile
+
+    try:
+        return Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    except OSError:
+        with suppress(OSError):
+            return Path(tempfile.mkdtemp(prefix=prefix, dir=MEMORY))
+    raise ConfigError("No temporary folder can be written. Set TMPDIR to one that can.")
+
+
 def _folder(environment: Mapping[str, str], name: str) -> Path | None:
     """A folder that a variable names. A relative one would be another in every place, and lie in the project."""
     given = environment.get(name)
@@ -123,9 +138,8 @@ def _passing(data: Path, reason: str) -> Path:
     import atexit
     import shutil
     import sys
-    import tempfile
 
-    folder = Path(tempfile.mkdtemp(prefix="toolwright-data-"))
+    folder = make_temporary("toolwright-data-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     sys.stderr.write(f"{data} cannot be used ({reason}); what would be kept there goes when this command ends\n")
     return folder

@@ -35,6 +35,7 @@ else:
             cls.__match_args__ = tuple(name for name, one in fields.items() if one.init and not one.kw_only)
             if init and "__init__" not in cls.__dict__:
                 cls.__init__ = _first_init(cls, frozen)
+                cls.__signature__ = _Signature(cls)
             if repr and "__repr__" not in cls.__dict__:
                 cls.__repr__ = _repr
             if eq:
@@ -88,6 +89,35 @@ else:
         made = type(cls)(cls.__name__, cls.__bases__, body)
         made.__qualname__ = cls.__qualname__
         return made
+
+    class _Signature:
+        """What `help` and an editor show: the fields as parameters, put together when somebody asks."""
+
+        def __init__(self, cls):
+            self.cls = cls
+
+        def __get__(self, instance, owner):
+            if owner is not self.cls:
+                raise AttributeError("a subclass has an `__init__` of its own, or a signature")
+            from inspect import Parameter, Signature
+
+            fields = [one for one in owner.__dataclass_fields__.values() if one.init]
+            return Signature(
+                [
+                    Parameter(
+                        one.name,
+                        Parameter.KEYWORD_ONLY if one.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+                        annotation=one.type,
+                        default=_shown_default(one, Parameter.empty),
+                    )
+                    for one in sorted(fields, key=lambda one: one.kw_only)
+                ]
+            )
+
+    def _shown_default(one, none):
+        if one.default_factory is not MISSING:
+            return ...
+        return none if one.default is MISSING else one.default
 
     def _first_init(cls, frozen):
         """An `__init__` that makes the real one when the first record is made."""

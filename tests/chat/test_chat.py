@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.person import PATIENCE, Terminal, at_terminal
+from tests.cli.person import Terminal, at_terminal
+from tests.waiting import PATIENCE
 from toolwright.chat.columns import columns
 
 SIZES = ((60, 16), (100, 30))

@@ -7,13 +7,11 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 120
-"""Seconds after which a program that says nothing is taken to hang; nothing is ever waited for so long."""
+from tests.waiting import PATIENCE, patience_left
 
 
 class Terminal:
@@ -25,9 +23,9 @@ class Terminal:
         self.seen = ""
 
     def wait_for(self, text: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        left = patience_left()
         while text not in self.seen:
-            ready = select.select([self.screen], [], [], max(0.0, deadline - time.monotonic()))[0]
+            ready = select.select([self.screen], [], [], left())[0]
             assert ready, f"{text!r} never came:\n{self.seen}"
             self.seen += self._read()
 
@@ -50,9 +48,9 @@ class Terminal:
 
     def exit_code(self) -> int:
         """The code it ends with; what it still shows is read, so that it is not held up by a full terminal."""
-        deadline = time.monotonic() + PATIENCE
+        left = patience_left()
         while self.process.poll() is None:
-            assert time.monotonic() < deadline, f"it does not end:\n{self.seen}"
+            assert left(), f"it does not end:\n{self.seen}"
             if select.select([self.screen], [], [], 0.05)[0]:
                 try:
                     self.seen += os.read(self.screen, 4096).decode().replace("\r\n", "\n")

@@ -44,3 +44,16 @@ def test_the_schema_is_one_that_editors_take(tw: Tw) -> None:
     assert jsonschema_rs.meta.is_valid(schema)
     assert jsonschema_rs.is_valid(schema, {"permission": {"bash": {"git *": "allow"}}})
     assert not jsonschema_rs.is_valid(schema, {"permission": {"bash": "maybe"}})
+
+
+@pytest.mark.parametrize("slip", ["bsah", "bas", "edti", "webfech", "reads"])
+def test_a_misspelt_permission_is_told_with_its_line(tw: Tw, project: Path, slip: str) -> None:
+    (project / "toolwright.json").write_text('{\n"permission": ' + json.dumps({slip: "deny"}) + "}")
+    assert f"toolwright.json:2: unknown key 'permission.{slip}'; did you mean" in tw("doctor").out
+
+
+def test_a_file_that_breaks_off_has_no_pointer_into_an_empty_line(tw: Tw, project: Path) -> None:
+    (project / "toolwright.json").write_text('{"model": \n')
+    told = tw("config").err
+    assert "toolwright.json:2:1: Expecting value." in told
+    assert "^" not in told

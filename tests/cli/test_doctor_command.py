@@ -93,3 +93,10 @@ def test_what_of_another_program_is_used_and_what_is_not_is_told_piece_by_piece(
 def test_one_thing_is_not_called_several(tw: Tw, project: Path) -> None:
     (project / "toolwright.json").write_text("{}")
     assert any(one["told"].startswith("1 file read, ") for one in tw("doctor", "--json").json)
+
+
+def test_a_setting_that_means_nothing_here_is_named_with_its_line(tw: Tw, project: Path) -> None:
+    (project / "opencode.json").write_text('{\n"theme": "dark",\n"keybinds": {"leader": "x"}}')
+    told = tw("doctor").out
+    assert "opencode.json:2: theme is a setting of OpenCode that has no effect here" in told
+    assert "opencode.json:3: keybinds is a setting of OpenCode that has no effect here" in told

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import toolwright
 from tests.cli.conftest import Tw
 from tests.cli.person import at_terminal
 from tests.session.stage import call, calls, says
+from toolwright import folders
+from toolwright.errors import ConfigError
 
 
 def program(*arguments: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -182,3 +185,16 @@ def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str
     done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [expected]
     assert "complete -c tw" in tw("completion", "fish").out
+
+
+def test_where_the_whole_file_system_is_read_only_a_folder_in_memory_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(folders, "MEMORY", str(tmp_path))
+    made = folders.make_temporary("toolwright-")
+    assert made.is_dir()
+    assert made.parent == tmp_path
+    monkeypatch.setattr(folders, "MEMORY", str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="Set TMPDIR to one that can"):
+        folders.make_temporary("toolwright-")

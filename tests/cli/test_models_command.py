@@ -71,3 +71,12 @@ async def test_a_person_without_a_model_is_offered_one_that_runs_here(
         assert "llamacpp/smol.gguf runs on this machine" in screen.getvalue()
         with_model = make_workspace(project, config={"model": "openai/gpt-6-sol"})
         assert await _offered_model(with_model, options) == ""
+
+
+def test_a_provider_that_is_not_there_is_told_and_a_bare_model_name_gets_its_provider(tw: Tw) -> None:
+    nowhere = tw("models", "nope")
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert "There is no provider 'nope'." in nowhere.err
+    bare = tw("run", "hi", "--model", "claude")
+    assert bare.code == 2
+    assert "'claude' names no provider. Write provider/model, such as anthropic/claude-" in bare.err

@@ -129,11 +129,11 @@ def test_a_question_is_wrapped_between_words(asking: Path) -> None:
 
 
 def test_keys_pressed_before_the_question_do_not_answer_it(asking: Path) -> None:
-    slow = says("Wait.", chunk=1, gap=0.05)
-    turn = {**calls(call("write", filePath="n.txt", content="x")), "text": slow["text"], "chunk": 1, "gap": 0.05}
-    with running(asking, turn, says("Done.")) as terminal:
-        terminal.wait_for("W")
+    wait = call("bash", command="until [ -e go ]; do sleep 0.01; done", description="Wait for the keys")
+    with running(asking, calls(wait), calls(call("write", filePath="n.txt", content="x")), says("Done.")) as terminal:
+        terminal.wait_for("bash  until")
         terminal.type("y")
+        (asking / "go").touch()
         terminal.wait_for("words after it")
         terminal.type("n")
         assert terminal.exit_code() == 3

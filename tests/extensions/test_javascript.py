@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
 from toolwright.testing import ScriptedUser, make_workspace
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -58,8 +59,7 @@ async def test_a_stopped_call_reaches_the_signal(project: Path, tmp_path: Path) 
     )
     async with make_workspace(project) as workspace:
         waiting = asyncio.create_task(workspace.call("z"))
-        while not mark.exists():  # noqa: ASYNC110 - a file of another process
-            await asyncio.sleep(0.01)
+        await until(mark.exists)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
@@ -79,8 +79,7 @@ async def test_a_tool_that_never_yields_is_ended_with_its_process(project: Path,
     async with make_workspace(project) as workspace:
         session = workspace.session()
         waiting = asyncio.create_task(session.call("z_spin"))
-        while not mark.exists() or not mark.read_text():  # noqa: ASYNC110 - a file of another process
-            await asyncio.sleep(0.01)
+        await until(lambda: mark.exists() and mark.read_text())
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -11,6 +11,7 @@ import pytest
 
 from tests.extensions.twins import HEAD, TWINS
 from tests.files.desk import lay_out, rows
+from tests.waiting import until
 from toolwright.extensions.tool_files import tool_id, with_defaults
 from toolwright.jsontypes import Json
 from toolwright.session.session import Session
@@ -303,8 +304,7 @@ async def test_a_stopped_call_reaches_the_tool(project: Path, tmp_path: Path) ->
     async with _opened(project) as workspace:
         session = workspace.session()
         waiting = asyncio.create_task(session.call("math_wait", mark=str(mark)))
-        while not mark.exists():  # noqa: ASYNC110 - a file of another process
-            await asyncio.sleep(0.01)
+        await until(mark.exists)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

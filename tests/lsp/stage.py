@@ -1,12 +1,12 @@
 """A workspace whose only language server is the scripted one, for files that end in .scr."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import until
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
 
@@ -46,5 +46,8 @@ async def warmed(workspace: Workspace, *names: str) -> None:
     """Return when these files are open in their server."""
     wanted = {workspace.directory / name for name in names}
     slots = workspace.languages.pool.slots
-    while not wanted <= {path for slot in slots.values() if slot.client for path in slot.client.documents}:  # noqa: ASYNC110 - a timer of the program opens them
-        await asyncio.sleep(0.01)
+
+    def opened() -> bool:
+        return wanted <= {path for slot in slots.values() if slot.client for path in slot.client.documents}
+
+    await until(opened)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.stage import is_gone, stage, started, warmed
+from toolwright.lsp import pool
 from toolwright.lsp.diagnostics import OTHERS, PER_FILE
-from toolwright.lsp.pool import PATIENCE, Slot
+from toolwright.lsp.pool import Slot
 from toolwright.workspace import Workspace
 
 
@@ -69,7 +70,7 @@ async def test_the_errors_are_those_of_this_text_whatever_the_server_does(projec
         assert "bad: BAD first" not in second.output
         third = await workspace.call("write", filePath="a.scr", content="good\n")
         assert "<diagnostics" not in third.output
-        assert slot_of(workspace).patience == PATIENCE
+        assert slot_of(workspace).patience == pool.PATIENCE
 
 
 async def test_a_server_that_does_not_answer_is_named_and_waited_for_less(project: Path) -> None:

@@ -45,8 +45,9 @@ def test_a_tool_is_called_from_the_command_line(tw: Tw, configure: Any) -> None:
     assert (outcome.code, outcome.out) == (0, "Hello.\n")
 
 
-def test_a_call_that_takes_too_long_exits_as_timed_out(tw: Tw, configure: Any) -> None:
-    configure(good=scripted(timeout=1000))
+def test_a_call_that_takes_too_long_exits_as_timed_out(tw: Tw, configure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(good=scripted())
+    monkeypatch.setattr("toolwright.mcp.client.server.Server.call_seconds", 0.2)
     assert tw("tool", "call", "good_wait", "--trust").code == 4
 
 

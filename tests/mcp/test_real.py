@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.web import WebLink
 from toolwright.mcp.protocol import STATELESS
@@ -171,7 +172,7 @@ async def test_the_official_python_client_uses_our_tools(project: Path, tmp_path
     (project / "toolwright.json").write_text(json.dumps({"permission": {"edit": "ask"}}))
     serve = [sys.executable, "-m", "toolwright", "mcp", "serve", "--directory", str(project)]
     words = [_python_with_mcp(), "-c", CLIENT, mode, "asks" if asks else "silent", str(tmp_path / "home"), *serve]
-    done = await asyncio.to_thread(subprocess.run, words, capture_output=True, text=True, check=False, timeout=120)
+    done = await asyncio.to_thread(subprocess.run, words, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert {"read", "bash", "changes", "revert"} <= set(told["tools"])

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.mcp.conftest import scripted
+from tests.waiting import until
 from toolwright.errors import UsageError
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
@@ -361,9 +362,7 @@ async def test_it_is_served_over_stdio_and_nothing_is_left(project: Path, tmp_pa
 
 
 async def _until(file: Path) -> None:
-    async with asyncio.timeout(20):
-        while not file.exists():  # noqa: ASYNC110 - what another process does is seen by looking
-            await asyncio.sleep(0.01)
+    await until(file.exists)
 
 
 class Rooted(Client):

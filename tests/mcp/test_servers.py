@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.mcp.conftest import Served, scripted
+from tests.waiting import until
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Question, Reply
 from toolwright.mcp.client.servers import prompt_text
@@ -75,9 +76,7 @@ async def test_no_process_is_left_after_we_are_killed(project: Path, tmp_path: P
     words = [sys.executable, "-c", KILLED, str(project), json.dumps(scripted())]
     done = await asyncio.to_thread(subprocess.run, words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    async with asyncio.timeout(20):
-        while _is_alive(int(done.stdout)):  # noqa: ASYNC110 - what another process does is seen by looking
-            await asyncio.sleep(0.01)
+    await until(lambda: not _is_alive(int(done.stdout)))
 
 
 async def test_arguments_are_checked_before_the_server_sees_them(served: Served) -> None:
@@ -343,10 +342,8 @@ async def test_a_server_that_ends_by_itself_is_started_again(served: Served, mon
         await workspace.mcp.settled()
         first = _pid(workspace)
         os.kill(first, signal.SIGKILL)
-        async with asyncio.timeout(20):
-            while not _others(workspace, first):  # noqa: ASYNC110 - a server tells nobody
-                await asyncio.sleep(0.01)
-            await workspace.mcp.settled()
+        await until(lambda: _others(workspace, first))
+        await workspace.mcp.settled()
         assert [one.status for one in workspace.mcp.states()] == ["connected"]
 
 
@@ -405,6 +402,4 @@ def _is_alive(pid: int) -> bool:
 
 
 async def _until_known(registry: Registry, tool_id: str) -> None:
-    async with asyncio.timeout(20):
-        while tool_id not in registry:  # noqa: ASYNC110 - a registry tells nobody
-            await asyncio.sleep(0.01)
+    await until(lambda: tool_id in registry)

@@ -58,7 +58,7 @@ def test_a_newer_version_is_taken_to_be_like_the_one_we_know(name: str, like: st
         ("anthropic/claude-sonet-4-5", "Did you mean 'claude-sonnet-4-5'"),
         ("anthropic/claude-sonet-4-5", "add it to the configuration under provider.anthropic.models"),
         ("antropic/claude-sonnet-4-5", "There is no provider 'antropic'. Did you mean 'anthropic'?"),
-        ("claude-sonnet-4-5", "There is no provider 'claude-sonnet-4-5'."),
+        ("claude-sonnet-4-5", "Write provider/model, such as anthropic/claude-sonnet-4-5"),
         ("anthropic", "Write it as provider/model. There are: anthropic/claude"),
         ("anthropic/", "names no model"),
     ],

@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.models.conftest import (
     thoughts_of,
     usage_of,
 )
+from tests.waiting import PATIENCE, wait_until
 from toolwright.models.connect import connect
 from toolwright.models.info import Usage
 from toolwright.models.model import Model, ModelError
@@ -42,7 +42,7 @@ class Fake:
     def plays(self, *turns: Any) -> None:
         body = json.dumps({"turns": turns}).encode()
         request = urllib.request.Request(f"{self.url.removesuffix('/v1')}/__script", body)
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(request, timeout=PATIENCE).close()
 
     def model(self, form: Format) -> Model:
         options = {"baseURL": self.url, "apiKey": "k"}
@@ -64,12 +64,11 @@ def fake() -> Iterator[Fake]:
 
 
 def _wait(port: int) -> None:
-    for _ in range(100):
+    def answers() -> bool:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError("the server did not start")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(answers)
 
 
 async def test_a_turn_with_everything(fake: Fake, form: Format) -> None:

@@ -1,6 +1,5 @@
 """A real llama.cpp server with a small real model: found, asked for its context, streamed from, stopped, overflowed."""
 
-import asyncio
 import importlib.util
 import socket
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from tests.models.conftest import events_of, finish_of, text_of, usage_of
 from tests.session.stage import info_of
+from tests.waiting import until
 from toolwright.models.connect import connect
 from toolwright.models.local_servers import ask_server
 from toolwright.models.model import Model, ModelError, ReplySettings, TextDelta, UserMessage
@@ -101,11 +101,7 @@ async def test_the_server_stops_when_nobody_listens_any_more(model: Model, log: 
             if isinstance(event, TextDelta):
                 break
     await model.close()
-    for _ in range(1200):
-        if b"cancel task" in log.read_bytes():
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("the server went on writing")
+    await until(lambda: b"cancel task" in log.read_bytes())
 
 
 async def test_too_long_a_prompt_is_told_as_such(model: Model) -> None:

@@ -218,8 +218,7 @@ async def attempt(scopes: Scopes, sandbox: Sandbox, box: Box, command: str, env:
     scope = await scopes.start(Program.of(wrapped, cwd=cwd, env=env))
     reader = OutputReader(scope.stdout, Output(lambda: Path(os.devnull)))
     try:
-        async with asyncio.timeout(30):
-            end = await scope.ended()
+        end = await scope.ended()
         empty = await scope.stop()
     finally:
         reader.close()

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.process import escapes
+from tests.waiting import PATIENCE
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
 from toolwright.process.keeper.landlock import SCOPES_SINCE
@@ -63,7 +64,7 @@ def tell(rung: str, user: str) -> dict[str, Any]:
         if user == "nobody":
             command = ["setpriv", f"--reuid={owner}", f"--regid={owner}", "--clear-groups", *command]
         env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(sources), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(command, env=env, capture_output=True, text=True, cwd="/", timeout=120, check=False)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, cwd="/", timeout=PATIENCE, check=False)
     if "does not work on this machine" in done.stderr:
         pytest.skip(f"{rung} does not work here: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr

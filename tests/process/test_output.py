@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.waiting import until
 from toolwright.process import output as module
 from toolwright.process.output import MEMORY, TAIL, Output, OutputReader
 
@@ -103,8 +104,7 @@ async def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     os.set_blocking(reading, False)
     reader = OutputReader(reading, Output(file_in(tmp_path)))
     os.write(writing, b"hello ")
-    await asyncio.sleep(0.02)
-    assert reader.output.head == b"hello "
+    await until(lambda: reader.output.head == b"hello ")
     os.write(writing, b"world")
     os.close(writing)
     reader.close()

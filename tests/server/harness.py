@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.waiting import PATIENCE, patience
 from toolwright.models.model import Model
 from toolwright.testing import ScriptedModel, make_workspace
 
@@ -24,8 +25,6 @@ from toolwright.server.secret import Secret
 from toolwright.server.serving import Serving, answered_later
 
 TOKEN = "a-token-for-tests"
-PATIENCE = 20
-"""Seconds after which a test that waits for what never comes fails instead of hanging."""
 
 
 class Served:
@@ -69,7 +68,7 @@ class Heard:
         def found() -> list[dict[str, Any]]:
             return [one for one in self.events if one.get("payload", one)["type"] == kind]
 
-        async with asyncio.timeout(PATIENCE), self.news:
+        async with patience(), self.news:
             await self.news.wait_for(lambda: len(found()) >= number)
         event: dict[str, Any] = found()[number - 1]
         return event

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import patience
 from toolwright.acp.agent import EditorAgent
 from toolwright.inbox import Answerer
 from toolwright.rpc import ACP, Peer, RpcError
@@ -44,7 +45,7 @@ class Editor:
         self.updates.append(params["update"])
 
     async def ask(self, method: str, **params: Any) -> Any:
-        async with asyncio.timeout(20):
+        async with patience():
             return await self.peer.request(method, params)
 
     async def session(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.harness import PATIENCE
+from tests.waiting import patience
 from toolwright.client import Client, ServerError
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ async def running(tmp_path: Path, *options: str) -> AsyncIterator[Running]:
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with patience():
             line = (await process.stdout.readline()).decode().strip()
         assert line.startswith("toolwright server listening on http://127.0.0.1:")
         yield Running(process, line.rpartition(" ")[2], environment)
@@ -71,7 +71,7 @@ async def test_a_server_is_found_by_its_owner_and_leaves_nothing_when_it_ends(tm
             with pytest.raises(ServerError):
                 await stranger.sessions()
         server.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(PATIENCE):
+        async with patience():
             assert await server.process.wait() == 0
         assert not server.note.exists()
 
@@ -91,7 +91,7 @@ async def test_a_signal_in_a_turn_closes_it_and_tells_who_listens(tmp_path: Path
         assert kinds[-1] == "server.instance.disposed"
         message = await prompting
         assert getattr(message.info, "error").name == "MessageAbortedError"  # noqa: B009
-        async with asyncio.timeout(PATIENCE):
+        async with patience():
             assert await server.process.wait() == 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.server.harness import TOKEN, served
+from tests.waiting import PATIENCE, patience
 
 HERE = Path(__file__).parent
 READ = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
@@ -27,7 +28,7 @@ def sdk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("sdk")
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund", f"@opencode-ai/sdk@{request.param}"]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         pytest.skip("npm does not answer")
     if done.returncode or not (folder / PACKAGE).is_dir():
@@ -44,7 +45,7 @@ async def held(tmp_path: Path, script: str, entry: Path) -> dict[str, Any]:
         node = await asyncio.create_subprocess_exec(
             "node", str(HERE / script), str(entry), f"{server.url}/k-{TOKEN}", stdout=-1, stderr=-1
         )
-        async with asyncio.timeout(60):
+        async with patience():
             out, err = await node.communicate()
         assert node.returncode == 0, err.decode()
         seen: dict[str, Any] = json.loads(out)

@@ -1,17 +1,19 @@
 """A project with one file, a model that plays a script, and all that a test wants to look at afterwards."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+import pytest
 
 from toolwright.events import Event
 from toolwright.messages import Assistant, Message
 from toolwright.models.info import ModelLimits, Prices
 from toolwright.models.model import ModelMessage, ToolMessage, UserMessage
-from toolwright.models.retry import RetryPolicy
+from toolwright.models.retry import RetryPolicy, stream_with_retries
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedCall, ScriptedModel, ScriptedTurn, SeenRequest
 from toolwright.parts import ToolPart
 from toolwright.session.prompt import Prompt
@@ -87,7 +89,7 @@ async def opened(
     model: ScriptedModel | None = None,
     **more: Any,
 ) -> AsyncIterator[Stage]:
-    """The stage with its curtain up; `context` and `output` give the model other limits."""
+    """A session and its workspace; `context` and `output` give the model other limits."""
     (project / "a.txt").write_text("hello\nworld\n")
     info = DEFAULT_INFO if not context else replace(DEFAULT_INFO, limits=ModelLimits(context=context, output=output))
     info = info if prices is None else replace(info, prices=prices)
@@ -149,11 +151,15 @@ def words(request: SeenRequest) -> str:
     return "\n".join(found)
 
 
-async def until(true: Callable[[], object]) -> None:
-    """Wait for something to be so; a few seconds at most."""
-    async with asyncio.timeout(10):
-        while not true():  # noqa: ASYNC110 - what is waited for has no event of its own
-            await asyncio.sleep(0.005)
+def note_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that are waited between two attempts from now on; none of them is."""
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("toolwright.session.loop.stream_with_retries", partial(stream_with_retries, sleep=note))
+    return waits
 
 
 def nothing_open(*messages: Message) -> bool:

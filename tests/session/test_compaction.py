@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, error_of, info_of, nothing_open, opened, read, says, shape, until, words
+from tests.session.stage import call, calls, error_of, info_of, nothing_open, opened, read, says, shape, words
+from tests.waiting import until
 from toolwright.messages import CompactionPart, Message, TextPart
 from toolwright.models.info import ModelLimits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel, ScriptedTurn

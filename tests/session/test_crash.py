@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, nothing_open, read, says, until, words
+from tests.session.stage import call, calls, nothing_open, read, says, words
+from tests.waiting import until
 from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn

@@ -4,7 +4,6 @@ Numbers in the docstrings are the cases of the recorded behaviour.
 """
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from tests.session.stage import (
     shape,
     words,
 )
+from tests.waiting import patience
 from toolwright.events import Event, PartUpdated
 from toolwright.messages import ReasoningPart, TextPart
 from toolwright.models.info import Prices
@@ -192,11 +192,15 @@ async def test_calls_are_answered_even_if_the_reply_ends_with_stop(project: Path
 
 async def test_calls_of_one_reply_run_side_by_side(project: Path) -> None:
     """12"""
-    nap = call("bash", command="sleep 0.5", description="Wait")
-    async with opened(project, calls(nap, nap), says("Done."), config={"sandbox": "off"}) as stage:
-        started = time.monotonic()
-        await stage.prompt()
-        assert time.monotonic() - started < 0.95
+    meet = [
+        call(
+            "bash", command=f"touch {one}; until [ -e {other} ]; do sleep 0.01; done", description="Wait for the other"
+        )
+        for one, other in (("a", "b"), ("b", "a"))
+    ]
+    async with opened(project, calls(*meet), says("Done."), config={"sandbox": "off"}) as stage:
+        async with patience():
+            await stage.prompt()
         assert [part.state.status for part in stage.replies[0].calls] == ["completed", "completed"]
 
 
@@ -329,9 +333,13 @@ async def test_a_reply_without_words_leaves_no_empty_part(project: Path) -> None
 
 
 async def test_two_sessions_of_one_workspace_work_side_by_side(project: Path) -> None:
-    async with opened(project, says("One.", delay=0.2), says("Two.", delay=0.2)) as stage:
+    meet = [
+        call("bash", command=f"touch {one}; until [ -e {two} ]; do sleep 0.01; done", description="Meet")
+        for one, two in (("a", "b"), ("b", "a"))
+    ]
+    script = (calls(meet[0]), calls(meet[1]), says("Done.", repeat=True))
+    async with opened(project, *script, config={"sandbox": "off"}) as stage:
         other = stage.workspace.sessions.create()
-        started = time.monotonic()
-        answers = await asyncio.gather(stage.prompt(), other.prompt("Go."))
-        assert sorted(message.text for message in answers) == ["One.", "Two."]
-        assert time.monotonic() - started < 0.39
+        async with patience():
+            answers = await asyncio.gather(stage.prompt(), other.prompt("Go."))
+        assert [message.text for message in answers] == ["Done.", "Done."]

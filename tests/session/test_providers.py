@@ -1,7 +1,6 @@
 """Whole turns over real HTTP, in each of the four wire formats: calls, trouble, signatures and sizes."""
 
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ import pytest
 from tests.models.conftest import ANTHROPIC, CHAT, FORMATS, GEMINI, Format
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server, serving
-from tests.session.stage import AT_ONCE, error_of, info_of, kinds, nothing_open, outcome
+from tests.session.stage import AT_ONCE, error_of, info_of, kinds, note_waits, nothing_open, outcome
 from toolwright.messages import Message
 from toolwright.session.prompt import Prompt
 from toolwright.testing import make_workspace
@@ -104,14 +103,14 @@ async def test_ten_calls_in_one_reply_are_all_answered(desk: Desk, project: Path
     assert [f"content {number}" in desk.requests[1] for number in range(10)] == [True] * 10
 
 
-async def test_a_refusal_with_a_wait_is_tried_again(desk: Desk) -> None:
+async def test_a_refusal_with_a_wait_is_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """24, 25"""
     busy = {"retry-after-ms": "200", "content-type": "application/json"}
     desk.server.answer(Answer(status=429, headers=busy, pieces=[b'{"error": {"message": "slow down"}}']))
     desk.reply(text="Here.")
-    started = time.monotonic()
+    waits = note_waits(monkeypatch)
     assert (await desk.prompt()).text == "Here."
-    assert 0.2 <= time.monotonic() - started < 2
+    assert waits == [0.2]
 
 
 async def test_an_overloaded_provider_is_tried_again_and_given_up(desk: Desk) -> None:
@@ -167,11 +166,9 @@ async def test_a_provider_that_falls_silent_is_tried_again(project: Path, form: 
     """35, weakness 26"""
     async with _desk(form, project, chunkTimeout=200) as desk:
         whole = list(form.write(Reply(text="The whole answer, in pieces.")))
-        desk.server.answer(Answer(pieces=[*whole[:2], 3.0, *whole[2:]]))
+        desk.server.answer(Answer(pieces=[*whole[:2], 3600.0, *whole[2:]]))
         desk.reply(text="The whole answer.")
-        started = time.monotonic()
         assert (await desk.prompt()).text == "The whole answer."
-        assert time.monotonic() - started < 2.5
 
 
 @pytest.mark.parametrize("form", [one for one in FORMATS if one is not GEMINI], ids=lambda form: form.api)

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from tests.waiting import until
 from toolwright.definition import Attachment, Call, Result
 from toolwright.errors import ToolError
 from toolwright.events import Bus, PartUpdated
@@ -47,7 +48,9 @@ async def test_the_end_is_told_only_when_it_is_safe() -> None:
     record, _ = begin(shelf)
     record.running(CALL)
     task = asyncio.create_task(record.finished(CALL, Result("done")))
-    await asyncio.sleep(0.01)
+    await until(lambda: len(shelf.order) == 4)
+    for _ in range(10):
+        await asyncio.sleep(0)
     assert shelf.order == ["told pending", "put running", "told running", "put completed"]
     shelf.safe.set()
     await task

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import until
 from toolwright.definition import Call, ToolContext, tool
 from toolwright.errors import UsageError
 from toolwright.inbox import Reply
@@ -41,7 +42,7 @@ async def test_a_rejection_in_one_session_leaves_the_questions_of_another_alone(
     asking = [Rule("echo", "*", "ask")]
     one, two = workspace.session(rules=asking), workspace.session(rules=asking)
     tasks = [asyncio.create_task(session.run_call(CALL)) for session in (one, two)]
-    await asyncio.sleep(0.01)
+    await until(lambda: len(workspace.inbox.pending) == 2)
     [question] = workspace.inbox.of_session(one.id)
     workspace.inbox.reply(question.id, Reply(kind="reject"))
     assert (await tasks[0]).error is not None
@@ -53,7 +54,7 @@ async def test_a_rejection_in_one_session_leaves_the_questions_of_another_alone(
 async def test_an_answer_with_the_id_of_a_settled_question_is_one_clear_error(project: Path) -> None:
     workspace = make_workspace(project, tools=[echo], user=ScriptedUser([None]))
     task = asyncio.create_task(workspace.session(rules=[Rule("echo", "*", "ask")]).run_call(CALL))
-    await asyncio.sleep(0.01)
+    await until(lambda: workspace.inbox.pending)
     [question] = workspace.inbox.pending
     workspace.inbox.reply(question.id, Reply(kind="once"))
     with pytest.raises(UsageError, match="is waiting; it may have been answered"):

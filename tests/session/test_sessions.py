@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, read, says, until, words
+from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, read, says, words
+from tests.waiting import patience, until
 from toolwright.errors import UsageError
 from toolwright.events import Event, PartUpdated
 from toolwright.ids import now
@@ -254,9 +255,9 @@ async def test_a_budget_that_is_used_up_ends_the_turn(project: Path, budget: Bud
 
 
 async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
-    slow = call("bash", command="sleep 20", description="Wait")
+    slow = call("bash", command="sleep 3600", description="Wait")
     async with opened(project, calls(slow), config={"sandbox": "off"}) as stage:
-        async with asyncio.timeout(5):
+        async with patience():
             message = await stage.prompt(budget=Budget(seconds=0.3))
         assert error_of(message) == "LimitReachedError"
         assert [part.state.status for part in message.calls] == ["error"]
@@ -410,7 +411,7 @@ async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later
                 other.execute("BEGIN IMMEDIATE")
 
         stop = stage.workspace.bus.subscribe(lock)
-        async with asyncio.timeout(10):
+        async with patience():
             with pytest.raises(StorageError, match="is locked by another program"):
                 await stage.prompt("First.")
         assert isinstance(stage.events[-1], SessionIdle)

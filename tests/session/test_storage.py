@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import patience
 from toolwright.call import call_from_text
 from toolwright.definition import Call, Result, ToolContext, tool
 from toolwright.errors import UsageError
@@ -82,7 +83,8 @@ async def test_two_processes_worth_of_writers_share_one_file(tmp_path: Path) -> 
 async def test_any_text_a_model_can_write_is_stored_and_comes_back(tmp_path: Path, text: str) -> None:
     storage = Storage.open(tmp_path / "x.db")
     storage.put_part(part(1, text))
-    await asyncio.wait_for(storage.settled(), timeout=10)
+    async with patience():
+        await storage.settled()
     [stored] = rows(storage.database.path)
     assert json.loads(stored)["state"]["output"] == text
     await storage.close()
@@ -95,11 +97,13 @@ async def test_a_file_that_takes_nothing_is_told_and_what_it_missed_is_written_l
     blocker.execute("ALTER TABLE part RENAME TO elsewhere")
     storage.put_part(part(1))
     with pytest.raises(StorageError, match="is damaged: no such table: part"):
-        await asyncio.wait_for(storage.settled(), timeout=10)
+        async with patience():
+            await storage.settled()
     blocker.execute("ALTER TABLE elsewhere RENAME TO part")
     blocker.close()
     storage.put_part(part(2))
-    await asyncio.wait_for(storage.settled(), timeout=10)
+    async with patience():
+        await storage.settled()
     assert rows(storage.database.path, "SELECT id FROM part ORDER BY seq") == ["prt_1", "prt_2"]
     await storage.close()
 
@@ -178,7 +182,8 @@ def test_a_loop_that_has_gone_does_not_take_the_writer_with_it(tmp_path: Path) -
 
     async def stay() -> None:
         storage.put_part(part(1))
-        await asyncio.wait_for(storage.settled(), timeout=10)
+        async with patience():
+            await storage.settled()
         await storage.close()
 
     asyncio.run(stay())
@@ -225,7 +230,8 @@ async def test_metadata_that_json_does_not_know_does_not_break_the_record(projec
 async def test_broken_unicode_in_arguments_does_not_stop_the_session(project: Path) -> None:
     workspace = make_workspace(project, tools=[odd], keep=True)
     call = call_from_text("call_1", "odd", '{"text": "half \\ud83d pair"}')
-    result = await asyncio.wait_for(workspace.session().run_call(call), timeout=10)
+    async with patience():
+        result = await workspace.session().run_call(call)
     assert result.output == "half \ud83d pair"
     await workspace.close()
 

@@ -1,26 +1,13 @@
 """Subagents: their own sessions, never more rights than their caller, stopped with it, many at once."""
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.session.stage import (
-    Stage,
-    call,
-    calls,
-    error_of,
-    nothing_open,
-    opened,
-    outcome,
-    read,
-    results,
-    says,
-    until,
-    words,
-)
+from tests.session.stage import Stage, call, calls, error_of, nothing_open, opened, outcome, read, results, says, words
+from tests.waiting import patience, until
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.messages import AgentPart
 from toolwright.models.scripted import ScriptedModel, ScriptedTurn
@@ -267,17 +254,13 @@ def _plant(project: Path) -> None:
 async def test_twenty_subagents_of_ten_calls_each_come_back_right(project: Path) -> None:
     _plant(project)
     async with opened(project, *_crowd()) as stage:
-        started = time.monotonic()
-        async with asyncio.timeout(60):
-            assert (await stage.prompt()).text == "All in."
-        took = time.monotonic() - started
+        assert (await stage.prompt()).text == "All in."
         told = results(stage.replies[0])
         assert [text.splitlines()[0] for text in told] == [f"Answer {number}" for number in range(AGENTS)]
         for number, child in enumerate(await _children(stage)):
             made = [part for one in await stage.workspace.sessions.messages(child.id) for part in one.calls]
             assert len(made) == CALLS
             assert all(f"{number}-{step}" in outcome(part) for step, part in enumerate(made))
-        assert took < 30
 
 
 @pytest.mark.parametrize("after", [0, 40, 150])
@@ -287,7 +270,8 @@ async def test_a_crowd_that_is_stopped_leaves_nothing_running_waiting_or_listed(
     async with opened(project, *_crowd(), user=ScriptedUser([None] * 50), config=asking) as stage:
         turn = asyncio.create_task(stage.prompt())
         await until(lambda: len(stage.told(PartUpdated)) > after)
-        await asyncio.wait_for(stage.session.abort(), 10)
+        async with patience():
+            await stage.session.abort()
         assert error_of(await turn) == "MessageAbortedError"
         below = [one for child in await _children(stage) for one in await stage.workspace.sessions.messages(child.id)]
         assert nothing_open(*await stage.stored(), *below)

@@ -8,12 +8,14 @@ import pytest
 
 from tests.session.stage import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
-from toolwright.inbox import Inbox, Question, Reply
+from tests.waiting import until
+from toolwright.inbox import Inbox, Reply
 from toolwright.jsontypes import Json
 from toolwright.models.scripted import ScriptedModel
 from toolwright.parts import Failed
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
+from toolwright.session.session import Session
 from toolwright.testing import ScriptedUser, make_workspace
 
 ROWS = [row for row in rows("permission_eval") if "steps" in row and "quirk" not in row]
@@ -40,7 +42,7 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
     try:
         session = workspace.sessions.create()
         turn = asyncio.create_task(session.turns.answer(Prompt(text="Go.", agent=row["agent"])))
-        await _answer(turn, workspace.inbox, user, [_reply(one) for one in row["replies"]])
+        await _answer(session, turn, workspace.inbox, user, [_reply(one) for one in row["replies"]])
         await turn
         made = [part for message in session.conversation.messages for part in message.calls]
         main = [request for request in model.requests if request.settings.purpose == "main"]
@@ -55,18 +57,24 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
         await workspace.close()
 
 
-async def _answer(turn: "asyncio.Task[TurnEnd]", inbox: Inbox, user: ScriptedUser, replies: list[Reply | None]) -> None:
+async def _answer(
+    session: Session, turn: "asyncio.Task[TurnEnd]", inbox: Inbox, user: ScriptedUser, replies: list[Reply | None]
+) -> None:
     """Answer as a person would who sees all open questions before the first answer."""
-    seen: list[list[Question]] = []
-    while not turn.done():
-        await asyncio.sleep(0.02)
-        seen = [*seen[-4:], [one for one in inbox.pending if replies[user.questions.index(one)] is not None]]
-        # All that will be asked now is asked when nothing has come for a while.
-        if len(seen) == 5 and seen[-1] and all(one == seen[-1] for one in seen):
-            reply = replies[user.questions.index(seen[-1][0])]
-            assert reply is not None
-            inbox.reply(seen[-1][0].id, reply)
-            seen = []
+
+    def all_ask() -> bool:
+        """Every call that is not over waits for an answer; another will not be asked for now."""
+        unfinished = [part for message in session.conversation.messages for part in message.open_calls]
+        return turn.done() or len(inbox.pending) == len(unfinished) > 0
+
+    while True:
+        await until(all_ask)
+        if turn.done():
+            return
+        first = next(one for one in inbox.pending if replies[user.questions.index(one)] is not None)
+        reply = replies[user.questions.index(first)]
+        assert reply is not None
+        inbox.reply(first.id, reply)
 
 
 def _reply(value: Any) -> Reply | None:

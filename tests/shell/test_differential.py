@@ -49,8 +49,8 @@ def surprises_of(command: str, case: Path) -> str:
     found = trace(command, work, case / "logs", environment)
     problems = [
         *(f"ran {program}" for program in sorted(found.programs - with_helpers(programs_in(analysis)))),
-        *(f"changed {path}" for path in unforetold(found.changed, (*analysis.writes, *analysis.deletes), case)),
-        *(f"read {path}" for path in unforetold_reads(found, analysis, case)),
+        *(f"changed {path}" for path in unexpected(found.changed, (*analysis.writes, *analysis.deletes), case)),
+        *(f"read {path}" for path in unexpected_reads(found, analysis, case)),
     ]
     return f"{command}\n  " + "\n  ".join(problems) if problems else ""
 
@@ -73,7 +73,7 @@ def with_helpers(programs: set[str]) -> set[str]:
     return programs | {"gzip", "sh"} if "tar" in programs else programs
 
 
-def unforetold(paths: set[str], named: tuple[str, ...], case: Path) -> list[str]:
+def unexpected(paths: set[str], named: tuple[str, ...], case: Path) -> list[str]:
     """Paths of the case that nobody named, not even by naming a folder above them."""
     real = [os.path.realpath(path) for path in named]
     own = [
@@ -91,10 +91,10 @@ def is_temporary(path: str, case: Path) -> bool:
     return path.startswith(f"{case}/tmp") or re.fullmatch(r"sed[A-Za-z0-9]{6}", path.rpartition("/")[2]) is not None
 
 
-def unforetold_reads(found: Trace, analysis: Analysis, case: Path) -> list[str]:
+def unexpected_reads(found: Trace, analysis: Analysis, case: Path) -> list[str]:
     """Files read outside the project folder; those inside are nobody's concern but the read rules'."""
     outside = {path for path in map(os.path.normpath, found.read) if path.startswith(f"{case}/outside")}
-    return unforetold(
+    return unexpected(
         outside, (*analysis.reads, *analysis.looks, *analysis.writes, *analysis.deletes, *analysis.enters), case
     )
 

@@ -1,12 +1,11 @@
 """What must hold for every text there is: no crash, no silence, no way of growing without end."""
 
-import time
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.shell.samples import DELETES_VICTIM, HIDDEN_CODE
+from tests.waiting import bounded_work
 from toolwright.shell import Analysis, analyse
 from toolwright.wildcard import matches
 
@@ -180,10 +179,9 @@ def test_a_doubt_in_one_part_is_a_doubt_about_the_whole(first: str, separator: s
     ],
     ids=lambda command: command[:20],
 )  # fmt: skip
-def test_hostile_lines_are_answered_soon(command: str) -> None:
-    start = time.process_time()
-    look_at(command)
-    assert time.process_time() - start < 4
+def test_hostile_lines_are_answered(command: str) -> None:
+    with bounded_work():
+        look_at(command)
 
 
 def test_a_line_that_is_too_long_is_shown_and_not_examined() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.files.desk import lay_out, rows
 from tests.tools.parlour import Parlour, make_parlour
+from tests.waiting import patience
 from toolwright.definition import Attachment, Call, Result, ToolContext, tool
 from toolwright.errors import ToolError
 from toolwright.jsontypes import Json
@@ -133,6 +134,11 @@ async def test_the_description_names_the_limit_in_force(project: Path) -> None:
     assert "up to 3 calls" in (await parlour.shown(batch)).description
 
 
+async def test_the_name_of_a_tool_is_found_in_any_case_of_letters(project: Path) -> None:
+    result = await make_parlour(project, batch, hello).run("batch", tool_calls=_calls("Hello", "HELLO"))
+    assert result.metadata["successful"] == 2
+
+
 async def test_tools_that_must_be_called_by_themselves_are_refused(project: Path) -> None:
     parlour = make_parlour(
         project,
@@ -152,7 +158,7 @@ async def test_the_calls_run_side_by_side(project: Path) -> None:
     @tool
     async def meet(ctx: ToolContext) -> str:
         """Wait for the other."""
-        async with asyncio.timeout(5):
+        async with patience():
             await both_there.wait()
         return "met"
 

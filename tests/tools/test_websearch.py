@@ -179,13 +179,13 @@ async def test_a_redirect_is_not_followed_with_the_headers(reader: Reader, site:
 
 @pytest.mark.parametrize("begun", [False, True])
 async def test_a_service_that_does_not_answer_is_left(project: Path, site: Site, begun: bool) -> None:
-    async def dawdle(visit: Visit) -> None:
+    async def never_end(visit: Visit) -> None:
         if begun:
             await visit.begin(content_type="text/event-stream", transfer_encoding="chunked")
         await asyncio.Event().wait()
 
     reader = searching(project, site, timeout=200)
-    site.handle("/mcp", dawdle)
+    site.handle("/mcp", never_end)
     result = await reader.call("websearch", query=QUERY)
     assert result.error is not None
     assert result.error.kind == "timeout"

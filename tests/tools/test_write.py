@@ -1,16 +1,15 @@
 """The write tool, on real files."""
 
-import asyncio
 import os
 import stat
-import time
-from itertools import pairwise
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.files.desk import Desk, lay_out, make_desk, rows
 from toolwright.definition import Result
+from toolwright.diff import unified
 from toolwright.files.replace import Change
 from toolwright.jsontypes import Json
 from toolwright.tools.read import read
@@ -170,10 +169,12 @@ async def test_a_change_with_its_time_set_back_is_noticed(desk: Desk) -> None:
     assert result.error.kind == "stale"
 
 
-async def test_a_large_file_changed_with_its_time_set_back_is_noticed(desk: Desk) -> None:
+async def test_a_large_file_changed_with_its_time_set_back_is_noticed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = desk.project / "big.txt"
     path.write_bytes(b"a" * 79 + b"\n" + b"x\n" * 3_000_000)
-    await asyncio.sleep(0.15)
+    monkeypatch.setattr("toolwright.files.disk._SETTLED", -1)
     await desk.run(read, filePath="big.txt", limit=1)
     status = path.stat()
     with path.open("r+b") as file:
@@ -263,16 +264,22 @@ async def test_the_home_folder_is_outside(desk: Desk, monkeypatch: pytest.Monkey
     assert result.error.kind == "denied"
 
 
-async def test_rewriting_every_line_of_a_file_holds_nobody_up(desk: Desk) -> None:
-    (desk.project / "a.txt").write_text("".join(f"old {number}\n" for number in range(5000)))
+async def test_the_difference_of_long_texts_is_not_made_on_the_loop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk.project / "a.txt").write_text("old\n" * 100)
     await desk.run(read, filePath="a.txt")
-    ticks = [time.monotonic()]
-    beat = asyncio.create_task(_beat(ticks))
-    result = await desk.run(write, filePath="a.txt", content="".join(f"new {number}\n" for number in range(5000)))
-    beat.cancel()
+    threads: set[threading.Thread] = set()
+
+    def noting(name: str, before: str, after: str) -> str:
+        threads.add(threading.current_thread())
+        return unified(name, before, after)
+
+    monkeypatch.setattr("toolwright.tools.write.unified", noting)
+    result = await desk.run(write, filePath="a.txt", content="new\n" * 200_000)
     assert result.error is None
-    assert len(ticks) > 2
-    assert max(after - before for before, after in pairwise(ticks)) < 0.2
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_both_kinds_of_event_are_told(desk: Desk) -> None:
@@ -281,12 +288,6 @@ async def test_both_kinds_of_event_are_told(desk: Desk) -> None:
     await desk.run(write, filePath="a.txt", content="x")
     await desk.run(write, filePath="a.txt", content="y")
     assert told == [("a.txt", "add"), ("a.txt", "change")]
-
-
-async def _beat(ticks: list[float]) -> None:
-    while True:
-        await asyncio.sleep(0.001)
-        ticks.append(time.monotonic())
 
 
 def _save(path: Path, text: str) -> None:

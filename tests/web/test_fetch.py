@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import patience
 from tests.web.site import HOST, Reader, Site, Visit, make_reader, nothing_resolves, opened, packed
 from toolwright.web.fetch import LIMIT, REDIRECTS
 from toolwright.web.pace import SECONDS, Pace
@@ -343,7 +344,7 @@ async def test_an_endless_body_is_left(reader: Reader, site: Site) -> None:
             await visit.chunk(b"x" * 65536)
 
     assert kind(await reader.fetch(site.handle("/", pour))) == "too_large"
-    async with asyncio.timeout(30):
+    async with patience():
         await site.gone.wait()
 
 
@@ -358,13 +359,13 @@ async def test_endless_headers_are_left(reader: Reader, site: Site) -> None:
 
 @pytest.mark.parametrize("after_headers", [False, True])
 async def test_a_slow_answer_takes_no_longer_than_its_time(reader: Reader, site: Site, after_headers: bool) -> None:
-    async def dawdle(visit: Visit) -> None:
+    async def never_end(visit: Visit) -> None:
         if after_headers:
             await visit.begin(content_type="text/plain", content_length="1000")
             await visit.write(b"x")
         await asyncio.Event().wait()
 
-    result = await reader.fetch(site.handle("/", dawdle), timeout=0.2)
+    result = await reader.fetch(site.handle("/", never_end), timeout=0.2)
     assert kind(result) == "timeout"
     assert "0.2 seconds" in result.output
 
@@ -384,7 +385,7 @@ async def test_a_call_stopped_in_the_middle_of_a_body_closes_the_connection(read
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    async with asyncio.timeout(30):
+    async with patience():
         await site.gone.wait()
 
 

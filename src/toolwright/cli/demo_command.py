@@ -5,7 +5,6 @@ import asyncio
 import shlex
 import shutil
 import sys
-import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from toolwright.cli.terminal import is_terminal
 from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
 from toolwright.errors import UsageError
+from toolwright.folders import make_temporary
 from toolwright.inbox import Answerer, Question, Reply
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.undo import Undo
@@ -58,7 +58,7 @@ async def _demo(options: argparse.Namespace) -> int:
 def _folder(options: argparse.Namespace) -> Path:
     """A new temporary folder, or the empty one that was named."""
     if "directory" not in options:
-        return Path(tempfile.mkdtemp(prefix="toolwright-demo-")).resolve()
+        return make_temporary("toolwright-demo-")
     folder = Path(options.directory).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already and not an empty folder. Name a new one for the demo.")
@@ -100,7 +100,7 @@ def _say_how_to_go_on(workspace: Workspace, session_id: str, folder: Path) -> No
         f"  {tw} session revert last --directory {where}     undoes the changes\n\n"
         "With a real model: set a key, such as ANTHROPIC_API_KEY, and\n"
         f"  {tw} run 'what does this project do?' --model anthropic/claude-sonnet-5-5\n"
-        f"{tw} models lists the known models; a local server works by its address, see docs/models.md."
+        f"{tw} models lists the known models; a local server works by its address."
     )
     if tw != "tw":
         bin_folder = shlex.quote(str(Path(sys.argv[0]).absolute().parent))

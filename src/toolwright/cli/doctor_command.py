@@ -13,10 +13,12 @@ from typing import Literal
 
 from toolwright.cli.carried import carried_over
 from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError
 from toolwright.folders import Folders
 from toolwright.record import record
+from toolwright.settings.record import FOREIGN
 from toolwright.workspace import Workspace
 
 
@@ -98,7 +100,8 @@ def _git() -> Iterator[Finding]:
     if shutil.which("git") is None:
         yield Finding("note", "git", "not found; projects are recognised by their folder alone")
     else:
-        yield Finding("ok", "git", _version("git", "--version"))
+        version = _version("git", "--version")
+        yield Finding("ok" if version else "bad", "git", version or "does not answer to git --version")
 
 
 def _ripgrep() -> Iterator[Finding]:
@@ -158,7 +161,7 @@ def _context(tokens: int) -> str:
 
 def _version(*command: str) -> str:
     answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    return answer.stdout.splitlines()[0] if answer.stdout else "no answer"
+    return answer.stdout.splitlines()[0] if answer.stdout else ""
 
 
 def _data_folder() -> Iterator[Finding]:
@@ -181,6 +184,11 @@ def _configuration(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "settings", f"{read} read, {agents}; tw config tells more")
     for warning in workspace.config.warnings:
         yield Finding("note", "settings", warning)
+    for source in workspace.config.sources:
+        for path, position in positions(source.text).items() if source.text else ():
+            if len(path) == 1 and path[0] in FOREIGN:
+                told = f"{source.name}:{position.line}: {path[0]} is a setting of OpenCode that has no effect here"
+                yield Finding("note", "settings", told)
     for clash in workspace.registry.clashes:
         yield Finding("note", "tools", str(clash))
 

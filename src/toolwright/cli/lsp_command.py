@@ -5,7 +5,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
 from toolwright.errors import ToolError
 from toolwright.lsp.diagnostics import errors, report
 from toolwright.lsp.languages import Languages
@@ -100,7 +100,7 @@ async def _check(options: argparse.Namespace) -> int:
     if options.json:
         print_json(results)
     elif not failed:
-        note(f"no errors in {len(results)} files")
+        note(f"no errors in {plural(len(results), 'file')}")
     return 1 if failed else 0
 
 

@@ -5,7 +5,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
@@ -91,7 +91,7 @@ def _say_none(workspace: Workspace, *, as_json: bool) -> None:
 
 
 def _counted(tools: tuple[str, ...]) -> str:
-    return f"{len(tools)} tools" + (f": {', '.join(tools)}" if tools else "")
+    return plural(len(tools), "tool") + (f": {', '.join(tools)}" if tools else "")
 
 
 def _add(options: argparse.Namespace, program: list[str]) -> int:

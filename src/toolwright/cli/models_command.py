@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     if options.refresh is not None:
         asyncio.run(_refresh(workspace, options.refresh or ADDRESS))
     catalog = workspace.connections.catalog
-    wanted = [one for one in catalog.providers() if options.provider in ("", one.id)]
+    wanted = [catalog.provider(options.provider)] if options.provider else list(catalog.providers())
     models = [model for provider in wanted for model in (*catalog.models(provider.id), *_served(provider))]
     if options.json:
         print_json([{**to_json_model(model)} for model in models])
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     made = parser(
         "models",
-        "The models of the shipped catalogue and of your configuration. Any other name of a known provider works too.",
+        "The models of the shipped catalogue and of your configuration. Newer versions of a listed model work too.",
         examples=(
             "  tw models\n  tw models anthropic --json\n"
             "  tw models ollama        what the server on this machine serves\n"

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from toolwright.cli.options import open_from, print_json, print_table, subcommand
+from toolwright.cli.options import open_from, plural, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.permission.rules import Rule
@@ -44,7 +44,7 @@ async def test(workspace: Workspace, options: argparse.Namespace) -> int:
             print(f"coverage: {len(rules) - len(unmet)} of {len(rules)} rules are met")
             _list(unmet, "no line meets")
         if options.mutate:
-            print(f"mutation score: {score} % of {len(rules)} rules")
+            print(f"mutation score: {score} % of {plural(len(rules), 'rule')}")
             _list(survived, "no line fails when this is flipped:")
     return 1 if failed or survived else 0
 
@@ -123,7 +123,7 @@ async def simulate_rules(workspace: Workspace, options: argparse.Namespace) -> i
         (f"{one.was} → {one.now}", one.tool, _short(one.arguments), f"`{one.rule}`", one.session) for one in changes
     ]
     print_table(rows)
-    print(f"{len(changes)} calls would be decided otherwise")
+    print(f"{plural(len(changes), 'call')} would be decided otherwise")
     return 0
 
 

@@ -37,7 +37,7 @@ def parse(text: str, name: str) -> Any:
         return read_json(plain)
     except json.JSONDecodeError as error:
         line = text.split("\n")[error.lineno - 1]
-        pointer = f"{line}\n{' ' * (error.colno - 1)}^" if len(line) <= 200 else ""
+        pointer = f"{line}\n{' ' * (error.colno - 1)}^" if line.strip() and len(line) <= 200 else ""
         raise ConfigError(f"{name}:{error.lineno}:{error.colno}: {error.msg}.\n{pointer}".rstrip()) from error
     except ValueError as error:
         raise ConfigError(f"{name}: {error}.") from error

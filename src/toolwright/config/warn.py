@@ -112,7 +112,7 @@ class Warnings:
 
     def _permissions(self, value: Mapping[str, Any], path: KeyPath) -> None:
         for key in value:
-            if key not in PERMISSIONS and (near := self._nearest(key, PERMISSIONS, NEAR_MISS)):
+            if key not in PERMISSIONS and (near := self._slip(key) or self._nearest(key, PERMISSIONS, NEAR_MISS)):
                 here = (*path, key)
                 self._warn(here, f"unknown key {self._shown(here)!r}; did you mean {near!r}?")
 
@@ -122,6 +122,14 @@ class Warnings:
 
     def _shown(self, path: KeyPath) -> str:
         return shown_path(self.source.written(path))
+
+    def _slip(self, key: Any) -> str:
+        """The permission that is meant where one letter is wrong, missing, too many or in the wrong place."""
+        if not isinstance(key, str) or not 4 <= len(key) <= 60 or set(key) & set("*?"):
+            return ""
+        from rapidfuzz.distance import OSA
+
+        return next((one for one in PERMISSIONS if OSA.distance(key, one, score_cutoff=1) == 1), "")
 
     def _nearest(self, key: Any, known: Iterable[str], cutoff: float) -> str:
         from difflib import get_close_matches

@@ -16,6 +16,7 @@ _LAZY = {_BELOW_ANY: "(?:/?|.*?/)", _BETWEEN: "(?:/|/.*?/)"}
 """The same, the shortest first."""
 _LONGEST = 10_000
 _MOST_ALTERNATIVES = 256
+_MOST_SLASH_SETS = 4
 _TOKEN = re.compile(r"\\.|\[[!^]?.[^\]]*\]|[{},]|[^\\\[{},]+|.", re.DOTALL)
 """What belongs together: an escaped character, a set, a brace or comma, plain text."""
 
@@ -125,8 +126,11 @@ def _joined(pieces: list[str]) -> str:
     """The pieces as one regular expression whose cost does not grow with the number of its stars.
 
     What stands between two `*`, or between two `**`, may be taken where it first fits and never looked for again:
-    if it fits there, whatever follows can make up the difference.
+    if it fits there, whatever follows can make up the difference. A set that a slash belongs to is the exception, for
+    no `*` can make up for a slash; only a few of these may stand in one pattern.
     """
+    if sum(map(_takes_slash, pieces)) > _MOST_SLASH_SETS:
+        raise GlobError(f"more than {_MOST_SLASH_SETS} sets that a slash belongs to, such as [!a]")
     ends = [at for at, piece in enumerate(pieces) if piece in (_BELOW_ANY, _BETWEEN)]
     if not ends:
         return _joined_stars(pieces)
@@ -143,8 +147,14 @@ def _joined_stars(pieces: list[str]) -> str:
     regex = "".join(pieces[: ends[0]])
     for start, end in pairwise(ends):
         between = "".join(pieces[start + 1 : end])
-        regex += f"(?>[^/]*?{between})" if between else ""
+        group = "(?:" if any(map(_takes_slash, pieces[start + 1 :])) else "(?>"
+        regex += f"{group}[^/]*?{between})" if between else ""
     return regex + _SOME + "".join(pieces[ends[-1] + 1 :])
+
+
+def _takes_slash(piece: str) -> bool:
+    """Whether it is a set that a slash belongs to."""
+    return piece not in ("[^/]", _SOME) and piece[:1] == "[" and re.fullmatch(piece, "/") is not None
 
 
 class _Reader:

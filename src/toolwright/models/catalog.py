@@ -94,6 +94,8 @@ class Catalog:
         other unknown name is an error with the nearest names, unless the provider serves whatever it likes.
         """
         provider_id, _, model_id = name.partition("/")
+        if not model_id and provider_id not in self._records and (meant := self._begun(name)):
+            raise UsageError(f"{name!r} names no provider. Write provider/model, such as {' or '.join(meant)}.")
         provider = self.provider(provider_id)
         if not model_id:
             raise UsageError(f"{name!r} names no model. Write it as provider/model.{self._some(provider_id)}")
@@ -110,6 +112,11 @@ class Catalog:
             f"{provider.name} has no model {model_id!r} that is known here.{_nearest(model_id, models)} "
             f"To use it all the same, add it to the configuration under provider.{provider_id}.models."
         )
+
+    def _begun(self, name: str) -> list[str]:
+        """The newest models whose own name begins so."""
+        found = [info for one in self._records for info in self.models(one) if info.id.startswith(name.lower())]
+        return [info.full_name for info in sorted(found, key=lambda info: info.released, reverse=True)[:3]]
 
     def _some(self, provider_id: str) -> str:
         names = [info.full_name for info in self.models(provider_id)][:3]

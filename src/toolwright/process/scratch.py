@@ -18,12 +18,14 @@ class Scratch:
         self.base = wanted
         self.path = Path()
         self._lock = -1
-        for base in (wanted, Path(tempfile.gettempdir()) / f"toolwright-{os.getuid()}"):
-            with suppress(OSError):
-                self._settle(base)
-                return
+        with suppress(OSError):
+            self._settle(wanted)
+            return
+        with suppress(OSError):
+            self._settle(Path(tempfile.gettempdir()) / f"toolwright-{os.getuid()}")
+            return
         raise ToolError(
-            f"No temporary folder for commands could be made, neither in {wanted} nor in {tempfile.gettempdir()}."
+            f"No temporary folder for commands could be made, neither in {wanted} nor in the system's."
             " Set TMPDIR to a folder that can be written.",
         )
 

@@ -361,7 +361,7 @@ FOREIGN = (
     "subagent_depth",
     "attachment",
 )
-"""Settings of the reference that mean nothing here; accepted in silence, so that a file carries over."""
+"""Settings of the reference that mean nothing here; accepted, so that a file carries over; `tw doctor` names them."""
 RESERVED_OPTIONS = frozenset(
     {
         "model",

@@ -16,7 +16,7 @@ from toolwright.files.walk import FolderWalker
 from toolwright.tools.apply_patch import apply_patch
 from toolwright.tools.glob import glob
 
-PIECES = st.sampled_from(["*", "**", "/", "a", "b", "?", "**/", "/**/", "{a,b*}", "*a", "[ab]"])
+PIECES = st.sampled_from(["*", "**", "/", "a", "b", "?", "**/", "/**/", "{a,b*}", "*a", "[ab]", "[!a]"])
 PATHS = st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=5).map("/".join)
 
 COSTLY = {

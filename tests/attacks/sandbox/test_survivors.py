@@ -1,17 +1,16 @@
 """Nothing survives: whoever is killed or stopped, the kernel or the next one up ends all that was started."""
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.waiting import until
 from toolwright.errors import ToolError
 from toolwright.process.keeper.family import descendants
 from toolwright.process.sandbox import Sandbox, SandboxSettings
@@ -41,7 +40,7 @@ async def boxed(request: pytest.FixtureRequest, project: Path, tmp_path: Path) -
             pytest.skip("this machine has no namespaces for processes")
         wrapped = sandbox.wrap(box, ["/bin/bash", "-c", command], project)
         scope = await scopes.start(Program.of(wrapped, cwd=project, env={"PATH": os.environ["PATH"]}))
-        await wait_until(lambda: _sleepers(scopes) >= 3)
+        await until(lambda: _sleepers(scopes) >= 3)
         return scope, descendants(scopes._keepers[True]._pid)
 
     yield scopes, start
@@ -67,13 +66,6 @@ def _name(pid: int) -> str:
         return ""
 
 
-async def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end, "it did not come to that"
-        await asyncio.sleep(0.01)
-
-
 def _alive(pids: list[int]) -> list[int]:
     """Those that still run; one that is dead and waits to be noticed does not."""
     return [pid for pid in pids if "271828" in _command(pid)]
@@ -89,7 +81,7 @@ async def test_whoever_is_killed_all_below_goes(boxed: Any, command: str, victim
     family = [scopes._keepers[True]._pid, *pids]
     for pid in [pid for pid in family if _name(pid) in victims]:
         os.kill(pid, signal.SIGKILL)
-    await wait_until(lambda: not _alive(pids))
+    await until(lambda: not _alive(pids))
 
 
 @pytest.mark.parametrize("command", LEAVES.values(), ids=LEAVES)
@@ -98,7 +90,7 @@ async def test_a_leader_that_is_stopped_is_killed_with_all_below(boxed: Any, com
     _, pids = await start(command)
     for pid in [pid for pid in pids if _name(pid) == "toolwright-lead"]:
         os.kill(pid, signal.SIGSTOP)
-    await wait_until(lambda: not _alive(pids))
+    await until(lambda: not _alive(pids))
 
 
 KILL_ALL = """
@@ -138,7 +130,7 @@ async def test_even_if_all_of_us_are_killed_at_once(project: Path, rung: str) ->
     if not done.stdout.startswith("True"):
         pytest.skip(f"this machine has no namespaces for processes, or no {rung}")
     pids = [int(word) for word in done.stdout.split()[1:]]
-    await wait_until(lambda: not any("314159" in _command(pid) for pid in pids))
+    await until(lambda: not any("314159" in _command(pid) for pid in pids))
 
 
 async def test_what_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
