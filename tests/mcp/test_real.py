@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.web import WebLink
 from toolwright.mcp.protocol import STATELESS
@@ -30,6 +30,11 @@ def installed(program: str) -> str:
     if found is None:
         pytest.skip(f"{program} is not on PATH")
     return found
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 CLIENT = r"""
@@ -144,15 +149,8 @@ async def _web_server(words: list[str]) -> AsyncIterator[int]:
     environment = {**os.environ, "PORT": str(port)}
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=quiet, stderr=quiet)
     try:
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                assert process.returncode is None
-                await asyncio.sleep(0.05)
-                continue
-            writer.close()
-            break
+        await until(lambda: process.returncode is not None or listens(port))
+        assert process.returncode is None
         yield port
     finally:
         process.kill()
@@ -205,7 +203,7 @@ async def test_the_official_typescript_clients_use_our_tools(
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=PATIENCE,
             cwd=project,
             env={**environment, "TOKEN": environment["TOOLWRIGHT_MCP_TOKEN"], "SECONDS_TO_WAIT": seconds},
         )

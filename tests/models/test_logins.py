@@ -7,7 +7,6 @@ import json
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Coroutine, Mapping
 from importlib import util
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.models.conftest import CHAT, events_of, seals_of, text_of, thoughts_o
 from tests.models.replies import Reply, chat, gemini, responses
 from tests.models.server import Answer, Server, serving
 from toolwright.auth import AuthFile
+from toolwright.ids import now
 from toolwright.models.catalog import Catalog
 from toolwright.models.connect import Connections
 from toolwright.models.logins import device, google, openrouter
@@ -85,7 +85,7 @@ async def test_a_code_is_shown_and_asked_for_at_the_pace_that_github_sets(server
     assert [seen.path for seen in server.seen[:2]] == ["/login/device/code", "/login/oauth/access_token"]
     assert form_of(server) == {"client_id": "Iv1.mine", "device_code": "device_secret", "grant_type": device._CODE}
     assert (record["access"], record["refresh"], record["client"]) == ("gho_secret", "ghr_secret", "Iv1.mine")
-    assert abs(record["expires"] / 1000 - time.time() - 28800) < 600
+    assert abs(record["expires"] - now() - 28_800_000) < 600_000
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_secrets_go_nowhere_in_the_clear(address: str) -> None:
 def stored(file: AuthFile, server: Server, *, ends: float, refresh: str = "ghr_secret") -> None:
     tokens = f"{origin(server)}/login/oauth/access_token"
     record = {"type": "oauth", "login": "device", "tokens": tokens, "client": "Iv1.mine", "scope": "read:user"}
-    expires = int((time.time() + ends) * 1000)
+    expires = now() + int(ends * 1000)
     file.store("github-copilot", {**record, "access": "gho_secret", "refresh": refresh, "expires": expires})
 
 
