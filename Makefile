@@ -31,11 +31,12 @@ fast: $(READY)
 test: lint types layers
 	$(BIN)/pytest -n 2
 
-# The long forms of the attacks, with a budget of time and a seed.
+# The long forms of the attacks, with a seed, and a budget of time for each of the two fuzzers.
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py -n 2
+	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
 demo: $(INSTALLED)

@@ -13,6 +13,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -83,10 +84,8 @@ def inputs(target: Target, dice: random.Random) -> Iterator[bytes]:
         yield data
 
 
-ODD = tuple(
-    word.encode("utf-8", "surrogatepass")
-    for word in ("\0", "\n", "\r\n", "\r", "\t", " ", "\ufeff", "\u2028", "\ud800", "é", "😀", "\x1b", "\x85", "\\", "\x7f")
-) + (b"\xff", b"\xc3", b"\xf0\x9f")
+_ODD_LETTERS = "\0\n\r\t \ufeff\u2028\ud800é😀\x1b\x85\\\x7f"
+ODD = (*(letter.encode("utf-8", "surrogatepass") for letter in _ODD_LETTERS), b"\r\n", b"\xff", b"\xc3", b"\xf0\x9f")
 
 
 def changed_text(data: bytes, others: Sequence[bytes], words: Sequence[bytes], dice: random.Random) -> bytes:
@@ -172,12 +171,12 @@ def fuzz(target: Target, *, seed: int, seconds: float | None = None, count: int 
     """Go on for so long, or for so many inputs, in a process of its own; what did harm is kept."""
     context = get_context("fork")
     listening, telling = context.Pipe(duplex=False)
-    current = Path(os.environ.get("TMPDIR", "/tmp")) / f"toolwright-fuzz-{os.getpid()}-{target.name}"
+    current = Path(tempfile.gettempdir()) / f"toolwright-fuzz-{os.getpid()}-{target.name}"
     child = context.Process(target=_read_all, args=(target, seed, seconds, count, current, telling))
     child.start()
     telling.close()
     try:
-        told = listening.recv()
+        told: Outcome = listening.recv()
     except EOFError:
         child.join()
         told = Outcome(problem=_how_it_died(child.exitcode))
@@ -195,9 +194,7 @@ def _how_it_died(code: int | None) -> str:
     return f"the process died ({code})"
 
 
-def _read_all(
-    target: Target, seed: int, seconds: float | None, count: int | None, current: Path, telling: Any
-) -> None:
+def _read_all(target: Target, seed: int, seconds: float | None, count: int | None, current: Path, telling: Any) -> None:
     """The processor's own clock ends what hangs, even where no Python code runs that could look at one."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     end = time.monotonic() + seconds if seconds is not None else None

@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from toolwright.config import jsonc
 from toolwright.config.load import load_config
 from toolwright.config.markdown import read_document
 from toolwright.edits.chunks import apply_chunks
-from toolwright.edits.patch import Update, parse
+from toolwright.edits.patch import ADD, BEGIN, DELETE, END, END_OF_FILE, MOVE, UPDATE, Update, parse
 from toolwright.edits.replacement import replace
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse_ignore_line
@@ -37,11 +37,25 @@ from toolwright.wildcard import matches
 
 BREAK = b"\0"
 """Between the parts of an input that has several."""
-MARKS = (b"*** Begin Patch\n", b"\n*** End Patch", b"*** Update File: a\n", b"*** Add File: b\n", b"*** Delete File: c\n")
+MARKS = tuple(
+    f"{text}\n".encode()
+    for text in (
+        BEGIN,
+        END,
+        END_OF_FILE,
+        f"{UPDATE} a",
+        f"{ADD} b",
+        f"{DELETE} c",
+        f"{MOVE} d",
+        "@@",
+        "@@ -1,2 +1,2 @@",
+    )
+)
 
 
-def _words(*texts: str) -> tuple[bytes, ...]:
-    return tuple(text.encode() for text in texts)
+def _words(text: str) -> tuple[bytes, ...]:
+    """The words that a language is made of."""
+    return tuple(word.encode() for word in text.split())
 
 
 def _text_of(*words: bytes) -> Mutate:
@@ -174,7 +188,7 @@ def read_reply(api: str, data: bytes) -> None:
     if not isinstance(model, HttpModel):
         raise TypeError(type(model).__name__)
     model.endpoint = _Stranger(data)  # type: ignore[assignment] # all that is used of an endpoint
-    _run(_drain(model))
+    _runner().run(_drain(model))
 
 
 async def _drain(model: HttpModel) -> None:
@@ -183,16 +197,9 @@ async def _drain(model: HttpModel) -> None:
             repr(event).encode("utf-8")
 
 
-_RUNNER = asyncio.Runner
-
-
 @cache
 def _runner() -> asyncio.Runner:
     return asyncio.Runner()
-
-
-def _run(work: "asyncio.Future[None] | object") -> None:
-    _runner().run(work)  # type: ignore[arg-type]
 
 
 REPLY = Reply(reasoning="thinking", seal="s", text="Hello 😀", calls=[("c1", "read", '{"filePath": "a"}')], size=5)
@@ -226,82 +233,95 @@ def read_import(data: bytes) -> None:
 
 
 def read_page(data: bytes) -> None:
-    for form in ("markdown", "text"):
-        convert(_text(data), form, "https://example.com/")  # type: ignore[arg-type] # both are forms
+    convert(_text(data), "markdown", "https://example.com/")
+    convert(_text(data), "text", "https://example.com/")
 
 
-def _wire(api: str, write: Callable[[Reply], object], *words: str) -> Target:
+def _wire(api: str, write: Callable[[Reply], Iterator[bytes]], words: str) -> Target:
     return Target(
         name=f"wire-{api}",
         run=partial(read_reply, api),
         refuses=(ModelError,),
-        mutate=partial(changed_stream, (*_words(*words), b"data: ", b"[DONE]", b"\n\n", b"event: x\n")),
-        seeds=lambda: [b"".join(write(REPLY)), b"".join(write(Reply(text="x", finish="length")))],  # type: ignore[arg-type]
+        mutate=partial(changed_stream, (*_words(words), b"data: ", b"[DONE]", b"\n\n", b"event: x\n")),
+        seeds=lambda: [b"".join(write(REPLY)), b"".join(write(Reply(text="x", finish="length")))],
     )
-
-
-def _shell_seeds() -> list[bytes]:
-    return [attack.command.encode() for attack in ATTACKS]
 
 
 _ALL = (
     Target(
-        name="shell", run=read_command, mutate=_text_of(*_words(*PIECES)), seeds=_shell_seeds
+        name="shell",
+        run=read_command,
+        mutate=_text_of(*(piece.encode() for piece in PIECES)),
+        seeds=lambda: [attack.command.encode() for attack in ATTACKS],
     ),
     Target(
         name="patch",
         run=read_patch,
         refuses=(ToolError,),
-        mutate=_text_of(*MARKS, b"@@\n", b"@@ -1,2 +1,2 @@\n", b" ", b"-", b"+", b"*** Move to: d\n", b"\n", BREAK,
-                        b"*** End of File\n", b"one\n", b"two\n", b"<<'EOF'\n", b"\nEOF"),
-    ),  # fmt: skip
+        mutate=_text_of(*MARKS, *_words("- + one two <<'EOF' EOF"), b"\n", b" ", BREAK),
+    ),
     Target(
         name="edit",
         run=read_edit,
         refuses=(ToolError,),
-        mutate=_text_of(BREAK, b"\n", b"    ", b"\t", b"...", b"one", b"two", b"(", b")", b"12\t", b" \xe2\x80\xa6 "),
+        mutate=_text_of(*_words("... … ( ) one two 12 // <!--"), b"\n", b"    ", b"\t", BREAK),
     ),
     Target(
         name="globs",
         run=read_globs,
         refuses=(GlobError,),
-        mutate=_text_of(*_words("*", "**", "?", "[", "]", "{", "}", ",", "/", "**/", "!", "\\", "[!a-z]", "a", ".", "#"), BREAK),
+        mutate=_text_of(*_words("* ** ? [ ] { } , / **/ ! \\ [!a-z] a . #"), BREAK),
     ),
     Target(
         name="jsonc",
         run=read_jsonc,
         refuses=(ConfigError,),
-        mutate=_text_of(*_words("{", "}", "[", "]", '"', "\\", "//", "/*", "*/", ",", ":", "1e999", "null", "\\u", "-", '"a":')),
+        mutate=_text_of(*_words('{ } [ ] " \\ // /* */ , : 1e999 null \\u - "a":')),
     ),
     Target(
         name="frontmatter",
         run=lambda data: read_document(_text(data), "x"),
         refuses=(ConfigError,),
-        mutate=_text_of(*_words("---\n", ": ", "- ", "&a ", "*a", "|\n", ">\n", "!!python/object:x ", "? ", "{", "[", "<<: ", "'", '"', "#", "%TAG ")),
+        mutate=_text_of(*_words("--- : - &a *a | > !!python/object:x ? { [ <<: ' \" # %TAG"), b"---\n", b": ", b"- "),
     ),
     Target(
         name="settings",
         run=read_settings,
         refuses=(ConfigError,),
-        mutate=_json_of(*_words("permission", "agent", "mode", "tools", "provider", "mcp", "command", "sandbox", "*", "allow", "model", "prompt", "disable", "instructions", "plan", "build", "environment", "options")),
+        mutate=_json_of(
+            *_words("permission agent mode tools provider mcp command sandbox * allow model prompt disable"),
+            *_words("instructions plan build environment options"),
+        ),
     ),
-    Target(name="events", run=read_events, refuses=(ValueError,), mutate=_text_of(*_words("data:", "event:", ":", "\n\n", "\r", "\n", "id: 1", "retry: 5"))),
-    Target(name="frames", run=read_frames, refuses=(ValueError,), mutate=_text_of(*_words("Content-Length: ", "\r\n\r\n", "\r\n", "{}", "5", "99999999999"))),
-    _wire("openai-chat", replies.chat, "choices", "delta", "tool_calls", "function", "arguments", "finish_reason", "usage", "error"),
-    _wire("openai-responses", replies.responses, "type", "item", "output", "response", "arguments", "error", "usage", "status"),
-    _wire("anthropic", replies.anthropic, "type", "content_block", "delta", "partial_json", "stop_reason", "usage", "error"),
-    _wire("gemini", replies.gemini, "candidates", "content", "parts", "functionCall", "args", "finishReason", "usageMetadata"),
+    Target(
+        name="events",
+        run=read_events,
+        refuses=(ValueError,),
+        mutate=_text_of(*_words("data: event: : id: retry:"), b"\n\n", b"\r", b"\n"),
+    ),
+    Target(
+        name="frames",
+        run=read_frames,
+        refuses=(ValueError,),
+        mutate=_text_of(*_words("Content-Length: {} 5 99999999999"), b"\r\n\r\n", b"\r\n"),
+    ),
+    _wire("openai-chat", replies.chat, "choices delta tool_calls function arguments finish_reason usage error"),
+    _wire("openai-responses", replies.responses, "type item output response arguments error usage status"),
+    _wire("anthropic", replies.anthropic, "type content_block delta partial_json stop_reason usage error"),
+    _wire("gemini", replies.gemini, "candidates content parts functionCall args finishReason usageMetadata"),
     Target(
         name="import",
         run=read_import,
         refuses=(UsageError, ValueError),
-        mutate=_json_of(*_words("info", "messages", "parts", "state", "type", "time", "id", "metadata", "role", "tool")),
+        mutate=_json_of(*_words("info messages parts state type time id metadata role tool")),
     ),
     Target(
         name="page",
         run=read_page,
         refuses=(ToolError,),
-        mutate=_text_of(*_words("<div>", "</div>", "<a href=", "<!--", "-->", "<script>", "</", "<table><tr><td>", "&amp;", "&#", "<p", ">", "<![CDATA[", "<pre>", "<ul><li>")),
+        mutate=_text_of(
+            *_words("<div> </div> <a href= <!-- --> <script> </ <table><tr><td> &amp; &# <p > <![CDATA[ <pre> <ul><li>")
+        ),
     ),
-)  # fmt: skip
+)
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
