@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
-from toolwright.process.gitfolders import GitCode, git_code, git_folders, trees
+from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
 from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks
 from toolwright.process.scope import Scopes
@@ -163,7 +162,7 @@ class Sandbox:
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
         """The command as it is started to run within its box."""
-        self._prepare(box)
+        box = self._prepare(box)
         match box.rung:
             case "bubblewrap":
                 wrapped = bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
@@ -173,7 +172,7 @@ class Sandbox:
                 wrapped = seatbelt.wrap(box, argv)
             case "none":
                 return Wrapped(argv=tuple(argv), disk=(cwd,))
-        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp))
+        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp), temp=box.temp)
 
     def tidy(self) -> None:
         """When no command runs any more: take away what had to be there for the boxes."""
@@ -241,28 +240,33 @@ class Sandbox:
         if access.read_only:
             return box
         code = git_code(self._git_places(access))
+        missing = [*code.missing, *self._missing_settings()]
         views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
-        protected = [*self._protected(code), *self._cache_folders().protected]
+        protected = [*self._protected(code.there, missing), *self._cache_folders().protected]
         return replace(
             box,
             private=self._cache_folders().private,
             protected=tuple(dict.fromkeys(protected)),
-            placeholders=tuple(one for one in code.missing if one.path.resolve() not in self._explicit),
+            placeholders=tuple(one for one in missing if one.path.resolve() not in self._explicit),
             ruled=access.locked,
             pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
             replaced=(*box.replaced, *views),
         )
 
-    def _prepare(self, box: Box) -> None:
-        """What boxes need to be there is made as late as can be."""
+    def _prepare(self, box: Box) -> Box:
+        """What boxes need to be there is made as late as can be; where we may make nothing, neither may a command."""
+        failed = set[Path]()
         for placeholder in box.placeholders:
-            with suppress(OSError):
+            try:
                 self._holdings.hold(placeholder)
+            except OSError:
+                failed.add(placeholder.path)
         for made in box.made:
             try:
                 self._holdings.hold(made)
             except OSError as problem:
                 raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
+        return replace(box, protected=tuple(one for one in box.protected if one not in failed)) if failed else box
 
     def _git_places(self, access: Access) -> list[Path]:
         return [*self._git, self._root / ".git", *access.repositories]
@@ -273,14 +277,19 @@ class Sandbox:
             yield self._git[-1], self._root
         yield from ((git, git.parent) for git in access.repositories)
 
-    def _protected(self, code: GitCode) -> Iterator[Path]:
+    def _protected(self, code: Sequence[Path], missing: Sequence[Placeholder]) -> Iterator[Path]:
         entry = self._root / ".git"
         settings = self._settings_places
-        missing = (one.path for one in code.missing)
-        for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
+        for place in dict.fromkeys([*code, *settings, *([entry] if entry.is_file() else [])]):
             if is_there(place) and place.resolve() not in self._explicit:
                 yield place.resolve()
-        yield from (place for place in missing if place.resolve() not in self._explicit)
+        yield from (one.path for one in missing if one.path.resolve() not in self._explicit)
+
+    def _missing_settings(self) -> Iterator[Placeholder]:
+        """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
+        for place in self._settings_places:
+            if place.name in folders.SETTINGS_FOLDERS and Placeholder(path=place).fits():
+                yield Placeholder(path=place)
 
     def _pinned(self, access: Access) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""

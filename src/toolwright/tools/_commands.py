@@ -58,6 +58,7 @@ class Run:
         snapshot = await self._snapshot(requests)
         job = await self._start(place.path, box)
         job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
+        job.spared = self.ctx.use(Files).changed
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout)
         except asyncio.CancelledError:
@@ -153,7 +154,7 @@ class Run:
 
 def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
     """Settings say what is allowed. Those that a command has made must have no effect."""
-    for name, target in jobs.sandbox.set_aside(job.absent):
+    for name, target in jobs.set_aside(job):
         yield (
             f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
             " Use the write tool, which asks the user"
