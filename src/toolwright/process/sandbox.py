@@ -237,11 +237,12 @@ class Sandbox:
             covered=access.covered,
             replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
         )
+        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked, access.veiled)]
+        box = replace(box, replaced=(*box.replaced, *views))
         if access.read_only:
             return box
         code = git_code(self._git_places(access))
         missing = [*code.missing, *self._missing_settings()]
-        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
         protected = [*self._protected(code.there, missing), *self._cache_folders().protected]
         return replace(
             box,
@@ -250,7 +251,6 @@ class Sandbox:
             placeholders=tuple(one for one in missing if one.path.resolve() not in self._explicit),
             ruled=access.locked,
             pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
-            replaced=(*box.replaced, *views),
         )
 
     def _prepare(self, box: Box) -> Box:

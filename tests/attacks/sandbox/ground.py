@@ -114,6 +114,11 @@ class Ground:
             _git(folder, "init", "-q", "--template=")
         _git(self.project, "add", "-f", "seed", "seed.lock", "migrations", ".env.test", ".gitignore")
         _git(self.project, "commit", "-qm", "first")
+        self._write(self.project / "old.env", "API=SECRET\n" * 5)
+        _git(self.project, "add", "-f", "old.env")
+        _git(self.project, "commit", "-qm", "by mistake")
+        _git(self.project, "rm", "-q", "old.env")
+        _git(self.project, "commit", "-qm", "taken out again")
         (self.project / ".git" / "custom").write_text("kept")
         for name in ("kept", "other", "gone"):
             self._write(self.outside / name, "kept")
