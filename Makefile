@@ -35,7 +35,7 @@ test: lint types layers
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py -n 2
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py -n 2
 	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
