@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.gitfolders import ITSELF, Placeholder
+from toolwright.process.sight import is_folder
 
 
 class Holdings:
@@ -58,6 +59,8 @@ class Holdings:
             os.close(descriptor)
 
     def _make_folders(self, folder: Path) -> None:
+        if is_folder(folder):
+            return
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._folders += reversed(missing)

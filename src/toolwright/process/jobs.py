@@ -196,7 +196,9 @@ class Jobs:
 
     def set_aside(self, job: Job) -> list[tuple[str, Path]]:
         """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
-        made = [place for place in job.absent if os.path.lexists(place) and not _holds(place, job.spared)]
+        kept = {one.path for one in job.box.placeholders}
+        places = [place for place in job.absent if place not in kept and os.path.lexists(place)]
+        made = [place for place in places if not _holds(place, job.spared)]
         moved, job.moved = [*job.moved, *self.sandbox.set_aside(made)], []
         return moved
 
