@@ -204,9 +204,9 @@ class Jobs:
 
     def _released(self, job: Job) -> None:
         self._open.discard(job)
-        job.moved = self.set_aside(job)
+        job.moved, job.absent = self.set_aside(job), ()
         for name, target in job.moved:
-            log.info("%s was made by a command, and moved to %s", name, target)
+            log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
         if not self._open:
             self.sandbox.tidy()
 

@@ -87,6 +87,16 @@ async def test_also_when_the_call_is_stopped(project: Path) -> None:
         assert not (project / "toolwright.json").exists()
 
 
+async def test_what_the_user_makes_once_the_job_is_over_stays(project: Path) -> None:
+    async with open_workshop(project, sandbox=AUTO) as shop:
+        await _require(shop)
+        await shop.bash("sleep 600", background=True, timeout=50)
+        await shop.bash(job="job_1", stop=True)
+        (project / "toolwright.json").write_text("{}")
+        await shop.bash(job="job_1")
+    assert (project / "toolwright.json").exists()
+
+
 async def test_what_a_tool_wrote_after_a_question_stays(project: Path) -> None:
     async with open_workshop(project, sandbox=AUTO, replies=["once"] * 9) as shop:
         await _require(shop)
