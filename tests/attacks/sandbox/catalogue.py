@@ -152,7 +152,7 @@ RULES = {
 DOORS = {
     "a socket in the home folder": Attack(script='python3 knock.py "$HOME/.docker/run/docker.sock"'),
     "a socket in an odd place of the home folder": Attack(script='python3 knock.py "$HOME/odd.sock"'),
-    "a socket without a name": Attack(script="python3 knock.py @toolwright-attack"),
+    "a socket without a name": Attack(script='python3 knock.py "@$(cat .door)"'),
     "what is in /run": Attack(script="ls /run/user /run/docker.sock /run/dbus 2>/dev/null | sed 's/^/SECRET /'"),
     "shared memory": Attack(script="python3 segment.py; echo x > /dev/shm/toolwright-attack"),
     "the terminals of the user": Attack(
