@@ -43,7 +43,10 @@ SECRETS = (
     ".venv/.env",
 )
 PLAIN = ("seed", "seed.lock", "migrations/1.sql", "opencode.json", ".toolwright/note", ".gitignore")
-IGNORED = "*.py\n.port\n.door\n/deep/\n/secrets/\n/inner/\nnode_modules/\n.venv/\n.toolwright/\n*.key\nlater.txt\nopencode.json\n"
+IGNORED = (
+    "*.py\n.port\n.door\n/deep/\n/secrets/\n/inner/\nnode_modules/\n.venv/\n.toolwright/\n*.key\nlater.txt\n"
+    "opencode.json\n"
+)
 """All but one of the hidden files."""
 OF_GIT = ("config", "config.worktree", "commondir", "custom", "hooks", "info")
 OF_OURS = ("tmp", "caches", "set-aside", "undo", "toolwright.db", "toolwright.db-wal", "toolwright.db-shm")
