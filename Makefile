@@ -44,11 +44,12 @@ real: $(READY)
 	-ls $(JUDGES)/llama/*.tar.gz || $(PIP) download -q --no-deps --no-binary :all: -d $(JUDGES)/llama llama-cpp-python
 	-npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts $(SERVERS)
 
-# The long forms of the attacks, with a budget of time and a seed.
+# The long forms of the attacks, with a seed, and a budget of time for each of the two fuzzers.
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks -n 2
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py -n 2
+	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
 demo: $(INSTALLED)

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# The tests may themselves run in a box, in which some commands refuse what is tried here.
+os.environ.pop("TOOLWRIGHT_SANDBOX", None)
+
 # How long an example takes says more about the machine than about us.
 settings.register_profile("without deadline", deadline=None)
 # What is merged is judged by the same examples each time; on a desk every run looks further.

@@ -7,7 +7,7 @@ from typing import Any
 DEPTH = 100
 """Levels of nesting. Nothing that is meant well goes deeper, and what does would exhaust the stack later."""
 
-_TOO_DEEP = f"it is nested more than {DEPTH} levels deep"
+TOO_DEEP = f"it is nested more than {DEPTH} levels deep"
 
 
 def read_json(text: str) -> Any:
@@ -15,13 +15,14 @@ def read_json(text: str) -> Any:
     try:
         value = json.loads(text)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    if _is_too_deep(value):
-        raise ValueError(_TOO_DEEP)
+        raise ValueError(TOO_DEEP) from None
+    if is_too_deep(value):
+        raise ValueError(TOO_DEEP)
     return value
 
 
-def _is_too_deep(value: Any) -> bool:
+def is_too_deep(value: Any) -> bool:
+    """Whether a value is nested deeper than anything that is meant well."""
     level = [value]
     for _ in range(DEPTH):
         level = [entry for one in level for entry in _below(one) if isinstance(entry, dict | list)]

@@ -70,3 +70,10 @@ def test_what_cannot_be_read_cannot_be_trusted(tw: Tw, project: Path) -> None:
     os.mkfifo(project / ".toolwright" / "agent" / "a.md")
     outcome = tw("trust")
     assert (outcome.code, "cannot be read" in outcome.err) == (2, True)
+
+
+def test_nor_can_it_answer_questions(tw: Tw, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLWRIGHT_SANDBOX", "bubblewrap")
+    outcome = tw("tool", "call", "write", '{"filePath": "n", "content": "x"}', "--yes")
+    assert (outcome.code, "Leave out --yes" in outcome.err) == (2, True)
+    assert not (project / "n").exists()

@@ -138,6 +138,7 @@ LINES = "a\nb\nab\naab\nABé\n\n é b\na.b\tc\n1 2\nE[a]\n{2}\nx-y#\n(a|b)\r\nab
 @settings(max_examples=200, deadline=None)
 @given(pattern=st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, shelf: Path, pattern: str) -> None:
+    assume(r"$\z\A" not in pattern)  # ripgrep finds it nowhere, though it finds `\z\A` in every empty line
     query = Query(pattern=pattern, base=shelf)
     walked = _matches_or_trouble(FolderWalker(), query)
     assume("where ripgrep is installed" not in str(walked))

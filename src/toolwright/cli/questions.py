@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +20,8 @@ def answerer(options: argparse.Namespace) -> Answerer | None:
     """Who answers: `--yes`, `--no`, the person at the terminal, or nobody."""
     if options.yes and options.no:
         raise UsageError("--yes and --no contradict each other; give one of them.")
+    if options.yes and os.environ.get("TOOLWRIGHT_SANDBOX"):
+        raise UsageError("A command in the sandbox cannot answer for the person at the keyboard. Leave out --yes.")
     if options.yes:
         return always_say(Reply(kind="once"))
     if options.no:

@@ -148,7 +148,10 @@ def _line_splices(
 ) -> list[Splice]:
     """Line changes inside a place as splices. Each new line ends like the one it replaces, or like its neighbours."""
     stop = text.find("\n", place.end) + 1 or len(text)
-    units = split_lines(text[place.start : stop]) or [""]
+    units = split_lines(text[place.start : stop])
+    if not units or (place.end == len(text) and text.endswith("\n")):
+        # A place that takes in the last line end goes on to the empty line after it.
+        units.append("")
     starts = [place.start]
     for unit in units:
         starts.append(starts[-1] + len(unit))
@@ -159,7 +162,7 @@ def _line_splices(
         ends = [_end_of(unit) for unit in units[change.before_start : change.before_end]]
         ends += [ends[-1] if ends and ends[-1] else usual] * (len(new) - len(ends))
         ends = [end or usual for end in ends[: len(new)]]
-        at_end = starts[change.before_end] == len(text) and not _end_of(units[-1])
+        at_end = change.before_end == len(units) and not _end_of(units[-1])
         if at_end and new and not ended:
             ends[-1] = ""
         opening = usual if at_end and new and change.before_start == len(units) else ""

@@ -221,6 +221,9 @@ class _Reader:
         self._at = end + 1
         inner = self._pattern[first:end]
         members = "".join(f"\\{char}" if char in "\\[]^&~|" else char for char in inner)
+        # Two dashes may come to mean something else in Python one day, and until then it warns.
+        head = "\\-" if members.startswith("-") else ""
+        members = head + (members[1:] if head else members).replace("--", "-\\-")
         try:
             re.compile(f"[{members}]")
         except re.error as error:

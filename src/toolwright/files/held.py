@@ -8,6 +8,7 @@ from types import TracebackType
 
 from toolwright.files.disk import FOLDER, descend
 
+_LISTABLE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST = 32
 
 
@@ -83,6 +84,10 @@ class Held:
     def give_name(self, name: str, other: str) -> None:
         """A second name for a file; unlike a rename, this fails if something has that name already."""
         os.link(name, other, src_dir_fd=self.handle, dst_dir_fd=self.handle, follow_symlinks=False)
+
+    def listable(self, name: str) -> "Held":
+        """A folder in this one, held so that it can be listed."""
+        return Held(os.open(name, _LISTABLE, dir_fd=self.handle))
 
     @contextmanager
     def entries(self) -> Iterator[list[os.DirEntry[str]]]:

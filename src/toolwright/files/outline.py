@@ -83,18 +83,18 @@ def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
         held = hold(root)
     except OSError:
         return
-    with held:
-        yield from _files_of(folders, held, leave_out, inside)
+    with held, _Reader(held, f"{top}/") as reader:
+        yield from _files_of(folders, reader, leave_out, inside)
 
 
 def _files_of(
-    folders: "deque[_Folder]", top: Held, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
+    folders: "deque[_Folder]", reader: "_Reader", leave_out: Sequence[Glob], inside: Callable[[Path], bool]
 ) -> Iterator[str]:
-    root = f"{folders[0].path}/"
     while folders:
         folder = folders.popleft()
         found: list[_Folder] = []
-        with suppress(OSError), _opened(folder, top, root) as held, held.entries() as entries:
+        with suppress(OSError), reader.opened(folder.real[-1]) as held, os.scandir(held.handle) as listed:
+            entries = list(listed)
             ignore = folder.ignore.enter(folder.path, (entry.name for entry in entries))
             for entry in sorted(entries, key=_name):
                 relative, path = folder.relative + entry.name, f"{folder.path}/{entry.name}"
@@ -120,10 +120,37 @@ def _put(folders: "deque[_Folder]", found: list[_Folder]) -> None:
         folders.extend(found)
 
 
-def _opened(folder: _Folder, top: Held, root: str) -> Held:
-    """By where the folder really is, so that a link put there since is not followed."""
-    real = f"{folder.real[-1]}/"
-    return top.enter(real[len(root) :].split("/")[:-1]) if real.startswith(root) else hold(Path(real))
+class _Reader:
+    """Opens folders by where they really are, so that a link put there since is not followed.
+
+    The one above the last is held: its neighbours come next.
+    """
+
+    def __init__(self, top: Held, root: str) -> None:
+        self._top, self._root = top, root
+        self._above, self._held = "", top
+
+    def __enter__(self) -> "_Reader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def opened(self, real: str) -> Held:
+        if f"{real}/" == self._root:
+            return self._top.listable(".")
+        above, _, name = real.rpartition("/")
+        if above != self._above:
+            self.close()
+            inside = f"{above}/".startswith(self._root)
+            names = [one for one in above[len(self._root) :].split("/") if one]
+            self._above, self._held = above, self._top.enter(names) if inside else hold(Path(above or "/"))
+        return self._held.listable(name)
+
+    def close(self) -> None:
+        if self._held is not self._top:
+            self._held.close()
+        self._above, self._held = "", self._top
 
 
 def _name(entry: os.DirEntry[str]) -> str:

@@ -102,6 +102,8 @@ class Files:
         self.encoding = encoding
         self.on_edited: list[Callable[[Path, Event], None]] = []
         """Called after each change on disk with the path and what happened to it."""
+        self.changed = set[Path]()
+        """Every file that was changed from here."""
         self.committed: list[Committed] = []
         """Asked, one after the other, when a change is on disk and before its result is told.
 
@@ -201,6 +203,7 @@ class Files:
             return
         digests = self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
         for change, digest in zip(changes, digests, strict=True):
+            self.changed.add(change.place.path)
             self._know(session_id, change, change.after, digest)
 
     def _know(self, session_id: str, change: Change, body: Body, digest: str | None) -> None:

@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from toolwright.jsontext import TOO_DEEP, is_too_deep
 from toolwright.jsontypes import Json
 from toolwright.models.encode import Once, dump
 from toolwright.models.failures import refusal
@@ -18,10 +19,14 @@ from toolwright.models.model import (
     CallEnd,
     CallStart,
     Event,
+    Finish,
     FinishReason,
     ModelError,
     ModelMessage,
+    ReasoningDelta,
+    ReasoningEnd,
     ReplySettings,
+    TextDelta,
     ToolMessage,
     ToolSpec,
 )
@@ -137,7 +142,7 @@ class HttpModel:
             )
             reader.finished, reader.continuation = False, ""
         self._broken = 0
-        for event in reader.end():
+        for event in self._checked(_last_of(reader)):
             yield halves.whole(event)
 
     async def _events(
@@ -175,22 +180,58 @@ class HttpModel:
         return iter((ServerEvent(text), ServerEvent("[DONE]")))
 
     def _read(self, events: Iterator[ServerEvent], reader: WireReader) -> Iterator[Event]:
+        return self._checked(_all_of(events, reader))
+
+    def _checked(self, events: Iterator[Event]) -> Iterator[Event]:
+        """What a reader makes of an answer. Whatever breaks the reader is a fault of the answer, and told as one."""
         try:
             for event in events:
-                if event.data == "[DONE]":
-                    reader.finished = reader.done = True
-                elif not reader.done and event.data.strip():
-                    yield from reader.read(self._parsed(event.data))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+                _check(event)
+                yield event
+        except _BROKEN as error:
             raise ModelError(
-                f"{self.endpoint.address.provider} sent something that is not an answer ({error!r}).", "network"
+                f"{self.endpoint.address.provider} sent something that is not an answer ({str(error)[:200]!r}).",
+                "network",
             ) from error
 
-    def _parsed(self, data: str) -> Json:
-        value = json.loads(data)
-        if not isinstance(value, dict):
-            raise ValueError(f"expected an object, got {data[:80]!r}")
-        return value
+
+_BROKEN = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+_TEXTS: Mapping[type, tuple[str, ...]] = {
+    TextDelta: ("text",),
+    ReasoningDelta: ("text",),
+    CallStart: ("id", "name"),
+    CallDelta: ("id", "text"),
+    CallEnd: ("id", "name", "arguments"),
+    Finish: ("raw",),
+}
+
+
+def _check(event: Event) -> None:
+    """Nobody further on expects anything else than text where text belongs, or a value that is nested without end."""
+    for name in _TEXTS.get(type(event), ()):
+        if not isinstance(getattr(event, name), str):
+            raise TypeError(f"the {name} of a {type(event).__name__} is not text")
+    if isinstance(event, CallEnd | ReasoningEnd) and is_too_deep(event.signature):
+        raise ValueError(TOO_DEEP)
+
+
+def _all_of(events: Iterator[ServerEvent], reader: WireReader) -> Iterator[Event]:
+    for event in events:
+        if event.data == "[DONE]":
+            reader.finished = reader.done = True
+        elif not reader.done and event.data.strip():
+            yield from reader.read(_parsed(event.data))
+
+
+def _last_of(reader: WireReader) -> Iterator[Event]:
+    yield from reader.end()
+
+
+def _parsed(data: str) -> Json:
+    value = json.loads(data)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected an object, got {data[:80]!r}")
+    return value
 
 
 def _within(held: bytearray, chunk: bytes) -> bytes:

@@ -29,6 +29,8 @@ class Access:
     reads: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
     """Files and folders that the rules do not let it read."""
+    veiled: tuple[tuple[str, bool], ...] = ()
+    """Patterns of names in the project, and whether the rules keep such files from being read; the last one counts."""
     locked: tuple[Path, ...] = ()
     """Files and folders that the rules do not let it change."""
     spared: tuple[Path, ...] = ()

@@ -99,6 +99,8 @@ class Wrapped:
     scoped: bool = False
     disk: tuple[Path, ...] = ()
     """Folders on whose disks it must leave some room."""
+    temp: Path | None = None
+    """The folder that its temporary files are in, if that is its own."""
 
 
 TEMP_FOLDERS = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - they are what is made private

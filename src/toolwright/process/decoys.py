@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,25 +57,32 @@ class Decoys:
             self._empty.touch(mode=0o444)
         return self._empty
 
-    def git_view(self, git: Path, root: Path, hidden: Sequence[Path]) -> list[Shown]:
-        """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new."""
+    def git_view(
+        self, git: Path, root: Path, hidden: Sequence[Path], veiled: Sequence[tuple[str, bool]] = ()
+    ) -> list[Shown]:
+        """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new.
+
+        Names that are veiled have no content in what git shows of the past, whether such a file is there today or not.
+        """
         names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
-        if not names or not (git / "config").is_file():
+        if not (names or veiled) or not (git / "config").is_file():
             return []
-        key = (tuple(names), _stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
+        rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
+        key = (tuple(names), tuple(veiled), *rest)
         made = self._views.get(git)
         if made is None or made[0] != key:
-            made = (key, self._new_view(git, names))
+            made = (key, self._new_view(git, names, veiled))
             self._views[git] = made
         return made[1]
 
-    def _new_view(self, git: Path, names: Sequence[str]) -> list[Shown]:
+    def _new_view(self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]]) -> list[Shown]:
         config, info = self._name(), self._name()
         config.write_bytes((git / "config").read_bytes() + SETTINGS.encode())
         info.mkdir()
         for file in _files(git / "info"):
             shutil.copyfile(file, info / file.name)
         _append(info / "exclude", (_excluded(name) for name in names))
+        _append(info / "attributes", (line for pattern, kept in veiled for line in _veils(pattern, kept=kept)))
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):
             (git / "info").mkdir(exist_ok=True)
@@ -111,6 +118,18 @@ def _excluded(name: str) -> str:
 def _quoted(name: str) -> str:
     pattern = "".join(f"\\{letter}" if letter in "\\*?[" else letter for letter in name)
     return '"/' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _veils(pattern: str, *, kept: bool) -> Iterator[str]:
+    """A rule's pattern as git's attributes know them: a `*` of ours crosses folders, one of theirs does not."""
+    if '"' in pattern or "\n" in pattern:
+        return
+    plain = pattern.replace("\\", "\\\\\\\\").replace("[", "\\\\[")
+    start = "/" if "/" in plain and not plain.startswith("*") else "" if "/" not in plain else "**/"
+    whole = start + "/".join("**" if part == "*" else part for part in plain.split("/"))
+    what = "-diff export-ignore" if kept else "!diff !export-ignore"
+    yield f'"{whole}" {what}'
+    yield f'"{whole if "/" in whole else f"**/{whole}"}/**" {what}'
 
 
 def _files(folder: Path) -> list[Path]:

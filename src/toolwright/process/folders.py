@@ -6,7 +6,8 @@ from pathlib import Path
 
 from toolwright.process.sight import is_folder
 
-SETTINGS = ("toolwright.json", "toolwright.jsonc", ".toolwright", "opencode.json", "opencode.jsonc", ".opencode")
+SETTINGS_FOLDERS = (".toolwright", ".opencode")
+SETTINGS = ("toolwright.json", "toolwright.jsonc", "opencode.json", "opencode.jsonc", *SETTINGS_FOLDERS)
 """What tells us what is allowed is not for a command to write."""
 PLANS = (".toolwright/plans", ".opencode/plans")
 """The part of them that agents write."""

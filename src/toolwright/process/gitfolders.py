@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from toolwright.process.sight import is_folder, is_there
@@ -58,10 +59,15 @@ def git_code(folders: Iterable[Path]) -> GitCode:
 
 def _settled(folder: Path) -> Iterator[Path]:
     for name in _names(folder):
-        if not any(matches(name, pattern) for pattern in WRITTEN):
+        if not _is_written(name):
             yield folder / name
     for tree in _names(folder / "worktrees"):
         yield from (part for name in OF_WORK_TREES if is_there(part := folder / "worktrees" / tree / name))
+
+
+@lru_cache(maxsize=4096)
+def _is_written(name: str) -> bool:
+    return any(matches(name, pattern) for pattern in WRITTEN)
 
 
 def _placeholders(folder: Path) -> Iterator[Placeholder]:

@@ -2,10 +2,12 @@
 
 import fcntl
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.gitfolders import ITSELF, Placeholder
+from toolwright.process.sight import is_folder
 
 
 class Holdings:
@@ -38,21 +40,27 @@ class Holdings:
             self._mine.add(wanted.path)
 
     def release(self) -> None:
-        """Let go of all, and take away what nobody else holds and nobody has changed."""
-        for descriptor, wanted in self._held.values():
+        """Let go of all, and take away what nobody else holds and nobody has changed; files before their folders."""
+        self._release(wanted for _, wanted in self._held.values() if wanted.content is not None)
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                folder.rmdir()
+        self._release(sorted((wanted for _, wanted in self._held.values()), key=lambda one: -len(one.path.parts)))
+        self._folders.clear()
+        self._mine.clear()
+
+    def _release(self, some: Iterable[Placeholder]) -> None:
+        for wanted in list(some):
+            descriptor, _ = self._held.pop(wanted.path)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if wanted.path in self._mine or wanted.content == ITSELF:
                     _take_away(wanted, descriptor)
             os.close(descriptor)
-        self._held.clear()
-        self._mine.clear()
-        for folder in reversed(self._folders):
-            with suppress(OSError):
-                folder.rmdir()
-        self._folders.clear()
 
     def _make_folders(self, folder: Path) -> None:
+        if is_folder(folder):
+            return
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._folders += reversed(missing)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -51,6 +51,10 @@ class Job:
         """What was allowed for it: permissions, each with what it was for."""
         self.absent: Sequence[Path] = ()
         """Settings that were not there when it began, and that it might make."""
+        self.spared: Collection[Path] = ()
+        """What tools have changed, after a question; it is not the job's own."""
+        self.moved: list[tuple[str, Path]] = []
+        """Settings that it has made, each with where it was moved to have no effect, until somebody is told."""
         self.typed = ""
         """All that was typed into it so far, for a line means what the lines before have made of it."""
         self.name = ""
@@ -190,8 +194,19 @@ class Jobs:
         job.on_release = self._released
         return job
 
+    def set_aside(self, job: Job) -> list[tuple[str, Path]]:
+        """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
+        kept = {one.path for one in job.box.placeholders}
+        places = [place for place in job.absent if place not in kept and os.path.lexists(place)]
+        made = [place for place in places if not _holds(place, job.spared)]
+        moved, job.moved = [*job.moved, *self.sandbox.set_aside(made)], []
+        return moved
+
     def _released(self, job: Job) -> None:
         self._open.discard(job)
+        job.moved, job.absent = self.set_aside(job), ()
+        for name, target in job.moved:
+            log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
         if not self._open:
             self.sandbox.tidy()
 
@@ -233,6 +248,10 @@ class Jobs:
         """End all jobs of all sessions."""
         for session_id in list(self._kept):
             await self.end_session(session_id)
+
+
+def _holds(folder: Path, places: Iterable[Path]) -> bool:
+    return any(place.is_relative_to(folder) for place in places)
 
 
 def _nothing(*_: object) -> None:

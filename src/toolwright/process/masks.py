@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import field
 from enum import IntFlag
 from pathlib import Path
@@ -199,3 +199,19 @@ def _files_below(top: str) -> Iterator[str]:
             continue
         waiting += listing.folders
         yield from listing.files
+
+
+class Veils:
+    """Names that rules keep from being read, judged once for every set of rules."""
+
+    MOST = 64
+
+    def __init__(self) -> None:
+        self._known = dict[Hashable, tuple[tuple[str, bool], ...]]()
+
+    def of(self, key: Hashable, judge: Callable[[], Iterable[tuple[str, bool]]]) -> tuple[tuple[str, bool], ...]:
+        if key not in self._known:
+            if len(self._known) >= self.MOST:
+                self._known.clear()
+            self._known[key] = tuple(judge())
+        return self._known[key]

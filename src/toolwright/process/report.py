@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolwright.process.jobs import Job
-from toolwright.process.scope import PROCESSES, End
+from toolwright.process.scope import PROCESSES, TEMPORARY, End
 
 DISPLAY = 30_000
 """Characters of the output that a display is given while the model gets its own share."""
@@ -56,6 +56,7 @@ _EXCESS = {
     "processes": f"had become more than {PROCESSES} processes",
     "memory": "had taken most of the machine's memory",
     "disk": "had all but filled the disk",
+    "temp": f"had more than {TEMPORARY // 1024**3} GB of temporary files. Delete some of /tmp, or use the project",
 }
 
 

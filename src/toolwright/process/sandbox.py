@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +15,9 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
-from toolwright.process.gitfolders import GitCode, git_code, git_folders, trees
+from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
 from toolwright.process.holdings import Holdings
-from toolwright.process.masks import Masks
+from toolwright.process.masks import Masks, Veils
 from toolwright.process.scope import Scopes
 from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
@@ -68,6 +67,7 @@ class Sandbox:
         """
         self.settings = settings
         self.masks = Masks(root)
+        self.veils = Veils()
         self._directory, self._root, self._data = directory, root, data
         self._home = (home or Path.home()).resolve()
         self._environment = environment
@@ -163,7 +163,7 @@ class Sandbox:
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
         """The command as it is started to run within its box."""
-        self._prepare(box)
+        box = self._prepare(box)
         match box.rung:
             case "bubblewrap":
                 wrapped = bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
@@ -173,7 +173,7 @@ class Sandbox:
                 wrapped = seatbelt.wrap(box, argv)
             case "none":
                 return Wrapped(argv=tuple(argv), disk=(cwd,))
-        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp))
+        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp), temp=box.temp)
 
     def tidy(self) -> None:
         """When no command runs any more: take away what had to be there for the boxes."""
@@ -238,31 +238,36 @@ class Sandbox:
             covered=access.covered,
             replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
         )
+        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked, access.veiled)]
+        box = replace(box, replaced=(*box.replaced, *views))
         if access.read_only:
             return box
         code = git_code(self._git_places(access))
-        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked)]
-        protected = [*self._protected(code), *self._cache_folders().protected]
+        missing = [*code.missing, *self._missing_settings()]
+        protected = [*self._protected(code.there, missing), *self._cache_folders().protected]
         return replace(
             box,
             private=self._cache_folders().private,
             protected=tuple(dict.fromkeys(protected)),
-            placeholders=tuple(one for one in code.missing if one.path.resolve() not in self._explicit),
+            placeholders=tuple(one for one in missing if not self._is_explicit(one.path)),
             ruled=access.locked,
             pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
-            replaced=(*box.replaced, *views),
         )
 
-    def _prepare(self, box: Box) -> None:
-        """What boxes need to be there is made as late as can be."""
+    def _prepare(self, box: Box) -> Box:
+        """What boxes need to be there is made as late as can be; where we may make nothing, neither may a command."""
+        failed = set[Path]()
         for placeholder in box.placeholders:
-            with suppress(OSError):
+            try:
                 self._holdings.hold(placeholder)
+            except OSError:
+                failed.add(placeholder.path)
         for made in box.made:
             try:
                 self._holdings.hold(made)
             except OSError as problem:
                 raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
+        return replace(box, protected=tuple(one for one in box.protected if one not in failed)) if failed else box
 
     def _git_places(self, access: Access) -> list[Path]:
         return [*self._git, self._root / ".git", *access.repositories]
@@ -273,14 +278,22 @@ class Sandbox:
             yield self._git[-1], self._root
         yield from ((git, git.parent) for git in access.repositories)
 
-    def _protected(self, code: GitCode) -> Iterator[Path]:
+    def _protected(self, code: Sequence[Path], missing: Sequence[Placeholder]) -> Iterator[Path]:
         entry = self._root / ".git"
         settings = self._settings_places
-        missing = (one.path for one in code.missing)
-        for place in dict.fromkeys([*code.there, *settings, *([entry] if entry.is_file() else [])]):
+        for place in dict.fromkeys([*code, *settings, *([entry] if entry.is_file() else [])]):
             if is_there(place) and place.resolve() not in self._explicit:
                 yield place.resolve()
-        yield from (place for place in missing if place.resolve() not in self._explicit)
+        yield from (one.path for one in missing if not self._is_explicit(one.path))
+
+    def _is_explicit(self, place: Path) -> bool:
+        return bool(self._explicit) and place.resolve() in self._explicit
+
+    def _missing_settings(self) -> Iterator[Placeholder]:
+        """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
+        for place in self._settings_places:
+            if place.name in folders.SETTINGS_FOLDERS and Placeholder(path=place).fits():
+                yield Placeholder(path=place)
 
     def _pinned(self, access: Access) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
@@ -302,8 +315,7 @@ class Sandbox:
         """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
         asked = [place for place in access.reads if not self._is_own(place) or _is_in(place, self._shown)]
         for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
-            within = any(place != folder and place.is_relative_to(folder) for folder in closed)
-            if within and is_there(place) and not place.is_symlink():
+            if _is_in(place.parent, closed) and is_there(place) and not place.is_symlink():
                 yield place
 
     @cached_property
@@ -381,7 +393,9 @@ _IN_USE: dict[Rung, str] = {
 
 
 def _is_in(place: Path, folders_: Iterable[Path]) -> bool:
-    return any(place.is_relative_to(folder) for folder in folders_)
+    """By their texts, which for canonical paths is many times faster than `is_relative_to`; asked at every command."""
+    text = f"{place}/"
+    return any(text.startswith(f"{str(folder).rstrip('/')}/") for folder in folders_)
 
 
 def _temporary(folder: Path) -> Iterator[Path]:

@@ -20,6 +20,8 @@ PROCESSES = 4096
 """How many processes all programs started from here may be at a time."""
 MEMORY = 0.75
 """How much of the machine's memory they may take."""
+TEMPORARY = 8 * 1024**3
+"""Bytes of temporary files that commands may have in the folder of their own."""
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL, unless said otherwise."""
 LINGER = 0.1
@@ -47,6 +49,8 @@ class Program:
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     disk: Sequence[Path] = ()
     """Folders on whose disks it must leave some room."""
+    temp: Path | None = None
+    """The folder that its temporary files are in, if that is its own."""
 
     @classmethod
     def of(cls, wrapped: Wrapped, *, cwd: Path, env: Mapping[str, str], takes_input: bool = False) -> "Program":
@@ -60,6 +64,7 @@ class Program:
             anchored=wrapped.anchored,
             scoped=wrapped.scoped,
             disk=wrapped.disk,
+            temp=wrapped.temp,
         )
 
 
@@ -80,7 +85,7 @@ class End:
     signal: int | None = None
     ran: bool = True
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
-    excess: Literal["", "processes", "memory", "disk"] = ""
+    excess: Literal["", "processes", "memory", "temp", "disk"] = ""
     """What it was ended for having taken too much of."""
     left: tuple[Left, ...] = ()
 
@@ -88,8 +93,9 @@ class End:
 class Scopes:
     """Starts programs, each in a scope of its own. Closing it ends them all, and so does our own death."""
 
-    def __init__(self, *, processes: int = PROCESSES, memory: int = 0) -> None:
-        """`memory` is in bytes; most of the machine's if not given."""
+    def __init__(self, *, processes: int = PROCESSES, memory: int = 0, temp: int = TEMPORARY) -> None:
+        """`memory` is in bytes, most of the machine's if not given; `temp` is what temporary files may take."""
+        self._temp = temp
         self._processes = processes
         self._memory = memory or _most_memory()
         self._keepers = {kind: Keeper(processes, self._memory, anchored=kind) for kind in (False, True)}
@@ -108,7 +114,7 @@ class Scopes:
         keeper.ensure()
         quota = keeper.quota
         watch, memory = 0 if quota.processes else self._processes, 0 if quota.memory else self._memory
-        order = json.dumps(_order(program, watch, memory)).encode()
+        order = json.dumps(_order(program, watch, memory, self._temp)).encode()
         pipes = Pipes(program)
         try:
             control = keeper.send(order, pipes.theirs)
@@ -290,7 +296,7 @@ def _most_memory() -> int:
     return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY) if sys.platform != "win32" else 0
 
 
-def _order(program: Program, watch: int, memory: int) -> Order:
+def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
     return {
         "path": _found(program),
         "argv": list(program.argv),
@@ -301,6 +307,8 @@ def _order(program: Program, watch: int, memory: int) -> Order:
         "memory": memory,
         "scoped": program.scoped,
         "disk": [str(folder) for folder in program.disk],
+        "temp": str(program.temp or ""),
+        "temp_bytes": temp,
         "confinement": program.confinement,
     }
 

@@ -126,44 +126,6 @@ def openssl(found: Effects, arguments: Sequence[Field]) -> None:
         found.touch("read", *paths_in(argument))
 
 
-def go(found: Effects, arguments: Sequence[Field]) -> None:
-    """`-exec`, `-toolexec` and `-vettool` run programs; `-o` is written."""
-    for position, argument in enumerate(arguments):
-        text, following = argument.spelled, arguments[position + 1 : position + 2]
-        option, equals, _ = text.lstrip("-").partition("=") if text.startswith("-") else ("", "", "")
-        if option in (
-            "exec",
-            "toolexec",
-            "vettool",
-            "ldflags",
-            "gcflags",
-            "overlay",
-            "C",
-            "modfile",
-            "asmflags",
-            "gccgoflags",
-        ):
-            plain = option in ("ldflags", "gcflags") and not re.search(
-                r"extld|-B|wrapper", text + "".join(one.spelled for one in following)
-            )
-            if not plain:
-                found.doubts.append(Contained(f"`go -{option}` may run another program."))
-        if option in (
-            "o",
-            "coverprofile",
-            "cpuprofile",
-            "memprofile",
-            "blockprofile",
-            "mutexprofile",
-            "trace",
-            "outputdir",
-        ):
-            found.touch("write", *([tail(argument, text.index("=") + 1)] if equals else following))
-        if option in ("exec", "toolexec"):
-            found.suspected += [tail(argument, text.index("=") + 1)] if equals else following
-        found.touch("read", *(path for path in paths_in(argument) if not path.spelled.endswith("/...")))
-
-
 _CARGO = re.compile(
     r"--(?:release|all|workspace|lib|bins?|tests?|examples?|benches|bench|all-targets|features|all-features"
     r"|no-default-features|target|package|exclude|jobs|keep-going|verbose|quiet|color|locked|offline|frozen"
@@ -188,22 +150,6 @@ def cargo(found: Effects, arguments: Sequence[Field]) -> None:
             found.doubts.append(
                 Contained(f"`{argument.spelled}` is not among the options of `cargo` known to be harmless.")
             )
-    for argument in arguments:
-        found.touch("read", *paths_in(argument))
-
-
-_NPM_DANGERS = re.compile(
-    r"--(?:script-shell|shell|node-options|userconfig|globalconfig|git|editor|viewer|browser|init-module|prefix)\b"
-)
-
-
-def npm(found: Effects, arguments: Sequence[Field]) -> None:
-    """What a script of the project does is the project's; npm's settings can name other programs."""
-    for argument in arguments:
-        if argument.text == "--":
-            break
-        if _NPM_DANGERS.match(argument.spelled):
-            found.doubts.append(Contained(f"`{argument.spelled}` makes `npm` run or read something else."))
     for argument in arguments:
         found.touch("read", *paths_in(argument))
 
@@ -239,8 +185,6 @@ BUILDERS: Mapping[str, Handler] = {
     **dict.fromkeys(["gcc", "g++", "cc", "c++", "clang", "clang++"], compiler),
     "sqlite3": sqlite,
     "openssl": openssl,
-    "go": go,
     "cargo": cargo,
-    **dict.fromkeys(["npm", "pnpm", "yarn"], npm),
     **dict.fromkeys(["docker", "podman"], container),
 }

@@ -26,12 +26,14 @@ Touch = Literal[
     "run",
     "mention",
     "history",
+    "past",
     "blob",
 ]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
 name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
-word that may be a file, `history` is any file that git has, and `blob` a path as git has it."""
+word that may be a file, `history` is any file that git has, `past` any that it has ever had, and `blob` a path as git
+has it."""
 
 STEPS = 10_000
 """How many statements are walked before giving up, counting every time a loop or function comes round."""

@@ -233,6 +233,8 @@ def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) ->
         return
     if name == "grep" and given.has("-l", "--files-with-matches", "-L", "--files-without-match", "-c", "--count", "-q"):
         return
+    if name in _WHATEVER or given.has(*_AS_TEXT):
+        found.touch("past", *([] if _names_files(own, given) else [literal(".")]))
     named = _after_dashes(own)
     for argument in given.operands[1 if name == "grep" and not given.has("-e") else 0 :]:
         head, colon, _ = argument.spelled.partition(":")
@@ -254,4 +256,11 @@ def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) ->
         found.touch("history", literal("."))
 
 
+def _names_files(own: Sequence[Field], given: Arguments) -> bool:
+    return bool(_after_dashes(own)) or any(":" in one.spelled for one in given.operands)
+
+
+_WHATEVER = ("cat-file", "fast-export", "bundle")
+"""What shows contents without regard to the attributes that keep some of them back."""
+_AS_TEXT = ("-a", "--text", "--binary", "--textconv")
 _PATHSPEC = re.compile(r":[(!^/]|.*[*?\[]|:$")

@@ -11,6 +11,7 @@ from toolwright.shell.git import git
 from toolwright.shell.languages import INTERPRETERS, interpreter
 from toolwright.shell.network import NETWORK
 from toolwright.shell.options import take_options
+from toolwright.shell.packagers import PACKAGERS
 from toolwright.shell.plain import PLAIN, QUIET
 from toolwright.shell.searches import SEARCHES
 from toolwright.shell.state import Field
@@ -109,6 +110,7 @@ HANDLERS: Mapping[str, Handler] = {
     **NETWORK,
     **EDITORS,
     **BUILDERS,
+    **PACKAGERS,
     "find": find,
     "gfind": find,
     "git": git,

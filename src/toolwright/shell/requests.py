@@ -222,6 +222,8 @@ class _Paths:
             top, names = found if found is not None else (folder, [])
             pattern = self.at(top).absolute_pattern
             yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+        for folder in self.named("past"):
+            yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
 
 
 def _is_open_to_all(path: str, canonical: str) -> bool:

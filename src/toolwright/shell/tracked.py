@@ -3,6 +3,7 @@
 import os
 import posixpath
 import struct
+from functools import lru_cache
 
 LARGEST = 8_000_000
 """An index beyond this many bytes is not read; its names are then not known."""
@@ -17,14 +18,21 @@ def tracked(folder: str) -> tuple[str, list[str]] | None:
         top = posixpath.dirname(top)
     index = posixpath.join(_git_folder(top), "index")
     try:
-        if os.stat(index).st_size > LARGEST:  # noqa: PTH116 - text
+        known = os.stat(index)  # noqa: PTH116 - text
+        if known.st_size > LARGEST:
             return None
-        with open(index, "rb") as file:  # noqa: PTH123 - text
-            return top, _names(file.read())
+        return top, _read(index, (known.st_mtime_ns, known.st_size, known.st_ino))
     except FileNotFoundError:
         return top, []
     except (OSError, ValueError, struct.error):
         return None
+
+
+@lru_cache(maxsize=4)
+def _read(index: str, _: object) -> list[str]:
+    """Read once for as long as it is the same file."""
+    with open(index, "rb") as file:  # noqa: PTH123 - text
+        return _names(file.read())
 
 
 def _git_folder(top: str) -> str:

@@ -48,6 +48,7 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
         enters=tuple(place for place in _canonical(analysis.enters, tree) if place in outside),
         reads=tuple(dict.fromkeys([*reads, *outside])),
         hidden=(*found.unread, *asked, *elsewhere),
+        veiled=rules.veiled(),
         locked=tuple(found.locked),
         spared=tuple(found.spared),
         pinned=tuple(found.pinned),
@@ -85,6 +86,19 @@ class _Rules:
             place = Path(fixed if fixed == pattern else fixed.rpartition("/")[0] or "/")
             if not self._tree.holds(place) and len(place.parts) > 2:
                 yield from self._unread_below(place)
+
+    def veiled(self) -> tuple[tuple[str, bool], ...]:
+        """What rules say by the name of a file alone, which counts for what git has of it as well."""
+        return self._jobs.sandbox.veils.of(self._rules["read"], self._judged_names)
+
+    def _judged_names(self) -> Iterator[tuple[str, bool]]:
+        root = f"{self._tree.root}/"
+        for _, pattern, _ in self._rules["read"]:
+            name = pattern.removeprefix(root)
+            if not name.strip("*?/") or name.startswith("/"):
+                continue
+            sample = _WILD.sub(ANY_NAME, name)
+            yield name, bool(self._reading(f"{root}{sample}"))
 
     def programs(self) -> Iterator[Path]:
         """Programs that are denied outright, whoever starts them. One that is many programs at once is left alone."""

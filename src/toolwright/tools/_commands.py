@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 ANSWER_WAIT = 500
 """Milliseconds to wait for what a job says to its input."""
+LONG = 2000
+"""Characters from which a command line takes too long to be understood between two events."""
 UPDATES = 0.1
 """Seconds between two reports of progress."""
 
@@ -58,6 +60,7 @@ class Run:
         snapshot = await self._snapshot(requests)
         job = await self._start(place.path, box)
         job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
+        job.spared = self.ctx.use(Files).changed
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout)
         except asyncio.CancelledError:
@@ -153,7 +156,7 @@ class Run:
 
 def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
     """Settings say what is allowed. Those that a command has made must have no effect."""
-    for name, target in jobs.sandbox.set_aside(job.absent):
+    for name, target in jobs.set_aside(job):
         yield (
             f"sandbox: {name} was moved to {target}: settings say what is allowed, and commands do not write them."
             " Use the write tool, which asks the user"
@@ -181,10 +184,11 @@ async def _ask(
     What is already granted is judged again, but not asked again.
     """
     analysis = await _analysed(ctx, tree, command, place, OPEN)
-    if _depends_on_the_box(ctx, requests_for(analysis, tree.place)):
+    requests = await _requested(analysis, tree)
+    if _depends_on_the_box(ctx, requests):
         box = await ctx.use(Jobs).sandbox.keeps_all()
         analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
-    requests = requests_for(analysis, tree.place)
+        requests = await _requested(analysis, tree)
     checks = checks_for(analysis)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
         ctx.check(*checks)
@@ -194,18 +198,25 @@ async def _ask(
     return analysis, requests
 
 
+async def _requested(analysis: Analysis, tree: Tree) -> list[Request]:
+    """What has to be looked through for it may be large: the files that git has, and folders as a whole."""
+    if len(analysis.command) < LONG and not {"history", "take", "carry", "within"} & set(analysis.touched):
+        return requests_for(analysis, tree.place)
+    return await asyncio.to_thread(requests_for, analysis, tree.place)
+
+
 async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, confinement: Confinement) -> Analysis:
     jobs = ctx.use(Jobs)
-    analysis = await explained(
-        analyse(
-            command,
-            cwd=str(place.path),
-            home=jobs.home,
-            shell=jobs.shell,
-            top=str(tree.root),
-            confinement=confinement,
-        )
+    read = partial(
+        analyse,
+        command,
+        cwd=str(place.path),
+        home=jobs.home,
+        shell=jobs.shell,
+        top=str(tree.root),
+        confinement=confinement,
     )
+    analysis = await explained(read() if len(command) < LONG else await asyncio.to_thread(read))
     if not place.inside:
         analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
     if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):

@@ -51,6 +51,11 @@ def test_a_glob_fits_what_it_would_fit_if_everything_was_tried(pieces: list[str]
         assert (cheap.regex.fullmatch(path) is None) == (thorough.regex.fullmatch(path) is None), (pattern, path)
 
 
+@pytest.mark.parametrize(("pattern", "path"), [("[--0]", "."), ("[+--]", ","), ("a[a-c--]", "a-"), ("[-a]", "-")])
+def test_dashes_in_a_set_are_read_without_a_warning(pattern: str, path: str) -> None:
+    assert parse_glob(pattern).fits(path, folder=False)
+
+
 async def test_the_glob_tool_answers_too(tmp_path: Path) -> None:
     desk = make_desk(tmp_path)
     lay_out(desk.project, {"a" * 200: "", "a" * 100 + "b": ""})

@@ -129,6 +129,12 @@ RULES = {
     "carry a folder off to read it later": Attack(
         rules=("read secrets/*: deny",), script="mv secrets other; cat other/key; cp -r secrets copy; cat copy/key"
     ),
+    "read what was taken out of git again": Attack(
+        script="for c in $(git log --all --format=%h -- old.env); do git show $c; git diff $c^ $c; git log -p -1 $c;"
+        " git grep -h API $c -- old.env; git format-patch -1 $c --stdout; git archive $c old.env | tr -d '\\0'; done",
+        prints="by mistake",
+    ),
+    "and in plan": Attack(agent="plan", script="git log -p --all -- old.env", prints="by mistake"),
     "change what may not be edited": Attack(
         rules=("edit migrations/*: deny",),
         script="for f in 1 2; do :> migrations/$f.sql; done; rm -rf migrations; mv migrations m; chmod 0 ./migrations",
@@ -146,7 +152,7 @@ RULES = {
 DOORS = {
     "a socket in the home folder": Attack(script='python3 knock.py "$HOME/.docker/run/docker.sock"'),
     "a socket in an odd place of the home folder": Attack(script='python3 knock.py "$HOME/odd.sock"'),
-    "a socket without a name": Attack(script="python3 knock.py @toolwright-attack"),
+    "a socket without a name": Attack(script='python3 knock.py "@$(cat .door)"'),
     "what is in /run": Attack(script="ls /run/user /run/docker.sock /run/dbus 2>/dev/null | sed 's/^/SECRET /'"),
     "shared memory": Attack(script="python3 segment.py; echo x > /dev/shm/toolwright-attack"),
     "the terminals of the user": Attack(

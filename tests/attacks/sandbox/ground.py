@@ -44,7 +44,8 @@ SECRETS = (
 )
 PLAIN = ("seed", "seed.lock", "migrations/1.sql", "opencode.json", ".toolwright/note", ".gitignore")
 IGNORED = (
-    "*.py\n.port\n/deep/\n/secrets/\n/inner/\nnode_modules/\n.venv/\n.toolwright/\n*.key\nlater.txt\nopencode.json\n"
+    "*.py\n.port\n.door\n/deep/\n/secrets/\n/inner/\nnode_modules/\n.venv/\n.toolwright/\n*.key\nlater.txt\n"
+    "opencode.json\n"
 )
 """All but one of the hidden files."""
 OF_GIT = ("config", "config.worktree", "commondir", "custom", "hooks", "info")
@@ -60,6 +61,8 @@ class Ground:
         self.base = base
         self.project, self.home, self.outside = base / "project", base / "project.home", base / "outside"
         self.data = self.home / ".local" / "share" / "toolwright"
+        self.door = f"toolwright-attack-{os.getpid()}"
+        """The name of a socket that is in no folder; the machine has each only once."""
         self.places = {"$OUT": self.outside, "$HOME": self.home, "$DATA": self.data}
         self._make()
 
@@ -114,6 +117,11 @@ class Ground:
             _git(folder, "init", "-q", "--template=")
         _git(self.project, "add", "-f", "seed", "seed.lock", "migrations", ".env.test", ".gitignore")
         _git(self.project, "commit", "-qm", "first")
+        self._write(self.project / "old.env", "API=SECRET\n" * 5)
+        _git(self.project, "add", "-f", "old.env")
+        _git(self.project, "commit", "-qm", "by mistake")
+        _git(self.project, "rm", "-q", "old.env")
+        _git(self.project, "commit", "-qm", "taken out again")
         (self.project / ".git" / "custom").write_text("kept")
         for name in ("kept", "other", "gone"):
             self._write(self.outside / name, "kept")
@@ -155,7 +163,7 @@ def _git(folder: Path, *words: str) -> None:
 @contextmanager
 def listeners(ground: Ground) -> Iterator[int]:
     """Somebody who answers at every door."""
-    names = [str(ground.home / ".docker/run/docker.sock"), str(ground.home / "odd.sock"), "\0toolwright-attack"]
+    names = [str(ground.home / ".docker/run/docker.sock"), str(ground.home / "odd.sock"), f"\0{ground.door}"]
     (ground.home / ".docker/run").mkdir(parents=True)
     with ExitStack() as stack:
         for name in names:
@@ -208,6 +216,7 @@ async def main(rung: str, base: Path) -> dict[str, Any]:
     ground = Ground(base)
     with listeners(ground) as port, tempfile.TemporaryDirectory(dir="/tmp") as temp:
         (ground.project / ".port").write_text(str(port))
+        (ground.project / ".door").write_text(ground.door)
         program = Path(temp) / "bin" / "temporary-program"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\necho it runs\n")

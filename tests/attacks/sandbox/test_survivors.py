@@ -144,3 +144,27 @@ async def test_what_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: 
         assert (await (await scopes.start(greedy)).ended()).excess == "memory"
     finally:
         await scopes.close()
+
+
+async def test_what_has_too_many_temporary_files_is_ended(tmp_path: Path) -> None:
+    scopes = Scopes(temp=4 * 1024 * 1024)
+    try:
+        temp = tmp_path / "temp"
+        temp.mkdir()
+        fill = f"import time\nopen({str(temp / 'x')!r}, 'wb').write(b'x' * 9_000_000)\ntime.sleep(600)"
+        greedy = Program(argv=[sys.executable, "-c", fill], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, temp=temp)
+        assert (await (await scopes.start(greedy)).ended()).excess == "temp"
+    finally:
+        await scopes.close()
+
+
+async def test_what_has_few_of_them_goes_on(tmp_path: Path) -> None:
+    scopes = Scopes(temp=64 * 1024 * 1024)
+    try:
+        write = f"open({str(tmp_path / 'x')!r}, 'wb').write(b'x' * 9_000_000); import time; time.sleep(0.5)"
+        modest = Program(
+            argv=[sys.executable, "-c", write], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, temp=tmp_path
+        )
+        assert (await (await scopes.start(modest)).ended()).code == 0
+    finally:
+        await scopes.close()

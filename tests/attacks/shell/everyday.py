@@ -208,6 +208,11 @@ npm ci
 npm test
 npm run build
 npm run lint -- --fix
+npm install --save-dev vitest
+npm i -D --legacy-peer-deps react@18
+npm ci --omit=dev --no-audit
+npm run build --workspace=app --if-present
+npm ls --depth=0
 npm test -- --watch=false
 npx tsc --noEmit
 npx eslint src --ext .ts
@@ -218,6 +223,10 @@ NODE_OPTIONS=--max-old-space-size=4096 npm run build
 PATH="$PWD/node_modules/.bin:$PATH" eslint .
 yarn install --frozen-lockfile
 pnpm -r build
+pnpm --filter app test
+pnpm install --frozen-lockfile
+yarn test --watch=false
+yarn workspace app build
 pnpm add -D vitest
 bun test
 deno test --allow-read
@@ -229,6 +238,11 @@ RUST_BACKTRACE=1 cargo test
 go build ./...
 go test ./... -run TestX -v
 go vet ./...
+go test -race -count=1 -coverprofile=cover.out ./...
+go run ./cmd/app -v
+go build -ldflags="-s -w -X main.version=1" -o bin/app .
+go list -m all
+go env GOPATH
 go mod tidy
 CGO_ENABLED=0 GOOS=linux go build -o bin/app ./cmd/app
 make

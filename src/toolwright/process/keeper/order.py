@@ -45,6 +45,10 @@ class Order(TypedDict):
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     disk: list[str]
     """Folders on whose disks it must leave some room."""
+    temp: str
+    """The folder that its temporary files are in, if that is its own; empty otherwise."""
+    temp_bytes: int
+    """How many bytes may be in there before its leader ends it."""
     confinement: Confinement | None
 
 
