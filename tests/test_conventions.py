@@ -142,6 +142,7 @@ def _passes_on(handler: ast.ExceptHandler) -> bool:
 
 
 CLOCKS = {
+    "attacks/fuzz.py": 4,  # run by hand for a number of seconds
     "attacks/fuzz_shell.py": 2,  # run by hand for a number of seconds
     "lsp/scripted_server.py": 1,  # a server that hangs
     "models/server.py": 3,  # a provider that is slow; no result depends on how slow

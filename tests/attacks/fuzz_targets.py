@@ -167,6 +167,7 @@ class _Stranger:
 
     def __init__(self, data: bytes) -> None:
         self.address = Address(provider="acme", base_url="http://localhost")
+        self.login = None
         self._data = data
 
     async def post(

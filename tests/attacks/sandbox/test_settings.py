@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.sandbox.test_survivors import wait_until
 from tests.process.workshop import Workshop, open_workshop
+from tests.waiting import until
 from toolwright.definition import Call
 from toolwright.errors import ToolError
 from toolwright.ids import new_id
@@ -72,7 +72,7 @@ async def test_also_when_nobody_looks_at_the_job_again(project: Path) -> None:
     async with open_workshop(project, sandbox=AUTO) as shop:
         await _require(shop)
         await shop.bash("python3 later.py", background=True, timeout=50)
-        await wait_until((project / "made").exists)
+        await until((project / "made").exists)
     assert not (project / "toolwright.json").exists()
 
 
@@ -81,7 +81,7 @@ async def test_also_when_the_call_is_stopped(project: Path) -> None:
     async with open_workshop(project, sandbox=AUTO) as shop:
         await _require(shop)
         call = asyncio.ensure_future(shop.bash("python3 later.py"))
-        await wait_until((project / "made").exists)
+        await until((project / "made").exists)
         call.cancel()
         await asyncio.wait([call])
         assert not (project / "toolwright.json").exists()
