@@ -41,6 +41,9 @@ class Seen:
     def last(self, session_id: str, name: Path) -> State | None:
         return self._sessions.get(session_id, {}).get(name)
 
+    def all(self, session_id: str) -> dict[Path, State]:
+        return dict(self._sessions.get(session_id, {}))
+
     def forget(self, session_id: str, name: Path | None = None) -> None:
         """Drop one name, or all of a session that is over."""
         if name is None:

@@ -1,0 +1,177 @@
+"""Gives the runs of tasks to the workers of a cluster, on as many seats as it has."""
+
+import asyncio
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from toolwright.errors import UsageError
+from toolwright.evaluate.results import TaskResult
+from toolwright.evaluate.tasks import Task
+from toolwright.fleet.bases import Bases
+from toolwright.fleet.cluster import Cluster, Node, connect
+from toolwright.fleet.limits import Limit
+from toolwright.fleet.saved import Ledger
+from toolwright.fleet.seat import TRIES, Run, Seat, Work
+from toolwright.record import record
+
+LOOK = 1.0
+"""Seconds between two looks at which machines there are."""
+LONELY = 120.0
+"""Seconds to wait for a machine when there is none."""
+
+
+async def run(
+    tasks: Iterable[Task],
+    *,
+    address: str = "",
+    parallel: int = 0,
+    per_node: int = 0,
+    limits: Mapping[str, Limit] | None = None,
+    repeat: int = 1,
+    keep: Path | None = None,
+    done: Iterable[tuple[str, int]] = (),
+    out: Path | None = None,
+    **opening: Any,
+) -> AsyncGenerator[TaskResult, None]:
+    """Like `toolwright.evaluate.run`, on a Ray cluster: that at `address`, or one of this machine alone.
+
+    There are never more copies than slots: the CPUs of the machines, no more than `per_node` on each and `parallel`
+    in all. `limits` are for the whole fleet, by provider. In `out` are what is saved after every step, which a later
+    run of the same tasks goes on from, and the logs of the workers, by task.
+    """
+    finished = set(done)
+    waiting = [Run(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
+    scratch = None if out is not None else Path(tempfile.mkdtemp(prefix="toolwright-fleet-"))
+    folder = out or scratch
+    assert folder is not None
+    ledger = Ledger(folder / "steps")
+    for task_id, number in finished:
+        ledger.drop(task_id, number)
+    cluster = await _connected(address, parallel)
+    work = Work(
+        cluster=cluster,
+        ledger=ledger,
+        logs=folder / "logs",
+        waiting=deque(waiting),
+        bases=Bases(cluster.put),
+        keep=keep,
+        opening=opening,
+        limits=cluster.start_limits(limits) if limits else None,
+    )
+    driver = Driver(work=work, most=parallel, per_node=per_node)
+    try:
+        driver.start()
+        for _ in waiting:
+            result = await driver.next()
+            yield result
+            # Only now it is written down, and nobody will have to go on with it.
+            ledger.drop(result.id, result.repeat)
+        ledger.end()
+    finally:
+        await driver.close()
+        await asyncio.to_thread(cluster.close)
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+async def _connected(address: str, parallel: int) -> Cluster:
+    """Stopped meanwhile, it is undone before that is told: Ray cannot be stopped in the middle."""
+    connecting = asyncio.ensure_future(asyncio.to_thread(connect, address, parallel))
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await asyncio.wait([connecting])
+        if connecting.exception() is None:
+            await asyncio.to_thread(connecting.result().close)
+        raise
+
+
+@record(slots=True, kw_only=True, eq=False)
+class Driver:
+    """Keeps a worker on every seat as long as there is work for it."""
+
+    work: Work
+    most: int
+    per_node: int
+    _seats: "dict[asyncio.Task[None], Seat]" = field(default_factory=dict["asyncio.Task[None]", Seat])
+    _watch: "asyncio.Task[None] | None" = None
+    _broken: BaseException | None = None
+    """What has happened at a seat that ends the whole fleet."""
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def start(self) -> None:
+        self.work.logs.mkdir(parents=True, exist_ok=True)
+        self._watch = asyncio.create_task(self._keep_seats_filled())
+
+    async def next(self) -> TaskResult:
+        """The next result; what ends the whole fleet is raised instead."""
+        assert self._watch is not None
+        getting = asyncio.ensure_future(self.work.results.get())
+        try:
+            await asyncio.wait([getting, self._watch], return_when=asyncio.FIRST_COMPLETED)
+            if self._watch.done():
+                self._watch.result()
+            return await getting
+        finally:
+            getting.cancel()
+
+    async def close(self) -> None:
+        """Every worker stops and clears away what it has; then it is ended."""
+        tasks = [*self._seats, *([self._watch] if self._watch else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep_seats_filled(self) -> None:
+        lonely = 0.0
+        while self._broken is None:
+            nodes = [node for node in await asyncio.to_thread(self.work.cluster.nodes) if node.slots]
+            lonely = 0.0 if nodes else lonely + LOOK
+            if lonely > LONELY:
+                raise UsageError("The cluster has no machine to work on any more. Go on with --resume when it has one.")
+            if len(self.work.unstarted) >= TRIES * max(1, len(nodes)):
+                raise UsageError(f"No worker can be started: {self.work.unstarted[-1]}")
+            self._fill(nodes)
+            await self._pause()
+        raise self._broken
+
+    async def _pause(self) -> None:
+        """A moment, or until a seat is free."""
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(LOOK):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def _fill(self, nodes: list[Node]) -> None:
+        """As many seats as there are runs that nobody is about to take, spread over the machines."""
+        free = {node: self._slots(node) for node in nodes if not self.work.is_resting(node)}
+        for seat in self._seats.values():
+            if seat.node in free:
+                free[seat.node] -= 1
+        wanted = len(self.work.waiting) - sum(seat.is_starting for seat in self._seats.values())
+        while wanted > 0 and (not self.most or len(self._seats) < self.most):
+            node = max(free, key=lambda one: free[one], default=None)
+            if node is None or free[node] <= 0:
+                return
+            free[node] -= 1
+            wanted -= 1
+            seat = Seat(self.work, node)
+            sitting = asyncio.create_task(seat.sit())
+            self._seats[sitting] = seat
+            sitting.add_done_callback(self._left)
+
+    def _slots(self, node: Node) -> int:
+        return min(node.slots, self.per_node) if self.per_node else node.slots
+
+    def _left(self, sitting: "asyncio.Task[None]") -> None:
+        self._seats.pop(sitting, None)
+        self._wake.set()
+        if not sitting.cancelled() and self._broken is None:
+            self._broken = sitting.exception()
