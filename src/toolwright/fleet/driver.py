@@ -5,11 +5,14 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
-from toolwright.errors import UsageError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.evaluate.results import TaskResult
 from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Bases
@@ -19,6 +22,8 @@ from toolwright.fleet.saved import Ledger
 from toolwright.fleet.seat import TRIES, Run, Seat, Work
 from toolwright.record import record
 
+PATIENCE = 90.0
+"""Seconds in which Ray must be there."""
 LOOK = 1.0
 """Seconds between two looks at which machines there are."""
 LONELY = 120.0
@@ -80,15 +85,26 @@ async def run(
 
 
 async def _connected(address: str, parallel: int) -> Cluster:
-    """Stopped meanwhile, it is undone before that is told: Ray cannot be stopped in the middle."""
-    connecting = asyncio.ensure_future(asyncio.to_thread(connect, address, parallel))
+    """Ray cannot be stopped in the middle: a thread that nobody waits for at the end does it."""
+    connecting: Future[Cluster] = Future()
+    Thread(target=_connect, args=(connecting, address, parallel), daemon=True).start()
     try:
-        return await asyncio.shield(connecting)
+        async with asyncio.timeout(PATIENCE):
+            return await asyncio.shield(asyncio.wrap_future(connecting))
+    except TimeoutError as error:
+        where = f"The cluster at {address}" if address else "Ray on this machine"
+        raise UsageError(f"{where} has not answered within {PATIENCE:.0f} seconds.") from error
     except asyncio.CancelledError:
-        await asyncio.wait([connecting])
-        if connecting.exception() is None:
-            await asyncio.to_thread(connecting.result().close)
+        with suppress(TimeoutError, ToolwrightError):
+            (await asyncio.to_thread(connecting.result, PATIENCE)).close()
         raise
+
+
+def _connect(connecting: "Future[Cluster]", address: str, parallel: int) -> None:
+    try:
+        connecting.set_result(connect(address, parallel))
+    except BaseException as error:  # noqa: BLE001 - whoever waits is told
+        connecting.set_exception(error)
 
 
 @record(slots=True, kw_only=True, eq=False)
