@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import signal
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.cli.dispatch import STOPPED
 from toolwright.cli.options import note, parser, print_json, print_table
 from toolwright.display import visible_json
 from toolwright.errors import UsageError
@@ -27,7 +29,10 @@ def main(arguments: list[str]) -> int:
             raise UsageError(f"--{name.replace('_', '-')} takes a number from 1 on, not {number}.")
     if not options.fleet and (options.address or options.per_node or options.limit):
         raise UsageError("--address, --per-node and --limit are for --fleet.")
-    return asyncio.run(_run(options))
+    try:
+        return asyncio.run(_run(options))
+    except asyncio.CancelledError:
+        return STOPPED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,6 +87,9 @@ async def _run(options: argparse.Namespace) -> int:
     total = len(tasks) * options.repeat
     progress = Progress(total, sum(one.id in {task.id for task in tasks} for one in results.done))
     lines = sys.stdout
+    stop = asyncio.current_task()
+    assert stop is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.cancel)
     with _noise_kept_away(out, options.fleet):
         running = _running(options, tasks, results)
         try:

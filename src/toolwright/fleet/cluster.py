@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from toolwright.errors import UsageError
@@ -38,6 +39,7 @@ class Cluster:
     def __init__(self, ray: Any, *, scratch: Path | None) -> None:
         self.ray = ray
         self._scratch = scratch
+        self.closed = Event()
 
     def nodes(self) -> list[Node]:
         """The machines that are alive."""
@@ -70,6 +72,7 @@ class Cluster:
         self.ray.shutdown()
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
+        self.closed.set()
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether an answer will never come because a process or a machine is gone; not an error of our own there."""

@@ -9,7 +9,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
-from threading import Thread
+from signal import SIGTERM, getsignal, signal
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from toolwright.errors import ToolwrightError, UsageError
@@ -58,6 +59,7 @@ async def run(
     for task_id, number in finished:
         ledger.drop(task_id, number)
     cluster = await _connected(address, parallel)
+    _take_signals_back()
     work = Work(
         cluster=cluster,
         ledger=ledger,
@@ -87,7 +89,7 @@ async def run(
 async def _connected(address: str, parallel: int) -> Cluster:
     """Ray cannot be stopped in the middle: a thread that nobody waits for at the end does it."""
     connecting: Future[Cluster] = Future()
-    Thread(target=_connect, args=(connecting, address, parallel), daemon=True).start()
+    Thread(target=_stay_connected, args=(connecting, address, parallel), daemon=True).start()
     try:
         async with asyncio.timeout(PATIENCE):
             return await asyncio.shield(asyncio.wrap_future(connecting))
@@ -100,11 +102,21 @@ async def _connected(address: str, parallel: int) -> Cluster:
         raise
 
 
-def _connect(connecting: "Future[Cluster]", address: str, parallel: int) -> None:
+def _stay_connected(connecting: "Future[Cluster]", address: str, parallel: int) -> None:
+    """What Ray has started on this machine ends with the thread that has started it."""
     try:
-        connecting.set_result(connect(address, parallel))
+        cluster = connect(address, parallel)
     except BaseException as error:  # noqa: BLE001 - whoever waits is told
         connecting.set_exception(error)
+        return
+    connecting.set_result(cluster)
+    cluster.closed.wait()
+
+
+def _take_signals_back() -> None:
+    """Ray has its own way to end at once; whoever would hear of it before shall again, to leave nothing behind."""
+    if current_thread() is main_thread() and (handler := getsignal(SIGTERM)) is not None:
+        signal(SIGTERM, handler)
 
 
 @record(slots=True, kw_only=True, eq=False)

@@ -65,7 +65,7 @@ class Work:
     def lose(self, run: Run, worker: str, reason: str) -> None:
         """A worker is gone: the run waits for another, unless it has cost too many."""
         run.tries += 1
-        self.note(run, [f"{worker} is lost: {reason}"])
+        self.note(run, [f"{_now()} {worker} is lost: {reason}"])
         if run.tries < TRIES:
             self.waiting.appendleft(run)
             return
@@ -171,6 +171,7 @@ class Seat:
             opening=work.opening,
             keep=work.keep is not None,
         )
+        work.note(run, [f"{_now()} given to {self._name} ({self.node.address}), {_from(saved)}"])
         report: Report = await self._worker.begin.remote(order, base.packed)
         work.note(run, report.log)
         while report.step is not None:
@@ -193,3 +194,11 @@ class Seat:
             async with asyncio.timeout(PARTING):
                 await self._worker.close.remote()
         self.work.cluster.kill(self._worker)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _from(saved: Saved | None) -> str:
+    return "from the beginning" if saved is None else f"after step {saved.steps}"

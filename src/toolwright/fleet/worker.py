@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import platform
 from collections import deque
 
@@ -59,7 +58,7 @@ class Worker:
 
     async def begin(self, order: Order, packed: bytes | None) -> Report:
         """Begin a run, or go on with it where it was left elsewhere."""
-        self._lines.begin(f"{order.task.id}, run {order.number}: on {worker_name()}", order.saved)
+        self._lines.taken()
         self._heard.clear()
         self._running = asyncio.create_task(self._run(order, packed))
         return await self._next()
@@ -115,12 +114,6 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._kept.append(self.format(record))
-
-    def begin(self, words: str, saved: object) -> None:
-        """The first line of a run; what is left of the one before is not its."""
-        self._kept.clear()
-        state = "goes on" if saved else "begins"
-        logging.getLogger(__name__).info("%s, pid %d, it %s", words, os.getpid(), state)
 
     def taken(self) -> tuple[str, ...]:
         lines = tuple(self._kept)
