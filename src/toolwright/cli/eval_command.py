@@ -17,6 +17,7 @@ from toolwright.errors import UsageError
 if TYPE_CHECKING:
     from toolwright.evaluate.results import Results, TaskResult
     from toolwright.evaluate.tasks import Task
+    from toolwright.fleet.limits import Limit
 
 
 def main(arguments: list[str]) -> int:
@@ -29,6 +30,7 @@ def main(arguments: list[str]) -> int:
             raise UsageError(f"--{name.replace('_', '-')} takes a number from 1 on, not {number}.")
     if not options.fleet and (options.address or options.per_node or options.limit):
         raise UsageError("--address, --per-node and --limit are for --fleet.")
+    options.limits = _limits(options.limit)
     try:
         return asyncio.run(_run(options))
     except asyncio.CancelledError:
@@ -122,17 +124,24 @@ def _running(
 
         return run(tasks, parallel=options.parallel or 1, **common)
     from toolwright.fleet.driver import run as run_fleet
-    from toolwright.fleet.limits import parse_limit
 
     return run_fleet(
         tasks,
         address=options.address,
         parallel=options.parallel or 0,
         per_node=options.per_node or 0,
-        limits=dict(map(parse_limit, options.limit)),
+        limits=options.limits,
         out=results.folder,
         **common,
     )
+
+
+def _limits(texts: list[str]) -> "dict[str, Limit]":
+    if not texts:
+        return {}
+    from toolwright.fleet.limits import parse_limit
+
+    return dict(map(parse_limit, texts))
 
 
 @contextmanager

@@ -83,16 +83,21 @@ class Cluster:
 
 def connect(address: str = "", slots: int = 0) -> Cluster:
     """A cluster by its address, or one of this machine; UsageError if it cannot be had."""
-    ray = _ray()
+    ray = _ray(alone=not address)
     if ray.is_initialized():
         raise UsageError("Ray is in use in this process already. Leave it with ray.shutdown() first.")
     return _join(ray, address) if address else _start(ray, slots)
 
 
-def _ray() -> Any:
+def _ray(*, alone: bool) -> Any:
     # Nothing is reported to anybody, and nothing warned of that is not ours.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if alone:
+        # The name is about other systems; what it does is to stay on the loopback address.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        # Without it Ray would make one and leave it in the user's home.
+        os.environ.setdefault("RAY_AUTH_TOKEN", os.urandom(32).hex())
     try:
         return import_module("ray")
     except ImportError as error:
@@ -134,7 +139,6 @@ def _start(ray: Any, slots: int) -> Cluster:
             object_store_memory=_STORE,
             log_to_driver=False,
             logging_level="ERROR",
-            _node_ip_address="127.0.0.1",
             _temp_dir=str(scratch),
         )
     except BaseException as error:

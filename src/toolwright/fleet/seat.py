@@ -187,13 +187,19 @@ class Seat:
             await asyncio.to_thread(unpack, done.kept, self.work.keep / name)
 
     async def _part(self) -> None:
-        """Let the worker clear away what it has, if it still can, and end it."""
+        """Let the worker clear away what it has, if it still can, and end it. To be stopped does not keep from it."""
         if self._worker is None:
             return
+        clearing = asyncio.ensure_future(self._cleared())
+        while not clearing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(clearing)
+        self.work.cluster.kill(self._worker)
+
+    async def _cleared(self) -> None:
         with suppress(Exception):
             async with asyncio.timeout(PARTING):
                 await self._worker.close.remote()
-        self.work.cluster.kill(self._worker)
 
 
 def _now() -> str:
