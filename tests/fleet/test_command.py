@@ -24,6 +24,7 @@ def test_without_ray_the_extra_is_named(tw: Tw, tasks: str, tmp_path: Path, monk
     assert outcome.err == "tw: A fleet needs Ray, which is not installed: pip install 'toolwright[fleet]'.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["{}", "ray://{}"])
 def test_a_cluster_that_cannot_be_reached_is_named(tw: Tw, tasks: str, tmp_path: Path, form: str) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")

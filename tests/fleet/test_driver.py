@@ -11,9 +11,12 @@ from tests.fleet.conftest import script
 from tests.fleet.fakes import FakeCluster
 from toolwright.errors import UsageError
 from toolwright.evaluate import Task, TaskResult, run
-from toolwright.fleet import driver, movable, places, seat
+from toolwright.fleet import driver, places, seat
 from toolwright.fleet.cluster import Node
+from toolwright.fleet.folders import unpack
 from toolwright.fleet.worker import Report
+
+pytestmark = pytest.mark.slow
 
 TWO = (Node(id="n1", address="10.0.0.1", slots=2), Node(id="n2", address="10.0.0.2", slots=2))
 
@@ -73,7 +76,7 @@ def dies_once_at(step: int) -> Any:
 async def test_a_run_goes_on_elsewhere_after_its_last_step_that_was_told(
     step: int, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks = tasks_of(start, 2, check="grep -q '^2$' a.txt")
+    tasks = tasks_of(start, 1, check="grep -q '^2$' a.txt")
     alone = {one.id: one async for one in run(tasks)}
     cluster = FakeCluster(*TWO, fate=dies_once_at(step))
     found = await results_of(cluster, monkeypatch, tasks, out=tmp_path / "out")
@@ -103,14 +106,13 @@ async def test_a_full_disk_is_the_machine_s_trouble_and_not_the_task_s(
     start: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = {"n1"}
-    unpack = movable.unpack
 
     def unpack_here(packed: bytes, folder: Path) -> None:
         if cluster.begun[-1][0] in full:
             raise OSError(errno.ENOSPC, "No space left on device", str(folder))
         unpack(packed, folder)
 
-    monkeypatch.setattr(movable, "unpack", unpack_here)
+    monkeypatch.setattr("toolwright.fleet.movable.unpack", unpack_here)
     cluster = FakeCluster(*TWO)
     found = await results_of(cluster, monkeypatch, tasks_of(start, 1))
     assert found["t0"].passed
@@ -122,10 +124,10 @@ async def test_a_full_disk_is_the_machine_s_trouble_and_not_the_task_s(
 
 async def test_there_are_never_more_copies_than_slots(start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = FakeCluster(*TWO)
-    await results_of(cluster, monkeypatch, tasks_of(start, 6), per_node=1)
+    await results_of(cluster, monkeypatch, tasks_of(start, 4), per_node=1)
     assert (cluster.most, cluster.most_on) == (2, {"n1": 1, "n2": 1})
     cluster = FakeCluster(*TWO)
-    await results_of(cluster, monkeypatch, tasks_of(start, 6), parallel=3)
+    await results_of(cluster, monkeypatch, tasks_of(start, 4), parallel=3)
     assert cluster.most == 3
 
 

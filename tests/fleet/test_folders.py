@@ -3,9 +3,10 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolwright.fleet import folders
@@ -47,6 +48,7 @@ def tree(folder: Path) -> dict[str, object]:
     return found
 
 
+@settings(max_examples=40)
 @given(first=EDITS, steps=st.lists(EDITS, max_size=3))
 def test_base_and_changes_make_the_same_folder(
     first: list[tuple[str, str, bytes]],
@@ -59,7 +61,8 @@ def test_base_and_changes_make_the_same_folder(
     for one in first:
         edit(here, *one)
     unpack(pack(here), there)
-    look, together = look_at(here), {}
+    look = look_at(here)
+    together: dict[str, Any] = {}
     for step in steps:
         for one in step:
             edit(here, *one)
@@ -84,3 +87,15 @@ def test_too_much_in_one_step_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a").write_text("x" * 11)
     with pytest.raises(TooLarge):
         changes(tmp_path, {}, look_at(tmp_path))
+
+
+def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
+    outside, here, there = tmp_path / "outside", tmp_path / "here", tmp_path / "there"
+    outside.mkdir()
+    (outside / "e").touch()
+    here.mkdir()
+    (here / "d").symlink_to(outside)
+    unpack(pack(here), there)
+    apply(there, {"d": {"link": str(outside)}, "d/e": None})
+    assert (outside / "e").exists()
+    assert tree(there) == tree(here)

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from toolwright.errors import UsageError
-from toolwright.fleet import limits
 from toolwright.fleet.limits import Limit, Limits, Window, parse_limit
 
 
@@ -38,7 +37,7 @@ async def test_all_who_ask_share_one_limit(monkeypatch: pytest.MonkeyPatch) -> N
         nonlocal time
         time += seconds
 
-    monkeypatch.setattr(limits.asyncio, "sleep", sleep)
+    monkeypatch.setattr("toolwright.fleet.limits.asyncio.sleep", sleep)
     shared = Limits({"scripted": Limit(requests=3)}, clock=lambda: time)
 
     async def ask() -> None:

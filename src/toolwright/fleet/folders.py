@@ -103,7 +103,8 @@ def _entry(path: Path, mode: int) -> Json | None:
 def apply(folder: Path, changed: Changes) -> None:
     """Make the folder as it was elsewhere."""
     for path in sorted((path for path, entry in changed.items() if entry is None), reverse=True):
-        _remove(folder / path)
+        if _leads_inside(folder, path):
+            _remove(folder / path)
     present = sorted((path, entry) for path, entry in changed.items() if entry is not None)
     for path, entry in present:
         _put(folder / path, entry)
@@ -111,6 +112,12 @@ def apply(folder: Path, changed: Changes) -> None:
     for path, entry in reversed(present):
         if "folder" in entry:
             (folder / path).chmod(entry["folder"])
+
+
+def _leads_inside(folder: Path, path: str) -> bool:
+    """Whether what stands above a path are folders, and not a link or a file that has taken their place."""
+    above = [folder / one for one in Path(path).parents]
+    return all(one.is_dir() and not one.is_symlink() for one in above[:-1])
 
 
 def _put(path: Path, entry: Json) -> None:

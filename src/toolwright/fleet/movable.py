@@ -20,7 +20,7 @@ from toolwright.extension import Hook
 from toolwright.files.disk import Stamp, digest_of_file
 from toolwright.files.seen import State
 from toolwright.fleet.folders import Look, TooLarge, apply, changes, look_at, pack, unpack
-from toolwright.fleet.places import place
+from toolwright.fleet.places import place, to_the_end
 from toolwright.fleet.recorder import Recorder, restore
 from toolwright.fleet.saved import Saved, Step
 from toolwright.messages import Assistant
@@ -126,11 +126,11 @@ class MovableRun:
         if self._packed is None:
             await fill(self.task, copy.folder)
         else:
-            await asyncio.to_thread(unpack, self._packed, copy.folder)
+            await to_the_end(asyncio.to_thread(unpack, self._packed, copy.folder))
             self._packed = None
         await begin(self.task, copy)
         if self.saved is not None:
-            await asyncio.to_thread(apply, copy.folder, self.saved.files)
+            await to_the_end(asyncio.to_thread(apply, copy.folder, self.saved.files))
         self._look = await asyncio.to_thread(look_at, copy.folder)
         return copy
 

@@ -5,12 +5,15 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from toolwright.errors import ToolwrightError
 from toolwright.private import make_folder
+
+T = TypeVar("T")
 
 PATIENCE = 60.0
 """Seconds to wait for a process of this machine that still has the place."""
@@ -32,12 +35,25 @@ async def place(wanted: Path | None = None) -> AsyncIterator[Path]:
     make_folder(folder.parent)
     lock = await _locked(folder)
     try:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await to_the_end(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
         folder.mkdir(mode=0o700)
         yield folder
     finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        _release(folder, lock)
+        await to_the_end(asyncio.to_thread(_leave, folder, lock))
+
+
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """What must not be left half done: to be stopped meanwhile takes effect after it."""
+    task = asyncio.ensure_future(work)
+    stopped: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            stopped = error
+    if stopped is not None:
+        raise stopped
+    return task.result()
 
 
 def sweep() -> int:
@@ -47,8 +63,7 @@ def sweep() -> int:
         folder = name.with_suffix("")
         lock = _try_lock(folder)
         if lock is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            _release(folder, lock)
+            _leave(folder, lock)
             swept += 1
     return swept
 
@@ -77,7 +92,8 @@ def _try_lock(folder: Path) -> int | None:
     return None
 
 
-def _release(folder: Path, lock: int) -> None:
+def _leave(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
     _lock_of(folder).unlink(missing_ok=True)
     os.close(lock)
 

@@ -16,6 +16,7 @@ from toolwright.fleet.bases import Base, Bases
 from toolwright.fleet.cluster import Cluster, Node, one_line
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.movable import Done, Order
+from toolwright.fleet.places import to_the_end
 from toolwright.fleet.saved import Ledger, Saved, file_name
 from toolwright.fleet.worker import Described, Report
 from toolwright.record import record
@@ -190,11 +191,10 @@ class Seat:
         """Let the worker clear away what it has, if it still can, and end it. To be stopped does not keep from it."""
         if self._worker is None:
             return
-        clearing = asyncio.ensure_future(self._cleared())
-        while not clearing.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(clearing)
-        self.work.cluster.kill(self._worker)
+        try:
+            await to_the_end(self._cleared())
+        finally:
+            self.work.cluster.kill(self._worker)
 
     async def _cleared(self) -> None:
         with suppress(Exception):
