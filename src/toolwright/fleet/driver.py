@@ -41,7 +41,7 @@ async def run(
     repeat: int = 1,
     keep: Path | None = None,
     done: Iterable[tuple[str, int]] = (),
-    out: Path | None = None,
+    out: str | Path | None = None,
     **opening: Any,
 ) -> AsyncGenerator[TaskResult, None]:
     """Like `toolwright.evaluate.run`, on a Ray cluster: that at `address`, or one of this machine alone.
@@ -52,9 +52,8 @@ async def run(
     """
     finished = set(done)
     waiting = [Run(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
-    scratch = None if out is not None else Path(tempfile.mkdtemp(prefix="toolwright-fleet-"))
-    folder = out or scratch
-    assert folder is not None
+    scratch = None if out is not None else tempfile.mkdtemp(prefix="toolwright-fleet-")
+    folder = Path(scratch or out or "")
     ledger = Ledger(folder / "steps")
     for task_id, number in finished:
         ledger.drop(task_id, number)
