@@ -214,6 +214,8 @@ class _Player:
                 withheld = frozenset(name for name, wanted in (message.info.tools or {}).items() if not wanted)
             agent = message.info.agent if message.info.agent in self.workspace.agents.by_name else ""
             turn = replace(session.outside(agent), withheld=withheld)
+            # Whoever works here bounds what a subagent may do.
+            session.agent = turn.agent.name
             for part in message.parts.values():
                 if isinstance(part, ToolPart) and part.parent_call_id is None:
                     different = await self._call(session, part, turn)
