@@ -141,11 +141,9 @@ def _start(ray: Any, slots: int) -> Cluster:
             logging_level="ERROR",
             _temp_dir=str(scratch),
         )
-    except BaseException as error:
+    except Exception as error:
         ray.shutdown()
         shutil.rmtree(scratch, ignore_errors=True)
-        if not isinstance(error, Exception):
-            raise
         raise UsageError(f"Ray could not be started on this machine: {one_line(error)}") from error
     return Cluster(ray, scratch=scratch)
 
