@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -32,7 +33,7 @@ def root() -> Path:
 async def place(wanted: Path | None = None) -> AsyncIterator[Path]:
     """An empty folder that is ours alone until it is left; the wanted one, or a new one."""
     folder = wanted or root() / os.urandom(8).hex()
-    make_folder(folder.parent)
+    _claim(folder.parent)
     lock = await _locked(folder)
     try:
         await to_the_end(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
@@ -56,9 +57,19 @@ async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
+def _claim(above: Path) -> None:
+    """The folder of all copies has a name that others can guess: one that they have made is not used."""
+    make_folder(above)
+    status = above.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise Occupied(f"{above} belongs to somebody else. Remove it, or set TMPDIR to another folder.")
+
+
 def sweep() -> int:
     """Remove what processes that are gone have left; how many copies that were."""
     swept = 0
+    if root().exists():
+        _claim(root())
     for name in sorted(root().glob("*.lock")):
         folder = name.with_suffix("")
         lock = _try_lock(folder)

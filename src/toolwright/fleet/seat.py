@@ -142,8 +142,6 @@ class Seat:
             saved = None
         try:
             report = await self._advanced(run, base, saved)
-        except asyncio.CancelledError:
-            raise
         except UsageError:
             raise
         except Exception as error:  # noqa: BLE001 - an error of our own there, or a process that is gone
