@@ -19,9 +19,13 @@ def tasks(tmp_path: Path) -> str:
 
 def test_without_ray_the_extra_is_named(tw: Tw, tasks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
+    old = tmp_path / "out/steps/a.0.jsonl"
+    old.parent.mkdir(parents=True)
+    old.touch()
     outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--fleet")
     assert outcome.code == 2
     assert outcome.err == "tw: A fleet needs Ray, which is not installed: pip install 'toolwright[fleet]'.\n"
+    assert not old.exists()
 
 
 @pytest.mark.slow

@@ -147,6 +147,8 @@ async def test_a_fleet_that_is_left_leaves_nothing_and_is_gone_on_with(
     assert [one.steps for one in found.values()] == [4, 4]
     assert any(after for _, _, after in second.begun)
     assert not (out / "steps").exists()
+    monkeypatch.setattr(driver, "connect", lambda *_: pytest.fail("nothing is left to do"))
+    assert [one async for one in driver.run(tasks, out=out, done=[(f"t{number}", 0) for number in range(3)])] == []
 
 
 async def test_what_was_saved_of_another_beginning_is_not_used(

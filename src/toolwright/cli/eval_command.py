@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -125,6 +126,8 @@ def _running(
         return run(tasks, parallel=options.parallel or 1, **common)
     from toolwright.fleet.driver import run as run_fleet
 
+    if not options.resume:
+        shutil.rmtree(results.folder / "steps", ignore_errors=True)
     return run_fleet(
         tasks,
         address=options.address,

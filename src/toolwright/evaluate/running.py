@@ -41,8 +41,8 @@ async def run(
     There are never more copies than `parallel`. `keep` is a folder in which the copies stay. `done` is left out. The
     rest is for `open_workspace`, such as `rules` or `tools`. To leave the loop early stops what is under way.
     """
-    finished = set(done)
-    waiting = [(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
+    finished, chosen = set(done), list(tasks)
+    waiting = [(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
     results: asyncio.Queue[TaskResult] = asyncio.Queue()
     left = iter(waiting)
 

@@ -1,12 +1,11 @@
 """Gives the runs of tasks to the workers of a cluster, on as many seats as it has."""
 
 import asyncio
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import field
 from pathlib import Path
 from signal import SIGTERM, getsignal, signal
@@ -50,39 +49,36 @@ async def run(
     in all. `limits` are for the whole fleet, by provider. In `out` are what is saved after every step, which a later
     run of the same tasks goes on from, and the logs of the workers, by task.
     """
-    finished = set(done)
-    waiting = [Run(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
-    scratch = None if out is not None else tempfile.mkdtemp(prefix="toolwright-fleet-")
-    folder = Path(scratch or out or "")
-    ledger = Ledger(folder / "steps")
-    for task_id, number in finished:
-        ledger.drop(task_id, number)
-    cluster = await _connected(address, parallel)
-    _take_signals_back()
-    work = Work(
-        cluster=cluster,
-        ledger=ledger,
-        logs=folder / "logs",
-        waiting=deque(waiting),
-        bases=Bases(cluster.put),
-        keep=keep,
-        opening=opening,
-        limits=cluster.start_limits(limits) if limits else None,
-    )
-    driver = Driver(work=work, most=parallel, per_node=per_node)
-    try:
-        driver.start()
+    finished, chosen = set(done), list(tasks)
+    waiting = [Run(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
+    async with AsyncExitStack() as stack:
+        folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="toolwright-fleet-")))
+        ledger = Ledger(folder / "steps")
+        for task_id, number in finished:
+            ledger.drop(task_id, number)
+        if waiting:
+            cluster = await _connected(address, parallel)
+            stack.push_async_callback(asyncio.to_thread, cluster.close)
+            _take_signals_back()
+            work = Work(
+                cluster=cluster,
+                ledger=ledger,
+                logs=folder / "logs",
+                waiting=deque(waiting),
+                bases=Bases(cluster.put),
+                keep=keep,
+                opening=opening,
+                limits=cluster.start_limits(limits) if limits else None,
+            )
+            driver = Driver(work=work, most=parallel, per_node=per_node)
+            stack.push_async_callback(driver.close)
+            driver.start()
         for _ in waiting:
             result = await driver.next()
             yield result
             # Only now it is written down, and nobody will have to go on with it.
             ledger.drop(result.id, result.repeat)
         ledger.end()
-    finally:
-        await driver.close()
-        await asyncio.to_thread(cluster.close)
-        if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
 
 
 async def _connected(address: str, parallel: int) -> Cluster:
