@@ -4,26 +4,32 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.call import INVALID
 from toolwright.definition import Call
 from toolwright.errors import UsageError
 from toolwright.files.body import Link, body_at, name_of
 from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
+from toolwright.messages import Assistant, Message, ReasoningPart, SessionInfo, TextPart, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
+from toolwright.session.calls import CUT_OFF, LAST_STEP
 from toolwright.session.session import Session
+from toolwright.session.sessions import session_rules
+from toolwright.session.turn import Turn
 from toolwright.workspace import Workspace
 
 Children = Callable[[str], Sequence[Message]]
 
-NOT_PLAYED = ("task", "question", "webfetch", "websearch", "codesearch")
+NOT_PLAYED = ("task", "question", "plan_enter", "plan_exit", "webfetch", "websearch", "codesearch")
 """Calls whose outcome is for people, subagents or the network to decide; of a task, the calls below it are played."""
+_NEVER_RUN = re.compile(f"^({re.escape(LAST_STEP)}|{re.escape(CUT_OFF)})|\\bdoom_loop on ")
+"""What the record of a call says that was refused before it came to its tool."""
 _UNORDERED = ("glob", "grep", "list")
 """Tools that list the newest first: a copy has other times."""
 _CHANGING = re.compile(r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b")
@@ -105,7 +111,7 @@ class Replay:
 
 async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
     """Play a stored session in a copy of its folder, as that was before. Nothing of the copy stays."""
-    messages = await records.sessions.messages(session_id)
+    info, messages = await records.sessions.info(session_id), await records.sessions.messages(session_id)
     below = await children_of(records, session_id)
     entries = sorted(
         (entry for one in (session_id, *below) for entry in records.files.journal.entries(one)),
@@ -113,8 +119,9 @@ async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
     )
     with _copied(records.directory) as copy:
         _rewind(records, entries, records.directory, copy)
+        opening = _opening(records) | opening
         return await _play(
-            messages, lambda child: below.get(child, ()), copy, records.directory, entries, _opening(records) | opening
+            info, messages, lambda child: below.get(child, ()), copy, records.directory, entries, opening
         )
 
 
@@ -124,7 +131,7 @@ async def replay_export(export: Any, folder: Path, **opening: Any) -> Replay:
 
     info, messages = read_export(export)
     with _copied(folder.resolve()) as copy:
-        return await _play(messages, lambda _: (), copy, Path(info.directory), (), opening)
+        return await _play(info, messages, lambda _: (), copy, Path(info.directory), (), opening)
 
 
 def _opening(records: Workspace) -> Json:
@@ -201,15 +208,22 @@ class _Player:
     played: int = 0
 
     async def play(self, session: Session, messages: Sequence[Message]) -> Replay | None:
+        withheld: frozenset[str] = frozenset()
         for message in messages:
+            if isinstance(message.info, User):
+                withheld = frozenset(name for name, wanted in (message.info.tools or {}).items() if not wanted)
+            agent = message.info.agent if message.info.agent in self.workspace.agents.by_name else ""
+            turn = replace(session.outside(agent), withheld=withheld)
+            # Whoever works here bounds what a subagent may do.
+            session.agent = turn.agent.name
             for part in message.parts.values():
                 if isinstance(part, ToolPart) and part.parent_call_id is None:
-                    different = await self._call(session, part, getattr(message.info, "agent", ""))
+                    different = await self._call(session, part, turn)
                     if different is not None:
                         return different
         return None
 
-    async def _call(self, session: Session, part: ToolPart, agent: str) -> Replay | None:
+    async def _call(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
         if child := child_of(part):
             messages = self.children(child)
             name = next((one.info.agent for one in messages if one.info.agent), "")
@@ -221,14 +235,14 @@ class _Player:
         rejected = isinstance(part.state, Failed) and part.state.kind == "rejected"
         self.replies[part.call_id] = Reply(kind="reject" if rejected else "once")
         arguments = _moved(part.state.input, str(self.folder), str(self.copy))
-        turn = session.outside(agent if agent in self.workspace.agents.by_name else "")
         result = await session.run_call(Call(id=part.call_id, tool=part.tool, arguments=arguments), turn)
-        status = f"failed: {result.error.kind}" if result.error else "completed"
+        # A call that could not be made is answered, and so recorded as completed.
+        status = f"failed: {result.error.kind}" if result.error and part.tool != INVALID else "completed"
         files = {name: self._content(name) for name in recorded.files}
         replayed = CallOutcome(
             status=status, output=_moved(result.output, str(self.copy), str(self.folder)), files=files
         )
-        if _agree(part.tool, recorded, replayed):
+        if _agree(part, recorded, replayed):
             return None
         call = {"id": part.call_id, "tool": part.tool, "arguments": part.state.input}
         return Replay(calls=self.played, call=call, recorded=recorded, replayed=replayed)
@@ -238,7 +252,7 @@ class _Player:
         match part.state:
             case Completed(output=output):
                 return CallOutcome(status="completed", output=output, files=files)
-            case Failed(error=error, kind=kind) if kind != "aborted":
+            case Failed(error=error, kind=kind) if kind != "aborted" and not _NEVER_RUN.search(error):
                 return CallOutcome(status=f"failed: {kind}", output=error, files=files)
             case _:
                 return None
@@ -251,6 +265,7 @@ class _Player:
 
 
 async def _play(
+    info: SessionInfo,
     messages: Sequence[Message],
     children: Children,
     copy: Path,
@@ -271,7 +286,7 @@ async def _play(
         player = _Player(
             workspace=workspace, children=children, copy=copy, folder=folder, entries=files, replies=replies
         )
-        async with workspace.session() as session:
+        async with workspace.session(rules=session_rules(info.permission or ())) as session:
             different = await player.play(session, messages)
         for one in list(workspace.sessions_open):
             workspace.forget_changes(one)
@@ -292,8 +307,11 @@ def _moved(value: Any, old: str, new: str) -> Any:
             return value
 
 
-def _agree(tool: str, recorded: CallOutcome, replayed: CallOutcome) -> bool:
+def _agree(part: ToolPart, recorded: CallOutcome, replayed: CallOutcome) -> bool:
     if recorded.status != replayed.status or recorded.files != replayed.files:
         return False
+    # Who said no is of no account; nor are the words about arguments that were no object, and so are not recorded.
+    if recorded.status == "failed: rejected" or (recorded.status == "failed: schema" and not part.state.input):
+        return True
     one, other = (_CHANGING.sub("…", outcome.output) for outcome in (recorded, replayed))
-    return one == other or (tool in _UNORDERED and sorted(one.splitlines()) == sorted(other.splitlines()))
+    return one == other or (part.tool in _UNORDERED and sorted(one.splitlines()) == sorted(other.splitlines()))

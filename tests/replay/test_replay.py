@@ -133,3 +133,41 @@ def test_what_a_subagent_and_a_batch_did_is_played_too(tw: Tw, project: Path) ->
         [],
         [],
     ]
+
+
+def test_calls_that_were_refused_or_never_run_are_no_difference(tw: Tw, project: Path) -> None:
+    """A wrong name, arguments that are no object, the same call over and over, a file that may not be read."""
+    (project / "a.txt").write_text("one\n")
+    (project / ".env").write_text("KEY=1\n")
+    again = {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]}
+    script = project.parent / "script.json"
+    script.write_text(
+        json.dumps(
+            [
+                {"tools": [{"name": "raed", "args": {}}, {"name": "read", "raw": "[]"}, {"name": "read", "raw": "{"}]},
+                {"tools": [{"name": "read", "args": {"filePath": ".env"}}]},
+                *[again] * 3,
+                {"text": "Done."},
+            ]
+        )
+    )
+    tw("run", "Do it", "--model", f"scripted/{script}")
+    told = tw("session", "replay", tw("session", "list", "--json").json[0]["id"], "--json").json
+    assert told["same"], told
+
+
+def test_a_subagent_is_bound_by_whoever_called_it(tw: Tw, project: Path) -> None:
+    write = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n"}}
+    work = {"description": "Work", "prompt": "Write b.txt", "subagent_type": "general"}
+    script = project.parent / "script.json"
+    turns = [
+        {"tools": [{"name": "task", "args": work}]},
+        {"tools": [write], "match": "^Write"},
+        {"text": "Could not.", "match": "^Write"},
+        {"text": "End."},
+    ]
+    script.write_text(json.dumps(turns))
+    tw("run", "Do it", "--model", f"scripted/{script}", "--agent", "plan")
+    assert not (project / "b.txt").exists()
+    root = next(one["id"] for one in tw("session", "list", "--json").json if not one.get("parentID"))
+    assert tw("session", "replay", root, "--json").json["same"]

@@ -2,23 +2,40 @@
 
 import argparse
 import asyncio
+import shutil
+import signal
 import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from toolwright.cli.dispatch import STOPPED
 from toolwright.cli.options import note, parser, print_json, print_table
 from toolwright.display import visible_json
 from toolwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolwright.evaluate.results import Results, TaskResult
+    from toolwright.evaluate.tasks import Task
+    from toolwright.fleet.limits import Limit
 
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["compare"]:
         return _compare(_compare_parser().parse_args(arguments[1:]))
     options = _parser().parse_args(arguments)
-    for name in ("parallel", "repeat"):
-        if getattr(options, name) < 1:
-            raise UsageError(f"--{name} takes a number from 1 on, not {getattr(options, name)}.")
-    return asyncio.run(_run(options))
+    for name in ("parallel", "repeat", "per_node"):
+        number = getattr(options, name)
+        if number is not None and number < 1:
+            raise UsageError(f"--{name.replace('_', '-')} takes a number from 1 on, not {number}.")
+    if not options.fleet and (options.address or options.per_node or options.limit):
+        raise UsageError("--address, --per-node and --limit are for --fleet.")
+    options.limits = _limits(options.limit)
+    try:
+        return asyncio.run(_run(options))
+    except asyncio.CancelledError:
+        return STOPPED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -28,15 +45,26 @@ def _parser() -> argparse.ArgumentParser:
         examples=(
             "  tw eval tasks.jsonl --out first --parallel 4\n"
             "  tw eval tasks.jsonl --out first --resume      # what is done is not done again\n"
+            "  tw eval tasks.jsonl --out first --fleet --address 10.0.0.1:6379\n"
             "  tw eval compare first second                  # which differences are more than noise"
         ),
     )
     made.add_argument("file", metavar="TASKS", help="JSON lines or a YAML list: id, prompt, folder, check, ...")
     made.add_argument("--out", required=True, metavar="DIR", help="where results, sessions and the report go")
-    made.add_argument("--parallel", type=int, default=1, metavar="N", help="tasks at once (1)")
+    made.add_argument("--parallel", type=int, metavar="N", help="tasks at once (1; with --fleet as many as CPUs)")
     made.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of every task (1)")
     made.add_argument("--resume", action="store_true", help="go on with results that are there")
     made.add_argument("--keep", action="store_true", help="keep the copies, in DIR/work")
+    made.add_argument("--fleet", action="store_true", help="run on a Ray cluster, of this machine unless --address")
+    made.add_argument("--address", default="", metavar="A", help="the cluster: HOST:PORT or ray://HOST:PORT")
+    made.add_argument("--per-node", type=int, metavar="N", help="tasks at once on each machine (its CPUs)")
+    made.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="PROVIDER=REQUESTS/TOKENS",
+        help="what a provider gets in a minute from the whole fleet; may be repeated",
+    )
     made.add_argument("--model", default="", metavar="PROVIDER/MODEL", help="for tasks that name none")
     return made
 
@@ -52,7 +80,6 @@ def _compare_parser() -> argparse.ArgumentParser:
 async def _run(options: argparse.Namespace) -> int:
     from toolwright.evaluate.report import headline, write_report
     from toolwright.evaluate.results import Results
-    from toolwright.evaluate.running import run
     from toolwright.evaluate.tasks import read_tasks
 
     tasks, problems = read_tasks(Path(options.file))
@@ -60,31 +87,75 @@ async def _run(options: argparse.Namespace) -> int:
         note(f"{options.file}:{problem.line}: {problem.reason}")
     out = Path(options.out)
     results = Results(out, resume=options.resume)
-    done = {(one.id, one.repeat) for one in results.done}
     total = len(tasks) * options.repeat
     progress = ProgressBar(total, sum(one.id in {task.id for task in tasks} for one in results.done))
-    running = run(
-        tasks,
-        parallel=options.parallel,
-        repeat=options.repeat,
-        keep=out / "work" if options.keep else None,
-        done=done,
-        model=options.model,
-        trust=getattr(options, "trust", False),
-    )
-    try:
-        async for result in running:
-            line = results.add(result)
-            if not sys.stdout.isatty():
-                print(visible_json(line), flush=True)
-            progress.step(result)
-    finally:
-        await running.aclose()
-        results.close()
-        progress.end()
-        write_report(out, results.done, Path(options.file).name)
+    lines = sys.stdout
+    stop = asyncio.current_task()
+    assert stop is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.cancel)
+    with _noise_kept_away(out, options.fleet):
+        running = _running(options, tasks, results)
+        try:
+            async for result in running:
+                line = results.add(result)
+                if not lines.isatty():
+                    print(visible_json(line), file=lines, flush=True)
+                progress.step(result)
+        finally:
+            await running.aclose()
+            results.close()
+            progress.end()
+            write_report(out, results.done, Path(options.file).name)
     note(f"{headline(results.done)}; see {out / 'report.md'}")
     return 1 if problems else 0
+
+
+def _running(
+    options: argparse.Namespace, tasks: "list[Task]", results: "Results"
+) -> "AsyncGenerator[TaskResult, None]":
+    common: dict[str, Any] = {
+        "repeat": options.repeat,
+        "keep": results.folder / "work" if options.keep else None,
+        "done": [(one.id, one.repeat) for one in results.done],
+        "model": options.model,
+        "trust": getattr(options, "trust", False),
+    }
+    if not options.fleet:
+        from toolwright.evaluate.running import run
+
+        return run(tasks, parallel=options.parallel or 1, **common)
+    from toolwright.fleet.driver import run as run_fleet
+
+    if not options.resume:
+        shutil.rmtree(results.folder / "steps", ignore_errors=True)
+    return run_fleet(
+        tasks,
+        address=options.address,
+        parallel=options.parallel or 0,
+        per_node=options.per_node or 0,
+        limits=options.limits,
+        out=results.folder,
+        **common,
+    )
+
+
+def _limits(texts: list[str]) -> "dict[str, Limit]":
+    if not texts:
+        return {}
+    from toolwright.fleet.limits import parse_limit
+
+    return dict(map(parse_limit, texts))
+
+
+@contextmanager
+def _noise_kept_away(out: Path, fleet: bool) -> Iterator[None]:
+    """Ray prints what happens to its machines on stdout, where the results go: it is put beside the other logs."""
+    if not fleet:
+        yield
+        return
+    (out / "logs").mkdir(parents=True, exist_ok=True)
+    with (out / "logs" / "ray.log").open("a", encoding="utf-8", errors="replace") as log, redirect_stdout(log):
+        yield
 
 
 class ProgressBar:

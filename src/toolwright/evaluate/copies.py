@@ -44,14 +44,9 @@ async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[Copy]:
     """The copy for one run of a task; removed afterwards unless there is a place to keep it."""
     above = Path(tempfile.mkdtemp(prefix="toolwright-eval-")).resolve()
     try:
-        name = Path(task.folder or task.repo).resolve().name if task.folder or task.repo else "task"
-        copy = Copy(folder=above / (name.removesuffix(".git") or "task"), base=above / "base.git")
-        await _fill(task, copy.folder)
-        for path, text in task.files.items():
-            file = copy.folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
-        await copy.begin()
+        copy = copy_in(above, task)
+        await fill(task, copy.folder)
+        await begin(task, copy)
         yield copy
         if keep is not None:
             await asyncio.to_thread(shutil.copytree, copy.folder, keep, symlinks=True, dirs_exist_ok=True)
@@ -59,11 +54,27 @@ async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[Copy]:
         await asyncio.to_thread(shutil.rmtree, above, ignore_errors=True)
 
 
-async def _fill(task: Task, folder: Path) -> None:
+def copy_in(above: Path, task: Task) -> Copy:
+    """Where the copy of a task stands in a folder; under the name of what it is a copy of."""
+    name = Path(task.folder or task.repo).resolve().name if task.folder or task.repo else "task"
+    return Copy(folder=above / (name.removesuffix(".git") or "task"), base=above / "base.git")
+
+
+async def begin(task: Task, copy: Copy) -> None:
+    """Add the files of the task to a copy that is filled; from here on changes count."""
+    for path, text in task.files.items():
+        file = copy.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    await copy.begin()
+
+
+async def fill(task: Task, folder: Path, *, alone: bool = False) -> None:
+    """Make the folder as the task says. A clone that is to be taken elsewhere stands alone."""
     if task.repo:
         local = Path(task.repo).is_dir()
         source = str(Path(task.repo).resolve()) if local else str(task.repo)
-        shared = ["--shared"] if local else []
+        shared = ["--shared"] if local and not alone else []
         await _run("git", "clone", "--quiet", "--no-checkout", *shared, "--", source, str(folder))
         await _run("git", "checkout", "--quiet", "--detach", task.ref, "--", cwd=folder)
         return
@@ -77,6 +88,11 @@ async def _fill(task: Task, folder: Path) -> None:
         await asyncio.to_thread(shutil.copytree, source_folder, folder, symlinks=True)
     except shutil.Error as error:
         raise UsageError(f"{task.folder} cannot be copied: {error.args[0][0][2]}") from error
+
+
+async def revision_of(task: Task) -> str:
+    """The commit that a task of a repository on this machine begins from."""
+    return (await _run("git", "rev-parse", "--verify", f"{task.ref}^{{commit}}", cwd=Path(task.repo))).strip()
 
 
 async def _run(*argv: str, cwd: Path | None = None) -> str:

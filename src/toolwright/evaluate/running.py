@@ -5,7 +5,7 @@ import inspect
 import os
 import platform
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from toolwright.inbox import Inbox, Reply
 from toolwright.messages import Assistant, Message
 from toolwright.parts import Failed, ToolPart
 from toolwright.permission.gate import Gate
+from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace, open_workspace
 
@@ -40,8 +41,8 @@ async def run(
     There are never more copies than `parallel`. `keep` is a folder in which the copies stay. `done` is left out. The
     rest is for `open_workspace`, such as `rules` or `tools`. To leave the loop early stops what is under way.
     """
-    finished = set(done)
-    waiting = [(task, number) for number in range(repeat) for task in tasks if (task.id, number) not in finished]
+    finished, chosen = set(done), list(tasks)
+    waiting = [(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
     results: asyncio.Queue[TaskResult] = asyncio.Queue()
     left = iter(waiting)
 
@@ -76,25 +77,52 @@ async def _next(results: "asyncio.Queue[TaskResult]", workers: Sequence["asyncio
 async def run_one(task: Task, number: int, keep: Path | None, opening: Mapping[str, Any]) -> TaskResult:
     """One run of a task. Whatever goes wrong stands in its result."""
     started = time.monotonic()
-    worker = f"{platform.node()}:{os.getpid()}"
-    result = TaskResult(id=task.id, repeat=number, worker=worker)
+    result = TaskResult(id=task.id, repeat=number, worker=worker_name())
     place = None if keep is None else keep / f"{task.id.replace('/', '_')}.{number}"
     try:
         async with copy_of(task, place) as copy:
-            result = await _in_copy(task, copy, result, opening)
+            result = await run_in_copy(task, copy, result, opening, Course())
     except (ToolwrightError, OSError) as error:
         result = replace(result, passed=False, error=result.error or f"{error}")
     return replace(result, seconds=round(time.monotonic() - started, 3))
 
 
-async def _in_copy(task: Task, copy: Copy, result: TaskResult, opening: Mapping[str, Any]) -> TaskResult:
+def worker_name() -> str:
+    """What tells this process from all others that run tasks."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+async def begin_session(workspace: Workspace) -> Session:
+    return workspace.session()
+
+
+async def ask(session: Session, task: Task) -> str | None:
+    """Give the task to the agent; what went wrong, if something did."""
+    turn = await session.prompt(task.prompt)
+    return None if turn.error is None else str(turn.error)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How a run begins and goes on; as it stands, all of it here and now."""
+
+    begin: Callable[[Workspace], Awaitable[Session]] = begin_session
+    ask: Callable[[Session, Task], Awaitable[str | None]] = ask
+    seconds: float = 0.0
+    """What it has taken elsewhere."""
+
+
+async def run_in_copy(
+    task: Task, copy: Copy, result: TaskResult, opening: Mapping[str, Any], course: Course
+) -> TaskResult:
+    """Let the agent work in a copy that is ready, and see what came of it."""
     settings = {"client": "cli", **opening, "model": task.model or opening.get("model", ""), "agent": task.agent}
     settings["budget"] = dict(task.budget) or opening.get("budget")
-    deadline = asyncio.get_running_loop().time() + task.timeout
+    deadline = asyncio.get_running_loop().time() + max(0.0, task.timeout - course.seconds)
     async with open_workspace(copy.folder, **settings) as workspace:
-        session = workspace.session()
+        session = await course.begin(workspace)
         try:
-            error = await _prompted(session, task, deadline)
+            error = await _prompted(session, task, deadline, course)
             result = await _measured(workspace, session, replace(result, error=error))
             if error is None:
                 passed, error = await _checked(workspace, task, copy.folder, deadline)
@@ -105,15 +133,14 @@ async def _in_copy(task: Task, copy: Copy, result: TaskResult, opening: Mapping[
             await session.close()
 
 
-async def _prompted(session: Session, task: Task, deadline: float) -> str | None:
+async def _prompted(session: Session, task: Task, deadline: float, course: Course) -> str | None:
     """Answer the prompt; why not, if it did not come to an end."""
     try:
         async with asyncio.timeout_at(deadline):
-            turn = await session.prompt(task.prompt)
+            return await course.ask(session, task)
     except TimeoutError:
         await session.abort("the time of the task is over")
         return f"The run took longer than the {task.timeout:g} seconds of the task."
-    return None if turn.error is None else str(turn.error)
 
 
 async def _checked(workspace: Workspace, task: Task, folder: Path, deadline: float) -> tuple[bool, str | None]:

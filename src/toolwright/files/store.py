@@ -157,6 +157,16 @@ class Files:
         if not seen.fits(content.stamp, lambda: content.digest):
             raise ToolError(f"{path} has changed since it was read. Read it again before changing it.", "stale")
 
+    def seen(self, session_id: str) -> dict[Path, State]:
+        """What a session knows of files, by their names."""
+        return dict(self._seen.get(session_id, {}))
+
+    def know(self, session_id: str, name: Path, digest: str, *, whole: bool) -> None:
+        """Remember what a session has seen elsewhere, in a copy of the same folder."""
+        with suppress(OSError):
+            stamp = replace(Stamp.of(name.stat()), settled=False)
+            self._seen.setdefault(session_id, {})[name] = State(stamp=stamp, digest=digest, whole=whole)
+
     def read_in_part(self, session_id: str, place: Place) -> bool:
         """Whether a session has seen only some lines of a file."""
         seen = self._seen.get(session_id, {}).get(place.name)

@@ -49,6 +49,26 @@ async def ask(
     return await _asked_for_output(session, prompt, output)
 
 
+async def go_on(
+    session: "Session", *, model: str | Model | None = None, budget: Budget | Mapping[str, Any] | None = None
+) -> TurnResult:
+    """Answer the newest prompt from the last finished step on, as it was asked."""
+    user = session.conversation.last_user()
+    if user is None:
+        raise UsageError(f"{session.id} has no prompt to go on with.")
+    prompt = Prompt(
+        text="",
+        agent=user.agent,
+        model=model or "",
+        system=user.system or "",
+        tools=user.tools or {},
+        variant=user.variant or "",
+        budget=_budget(budget),
+    )
+    end = await session.turns.go_on(prompt)
+    return turn_result(session.id, end, await _since(session, user.id))
+
+
 async def stream(session: "Session", text: str, **more: Any) -> AsyncGenerator[Event, None]:
     """What happens while a prompt is answered; last the result. Left early, it stops the turn."""
     following = session.home.bus.follow(lambda event: _belongs(event, session.id))

@@ -12,8 +12,8 @@ from toolwright.session.answering import Answering
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.session import refuse
 
-_LAST_STEP = "No more calls can be made: this was the last step. It was not run."
-_CUT_OFF = (
+LAST_STEP = "No more calls can be made: this was the last step. It was not run."
+CUT_OFF = (
     "The reply was cut off by the token limit, so its calls were not run: their arguments may be incomplete. "
     "Make fewer or smaller calls in one reply."
 )
@@ -23,7 +23,7 @@ async def run_calls(turn: Answering, reply: ReplyWriter) -> list[Result]:
     """Run every call of the reply and return their results in order. A refused call does not stop the others."""
     planned = _planned(reply)
     if reply.reason == "length":
-        return [await _refuse(turn, one, part, ToolError(_CUT_OFF, "too_large")) for one, part in planned]
+        return [await _refuse(turn, one, part, ToolError(CUT_OFF, "too_large")) for one, part in planned]
     try:
         # Tasks begin in the order they are made, and so the calls come to the door in theirs.
         async with asyncio.TaskGroup() as group:
@@ -36,7 +36,7 @@ async def run_calls(turn: Answering, reply: ReplyWriter) -> list[Result]:
 
 async def refuse_calls(turn: Answering, reply: ReplyWriter) -> list[Result]:
     """Close the calls of a reply that had no calls to make."""
-    return [await _refuse(turn, call, part, ToolError(_LAST_STEP, "denied")) for call, part in _planned(reply)]
+    return [await _refuse(turn, call, part, ToolError(LAST_STEP, "denied")) for call, part in _planned(reply)]
 
 
 def _planned(reply: ReplyWriter) -> list[tuple[Call, ToolPart]]:

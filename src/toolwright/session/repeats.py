@@ -1,6 +1,7 @@
 """Noticing that a model goes round in circles: the same call, or the same few calls, over and over."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import field
 
 from toolwright.definition import Call
@@ -19,9 +20,13 @@ class Repeats:
 
     def circles(self, call: Call) -> bool:
         """Whether this call is the third of its kind in a row, or ends the third round of a cycle."""
-        self._seen.append(json.dumps([call.tool, call.arguments], sort_keys=True, default=str))
-        del self._seen[: -LONGEST_CYCLE * TIMES]
+        self.recall([call])
         return any(self._repeats(length) for length in range(1, LONGEST_CYCLE + 1))
+
+    def recall(self, calls: Iterable[Call]) -> None:
+        """Calls that were made, whatever came of them."""
+        self._seen += (json.dumps([call.tool, call.arguments], sort_keys=True, default=str) for call in calls)
+        del self._seen[: -LONGEST_CYCLE * TIMES]
 
     def approved(self) -> None:
         """The user says go on: begin to count anew."""

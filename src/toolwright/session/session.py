@@ -152,6 +152,15 @@ class Session:
         self._require_open()
         return stream(self, text, **more)
 
+    async def go_on(
+        self, *, model: "str | Model | None" = None, budget: "Budget | Mapping[str, Any] | None" = None
+    ) -> "TurnResult":
+        """Answer the newest prompt from its last finished step on: its process ended, or its machine did."""
+        from toolwright.session.asking import go_on
+
+        self._require_open()
+        return await go_on(self, model=model, budget=budget)
+
     async def abort(self, reason: str = "the user stopped the turn") -> None:
         """Stop the turn that is under way and those that wait. When this returns, nothing of them is left to do."""
         if self._turns is not None:

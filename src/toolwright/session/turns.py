@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field, replace
 
 from toolwright.agents import Agent
+from toolwright.definition import Call
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.ids import new_id, now
 from toolwright.inbox import WrongAnswer
@@ -134,6 +135,10 @@ class Turns:
         prompt.check()
         return await self._queue.run(lambda work: self._answered(work, prompt), CALLER_GONE)
 
+    async def go_on(self, prompt: Prompt) -> TurnEnd:
+        """Work on with a turn that was broken off between two steps. The prompt says how, its words stand there."""
+        return await self._queue.run(lambda work: self._gone_on(work, prompt), CALLER_GONE)
+
     async def carry_out(self, prompt: Prompt, steps: Callable[[], Awaitable[Message]]) -> TurnEnd:
         """A turn whose steps are not the model's: a prompt without an answer, or a command of the user's."""
         prompt.check()
@@ -180,6 +185,19 @@ class Turns:
             changes = await self._rest()
         return TurnEnd(message=message, spending=turn.spending, changes=changes)
 
+    async def _gone_on(self, work: Work[TurnEnd], prompt: Prompt) -> TurnEnd:
+        agent, model = self._choose(prompt.agent, prompt.model)
+        await self._take()
+        try:
+            turn = self._begin(agent, model, prompt)
+            self._recount(turn)
+            message = await self._carried_out(work, turn, lambda: answer(turn))
+            if turn.compaction.prune:
+                prune(turn)
+        finally:
+            changes = await self._rest()
+        return TurnEnd(message=message, spending=turn.spending, changes=changes)
+
     async def _compacted(self, work: Work[TurnEnd], model_name: str) -> TurnEnd:
         agent, model = self._choose("", model_name)
         await self._take()
@@ -196,9 +214,23 @@ class Turns:
         )
         async for part in reader.attached(prompt):
             self.conversation.put(part)
+        self._note_mentioned(turn, user)
+        return await answer(turn)
+
+    def _note_mentioned(self, turn: Answering, user: Message) -> None:
         named = tuple(part.name for part in user.parts.values() if isinstance(part, AgentPart))
         turn.turn = self.turn = replace(turn.turn, mentioned=named)
-        return await answer(turn)
+
+    def _recount(self, turn: Answering) -> None:
+        """What the turn has taken before it was broken off counts as well."""
+        for message in self.conversation.messages:
+            if message.info.id == turn.user.id:
+                self._note_mentioned(turn, message)
+            elif isinstance(message.info, Assistant) and message.info.parent_id == turn.user.id:
+                turn.spending.steps += not message.info.summary
+                turn.count(message)
+                calls = (Call(id=one.call_id, tool=one.tool, arguments=one.state.input) for one in message.calls)
+                turn.repeats.recall(calls)
 
     async def _compact(self, turn: Answering) -> Message:
         await make_room(turn, auto=False)
