@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Collection
 
 from toolwright.diff import compare, split_lines
-from toolwright.errors import UsageError
-from toolwright.files.body import Body
+from toolwright.files.body import Body, Link
 from toolwright.record import record
 
 
@@ -18,40 +17,43 @@ class Hunk:
     """As a unified diff shows it."""
 
 
-def hunks_of(present: Body, restored: Body) -> list[Hunk]:
-    """The pieces of a difference, from the top down; none where not both are contents."""
-    if not isinstance(present, bytes) or not isinstance(restored, bytes):
+def hunks_of(path: str, present: Body, restored: Body) -> list[Hunk]:
+    """The pieces of a difference, from the top down; a single one where not both are contents."""
+    if present == restored:
         return []
+    if not isinstance(present, bytes) or not isinstance(restored, bytes):
+        text = "".join(text for text, _ in compare(_text(present), _text(restored)).hunks())
+        return [Hunk(id=_name(path, text), text=_shown(text))]
     diff = compare(_text(present), _text(restored))
-    return [Hunk(id=_name(text), text=_shown(text)) for text, _ in diff.hunks()]
+    return [Hunk(id=_name(path, text), text=_shown(text)) for text, _ in diff.hunks()]
 
 
 def apply_hunks(path: str, present: Body, restored: Body, wanted: Collection[str]) -> Body:
-    """What is there, with the wanted pieces restored. UsageError if one of them is not to be found any more."""
+    """What is there, with the wanted pieces restored."""
+    if {hunk.id for hunk in hunks_of(path, present, restored)} <= set(wanted):
+        return restored
     if not isinstance(present, bytes) or not isinstance(restored, bytes):
-        raise UsageError(f"{path} can only be undone as a whole.")
+        return present
     diff = compare(_text(present), _text(restored))
-    missing = set(wanted)
     lines = split_lines(_text(present))
     offset = diff.first_line - 1
     # From the bottom up, so that the numbers of the lines above still hold.
     for text, changes in reversed(list(diff.hunks())):
-        if _name(text) in wanted:
-            missing.discard(_name(text))
+        if _name(path, text) in wanted:
             for change in reversed(changes):
                 piece = slice(offset + change.before_start, offset + change.before_end)
                 lines[piece] = diff.after[change.after_start : change.after_end]
-    if missing:
-        raise UsageError(f"{path} was changed since its difference was shown. Look at it again, then choose.")
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _name(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+def _name(path: str, text: str) -> str:
+    return hashlib.sha256(f"{path}\0{text}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "surrogateescape")
+def _text(body: Body) -> str:
+    if isinstance(body, Link):
+        return f"-> {body.target}\n"
+    return body.decode("utf-8", "surrogateescape") if body else ""
 
 
 def _shown(text: str) -> str:

@@ -41,7 +41,7 @@ class Selection:
     call: str = ""
     file: str = ""
     hunks: tuple[str, ...] = ()
-    """Of the one file that is selected, these pieces of the difference alone."""
+    """Of all that, these pieces of the difference alone."""
 
     @property
     def empty(self) -> bool:
@@ -72,7 +72,7 @@ class FileUndo:
 
     def hunks(self) -> list[Hunk]:
         """The pieces that can be undone alone."""
-        return hunks_of(self.present, self.restored)
+        return hunks_of(self.path, self.present, self.restored)
 
     def texts(self) -> tuple[str, str]:
         """What is there and what is restored, for showing."""
@@ -133,7 +133,7 @@ class Undo:
         if not plans:
             raise NothingToUndo("Nothing of that was changed in this session, or it was undone already.")
         if selection.hunks:
-            plans = [_only(plans, selection.hunks)]
+            plans = _only(plans, selection.hunks)
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
@@ -249,14 +249,16 @@ class Undo:
         return image
 
 
-def _only(plans: Sequence[FileUndo], hunks: Sequence[str]) -> FileUndo:
-    """The pieces that are wanted of a file's way back; all of them are the whole way."""
-    if len(plans) != 1:
-        raise UsageError("Pieces are undone of one file at a time: name it.")
-    [plan] = plans
-    if {one.id for one in plan.hunks()} == set(hunks):
-        return plan
-    restored = apply_hunks(plan.path, plan.present, plan.restored, hunks)
+def _only(plans: Sequence[FileUndo], wanted: Sequence[str]) -> list[FileUndo]:
+    """The pieces that are wanted of the files' way back."""
+    known = {plan.path: {hunk.id for hunk in plan.hunks()} for plan in plans}
+    if not set(wanted) <= set().union(*known.values()):
+        raise UsageError("A file was changed since its difference was shown. Look at it again, then choose.")
+    return [plan if known[plan.path] <= set(wanted) else _in_part(plan, wanted) for plan in plans]
+
+
+def _in_part(plan: FileUndo, wanted: Sequence[str]) -> FileUndo:
+    restored = apply_hunks(plan.path, plan.present, plan.restored, wanted)
     return replace(plan, restored=restored, attributes=None, emptied=())
 
 
