@@ -2,7 +2,7 @@
 import { post } from "./api.js"
 import { Part } from "./parts.js"
 import { html, useEffect, useLayoutEffect, useRef } from "./preact.js"
-import { changed, earlier, guarded, say, select, state } from "./store.js"
+import { changed, earlier, fromHome, guarded, say, select, state } from "./store.js"
 import { Memo, count, icon, lasted, money, nameOf, plural } from "./ui.js"
 
 const NEAR = 1500
@@ -156,7 +156,7 @@ function Welcome() {
   const problem = state.doctor?.modelProblem
   return html`<div class="welcome">
     <h2>${nameOf(state.directory)}</h2>
-    <p class="faint"><code>${state.directory}</code></p>
+    <p class="faint"><code>${fromHome(state.directory)}</code></p>
     ${problem ? html`<div class="trouble"><p>${problem}</p><p class="faint">Store a key with <code>tw auth login</code>, or set <code>model</code> in toolwright.json, then load this page again.</p></div>` : null}
     ${state.doctor && !state.doctor.trusted ? html`<p class="faint">This project is not trusted: its own settings and extensions are left out. <code>tw trust</code> changes that.</p>` : null}
     ${(state.doctor?.warnings ?? []).map((one) => html`<p class="faint">${one}</p>`)}

@@ -4,7 +4,7 @@ import { Diff } from "./diff.js"
 import { Code } from "./markdown.js"
 import { wordsOf } from "./parts.js"
 import { html, useEffect, useState } from "./preact.js"
-import { above, changed, say, select, state } from "./store.js"
+import { above, changed, fromHome, say, select, state } from "./store.js"
 import { Dialog, nameOf } from "./ui.js"
 
 export function Asked() {
@@ -106,7 +106,7 @@ function reason(found) {
   if (found.mustAsk) return "not all of the command could be understood, so it is asked whatever the rules say."
   const deciding = found.decided.find((one) => one.action === found.action) ?? found.decided[0]
   if (!deciding?.rule) return "no rule speaks of it."
-  return html`the rule <code>${deciding.rule}</code>${deciding.source ? html` in <code>${deciding.source}</code>` : deciding.layer ? ` (${deciding.layer})` : ""}.`
+  return html`the rule <code>${deciding.rule}</code>${deciding.source ? html` in <code>${fromHome(deciding.source)}</code>` : deciding.layer ? ` (${deciding.layer})` : ""}.`
 }
 
 // Questions.

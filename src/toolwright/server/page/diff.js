@@ -112,7 +112,7 @@ export function Diff({ text }) {
   const shown = all ? rows : rows.slice(0, ROWS)
   const both = shown.some((one) => one.kind === "removed") && shown.some((one) => one.kind === "added")
   return html`<div class="diff" ref=${box} tabindex="0" role="group" aria-label="Difference">
-    <table class=${wide && both ? "split" : "single"}><tbody><${wide && both ? Split : Single} rows=${shown} /></tbody></table>
+    <table class=${wide && both ? "split" : "single"}>${wide && both ? html`<colgroup><col class="number" /><col /><col class="number" /><col /></colgroup>` : null}<tbody><${wide && both ? Split : Single} rows=${shown} /></tbody></table>
     ${rows.length > shown.length ? html`<button type="button" class="ghost" onclick=${() => setAll(true)}>Show all ${rows.length.toLocaleString("en")} lines</button>` : null}
   </div>`
 }

@@ -3,7 +3,7 @@ import { ask, get, post } from "./api.js"
 import { Diff } from "./diff.js"
 import { wordsOf } from "./parts.js"
 import { html, useEffect, useState } from "./preact.js"
-import { changed, guarded, notifies, remove, say, select, state, toggleNotifications } from "./store.js"
+import { changed, fromHome, guarded, notifies, remove, say, select, state, toggleNotifications } from "./store.js"
 import { Dialog, count, download, money, plural } from "./ui.js"
 
 const close = () => changed(() => (state.panel = null))
@@ -90,7 +90,7 @@ function Explain({ tool, input, agent }) {
     ${value?.note ? html`<pre class="output">${value.note}</pre>` : null}
     ${(value?.requests ?? []).map((one, at) => html`<section key=${at} class="explained">
       <h3><span class=${`verdict ${one.action}`}>${one.action}</span> <code>${one.permission}</code></h3>
-      <ul>${one.decided.map((each, place) => html`<li key=${place}><code>${each.pattern}</code> ${each.rule ? html`by <code>${each.rule}</code> <span class="faint">${each.source || each.layer}</span>` : html`<span class="faint">no rule fits</span>`}</li>`)}</ul>
+      <ul>${one.decided.map((each, place) => html`<li key=${place}><code>${each.pattern}</code> ${each.rule ? html`by <code>${each.rule}</code> <span class="faint">${fromHome(each.source || each.layer)}</span>` : html`<span class="faint">no rule fits</span>`}</li>`)}</ul>
       <p class="faint">${one.advice}</p>
       <details><summary>All rules that fit</summary><pre class="output">${one.why.join("\n")}</pre></details>
     </section>`)}

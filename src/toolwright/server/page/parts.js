@@ -1,18 +1,20 @@
 // The parts of a message: words, thoughts, files, and tool calls with what they did.
 import { Diff, countsOf } from "./diff.js"
 import { Code, Markdown, languageOf } from "./markdown.js"
-import { html, useState } from "./preact.js"
+import { get } from "./api.js"
+import { html, useEffect, useState } from "./preact.js"
 import { changed, select, state } from "./store.js"
 import { Memo, icon, lasted, nameOf, plural } from "./ui.js"
 
 const OUTPUT = 30000
+const QUIET = ["todowrite", "question", "write"]
 
 export function Part({ part }) {
   switch (part.type) {
     case "text":
       return part.synthetic || !part.text ? null : html`<${Markdown} text=${part.text} />`
     case "reasoning":
-      return part.text ? html`<details class="thought"><summary>Thought${part.time?.end ? html`<span class="meta">${lasted(part.time.start, part.time.end)}</span>` : null}</summary><${Markdown} text=${part.text} /></details>` : null
+      return part.text ? html`<details class="thought"><summary>Thought${part.time?.end - part.time?.start >= 1000 ? html`<span class="meta">${lasted(part.time.start, part.time.end)}</span>` : null}</summary><${Markdown} text=${part.text} /></details>` : null
     case "file":
       return html`<${Attached} part=${part} />`
     case "agent":
@@ -34,7 +36,7 @@ function Attached({ part }) {
 
 // Tool calls.
 
-const relative = (path) => (typeof path === "string" && path.startsWith(`${state.directory}/`) ? path.slice(state.directory.length + 1) : path)
+export const relative = (path) => (typeof path === "string" && path.startsWith(`${state.directory}/`) ? path.slice(state.directory.length + 1) : path)
 const VERBS = { read: "Read", edit: "Edit", multiedit: "Edit", write: "Write", apply_patch: "Patch", bash: "Run", glob: "Find files", grep: "Search", list: "List", webfetch: "Fetch", websearch: "Search the web", todowrite: "Plan", todoread: "Plan", task: "Agent", question: "Ask", skill: "Skill" }
 
 export function wordsOf(tool, input = {}) {
@@ -76,18 +78,16 @@ export class Call extends Memo {
     const diffs = differences(part)
     const { verb, what } = wordsOf(part.tool, part.state.input)
     const took = time?.end && time.end - time.start >= 1000 ? lasted(time.start, time.end) : null
-    // Only the first is decided by us; from then on the person opens and closes.
-    this.wasOpen ??= diffs.length > 0 || part.tool === "todowrite"
-    if (!this.touched) this.wasOpen = diffs.length > 0 || part.tool === "todowrite" || (part.tool === "bash" && status === "running")
+    // What a person has opened or closed stays so.
+    if (!this.touched) this.wasOpen = diffs.length > 0 || part.tool === "todowrite" || (part.tool === "write" && status === "completed") || (part.tool === "bash" && status === "running")
     const toggle = (event) => {
       if (event.currentTarget.open === this.wasOpen) return
       this.wasOpen = event.currentTarget.open
       this.touched = true
-      this.setState({})
       this.forceUpdate()
     }
     return html`<details class=${`call ${status}`} open=${this.wasOpen} ontoggle=${toggle}>
-      <summary><span class=${`state ${status}`} role="img" aria-label=${status}></span><b>${verb}</b> <code>${what}</code><span class="meta">${metaOf(part, diffs)} ${took}</span></summary>
+      <summary><span class=${`state ${status} ${part.state.metadata?.exit ? "odd" : ""}`} role="img" aria-label=${status}></span><b>${verb}</b> <code>${what}</code><span class="meta">${metaOf(part, diffs)} ${took}</span></summary>
       ${this.wasOpen ? html`<${Body} part=${part} diffs=${diffs} />` : null}
       ${!this.wasOpen && part.state.error ? html`<p class="error line">${firstLine(part.state.error)}</p>` : null}
     </details>`
@@ -103,17 +103,27 @@ function Body({ part, diffs }) {
   return html`<div class="body">
     ${part.tool === "bash" ? html`<${Code} text=${input.command ?? ""} language="bash" />` : null}
     ${diffs.map((one) => html`<div key=${one.file}>${diffs.length > 1 ? html`<p class="filename"><code>${one.file}</code></p>` : null}<${Diff} text=${one.text} /></div>`)}
+    ${part.tool === "write" && status === "completed" ? html`<${Written} part=${part} />` : null}
     ${part.tool === "todowrite" ? html`<${Todos} todos=${input.todos ?? []} />` : null}
     ${part.tool === "task" ? html`<p class="asked">${input.prompt}</p>` : null}
     ${part.tool === "question" ? html`<${Answers} questions=${input.questions} answers=${metadata.answers} />` : null}
     ${diagnostics(metadata).map((one) => html`<p class="error line">${one}</p>`)}
-    ${shown && !["todowrite", "question"].includes(part.tool) ? html`<${Output} text=${shown} bad=${Boolean(error)} language=${part.tool === "read" ? languageOf(input.filePath) : ""} />` : null}
+    ${shown && !(QUIET.includes(part.tool) && !error) ? html`<${Output} text=${shown} bad=${Boolean(error)} language=${part.tool === "read" ? languageOf(input.filePath) : ""} />` : null}
     <p class="actions">
       ${child ? html`<button type="button" class="link" onclick=${() => select(child)}>Open the agent’s session</button>` : null}
-      ${status === "completed" && diffs.length ? html`<button type="button" class="link" onclick=${() => changed(() => (state.panel = { name: "undo", selection: { call: part.callID }, title: "Undo this call" }))}>Undo this call…</button>` : null}
+      ${status === "completed" && (diffs.length || part.tool === "write") ? html`<button type="button" class="link" onclick=${() => changed(() => (state.panel = { name: "undo", selection: { call: part.callID }, title: "Undo this call" }))}>Undo this call…</button>` : null}
       ${status !== "pending" && part.tool !== "invalid" ? html`<button type="button" class="link" onclick=${() => changed(() => (state.panel = { name: "explain", tool: part.tool, input, agent: state.messages.get(part.messageID)?.info.agent }))}>Why was this allowed?</button>` : null}
     </p>
   </div>`
+}
+
+// What a write did to its file: the part itself does not say.
+function Written({ part }) {
+  const [made, setMade] = useState(null)
+  useEffect(() => {
+    get(`/tw/session/${part.sessionID}/changes?call=${encodeURIComponent(part.callID)}`).then(setMade, () => setMade([]))
+  }, [part.callID])
+  return (made ?? []).filter((one) => one.diff).map((one) => html`<${Diff} key=${one.file} text=${one.diff} />`)
 }
 
 function diagnostics(metadata) {

@@ -2,7 +2,7 @@
 import { get, post } from "./api.js"
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js"
 import { changed, guarded, load, say, select, state, stop } from "./store.js"
-import { icon } from "./ui.js"
+import { icon, nameOf } from "./ui.js"
 
 const KEPT = 100
 const draftKey = () => `draft ${state.current || state.directory}`
@@ -146,7 +146,7 @@ function Choices() {
     <select id="agent" aria-label="Agent" title="Agent" value=${agent} onchange=${choose("agent")}>${agents.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select>
     <select id="model" aria-label="Model" title="Model" value=${model} onchange=${choose("model")}>
       ${model ? null : html`<option value="">default model</option>`}
-      ${state.providers.map((one) => html`<optgroup key=${one.id} label=${one.name}>${Object.values(one.models).map((each) => html`<option key=${each.id} value=${`${one.id}/${each.id}`}>${each.name || each.id}</option>`)}</optgroup>`)}
+      ${state.providers.map((one) => html`<optgroup key=${one.id} label=${one.name}>${Object.values(one.models).map((each) => html`<option key=${each.id} value=${`${one.id}/${each.id}`}>${nameOf(each.name || each.id)}</option>`)}</optgroup>`)}
     </select>
     ${variants.length ? html`<select id="variant" aria-label="Variant" title="How much it thinks" value=${variant} onchange=${choose("variant")}><option value="">usual effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
 }

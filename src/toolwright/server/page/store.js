@@ -3,6 +3,7 @@ import { Failed, ask, get, post, setFolder } from "./api.js"
 
 export const state = {
   directory: "",
+  home: "",
   folders: [],
   sessions: new Map(),
   status: {},
@@ -82,6 +83,7 @@ export const start = guarded(async () => {
   const [folders, path] = await Promise.all([get("/tw/folders"), get("/path")])
   state.folders = folders
   state.directory = path.directory
+  state.home = path.home
   setFolder(path.directory)
   for (const one of folders) if (one.directory !== path.directory && one.waiting) state.elsewhere.set(one.directory, one.waiting)
   await load()
@@ -162,6 +164,8 @@ export function above(id) {
 }
 
 export const below = (id) => [...state.sessions.values()].filter((one) => one.parentID === id).sort((one, other) => one.time.created - other.time.created)
+
+export const fromHome = (path) => (state.home && path.startsWith(`${state.home}/`) ? `~${path.slice(state.home.length)}` : path)
 
 // Messages.
 

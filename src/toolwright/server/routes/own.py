@@ -5,13 +5,14 @@ from typing import Any
 
 from toolwright.diff import unified
 from toolwright.errors import ToolwrightError
+from toolwright.files.journal import Entry
 from toolwright.ids import new_id
 from toolwright.jsontext import read_json
 from toolwright.messages import Assistant
 from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.refusal import bad_request, not_found
-from toolwright.server.undoing import diff_of
+from toolwright.server.undoing import diff_of, diff_of_entry
 from toolwright.session.undo import FileUndo, Selection, Undo
 from toolwright.tool import Call
 from toolwright.wire import to_json
@@ -24,10 +25,16 @@ _TEXT = {"type": "string"}
 
 @routes.get("/tw/session/{sessionID}/changes", "tw.changes")
 async def changes(ask: Ask) -> Any:
-    """Everything a session changed, oldest first."""
+    """Everything a session changed, oldest first; with `call` the changes of that one, and what they did."""
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     entries = (await Undo.of(workspace.files, session.conversation)).changes()
-    return [{"call": one.call_id, "file": one.path, "time": int(one.time * 1000)} for one in entries]
+    wanted = ask.text("call")
+
+    def shown(one: Entry) -> Json:
+        row: Json = {"call": one.call_id, "file": one.path, "time": int(one.time * 1000)}
+        return row | {"diff": diff_of_entry(workspace, one)} if wanted else row
+
+    return await asyncio.to_thread(lambda: [shown(one) for one in entries if not wanted or one.call_id == wanted])
 
 
 @routes.post(
