@@ -5,7 +5,7 @@ import { Code } from "./markdown.js"
 import { wordsOf } from "./parts.js"
 import { html, useEffect, useState } from "./preact.js"
 import { above, changed, fromHome, say, select, state } from "./store.js"
-import { Dialog, nameOf } from "./ui.js"
+import { Dialog, nameOf, visible } from "./ui.js"
 
 export function Asked() {
   const next = state.questions.find((one) => !state.later.has(one.request.id))
@@ -62,16 +62,16 @@ function Permission({ request }) {
   return html`<div onkeydown=${keys}>
     <header><p class="faint"><${From} id=${request.sessionID} agent=${call.agent} /></p>
       <h2><b>${call.agent ?? "The agent"}</b> wants to ${ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
-    ${command ? html`<${Code} text=${command} language="bash" />` : null}
+    ${command ? html`<${Code} text=${visible(command)} language="bash" />` : null}
     ${command && call.arguments.workdir ? html`<p class="faint">in <code>${call.arguments.workdir}</code></p>` : null}
     ${command && call.arguments.description ? html`<p class="faint">“${call.arguments.description}”</p>` : null}
     ${metadata.diff ? html`<p class="filename"><code>${what || metadata.filepath}</code></p><${Diff} text=${metadata.diff} />` : null}
-    ${command || metadata.diff ? null : html`<pre class="output">${what || patterns.join("\n")}</pre>`}
-    ${sameAs(patterns, command, what) ? null : html`<p class="touches"><span class="faint">It touches</span> ${patterns.map((one) => html`<code key=${one}>${one}</code> `)}</p>`}
+    ${command || metadata.diff ? null : html`<pre class="output">${visible(what || patterns.join("\n"))}</pre>`}
+    ${sameAs(patterns, command, what) ? null : html`<p class="touches"><span class="faint">It touches</span> ${patterns.map((one) => html`<code key=${one}>${visible(one)}</code> `)}</p>`}
     <${Why} request=${request} />
     ${always.length ? html`<fieldset class="always">
       <legend>“Always allow” would store ${always.length === 1 ? "this rule" : "these rules"}</legend>
-      ${always.map((one) => html`<label key=${one}>${always.length > 1 ? html`<input type="checkbox" checked=${chosen.includes(one)} onchange=${() => flip(one)} />` : null}<code>${request.permission} ${one}</code></label>`)}
+      ${always.map((one) => html`<label key=${one}>${always.length > 1 ? html`<input type="checkbox" checked=${chosen.includes(one)} onchange=${() => flip(one)} />` : null}<code>${request.permission} ${visible(one)}</code></label>`)}
       <div class="scopes" role="radiogroup" aria-label="Scope">${SCOPES.map(([name, label, about]) => html`<label key=${name} class=${scope === name ? "on" : ""}><input type="radio" name="scope" value=${name} checked=${scope === name} onchange=${() => setScope(name)} /><span>${label}</span><small>${about()}</small></label>`)}</div>
     </fieldset>` : html`<p class="faint">This can only be allowed once at a time.</p>`}
     <footer>

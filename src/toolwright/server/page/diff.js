@@ -1,5 +1,6 @@
 // Differences: unified text as rows with line numbers, in two columns where there is room, changed words marked.
 import { html, useEffect, useRef, useState } from "./preact.js"
+import { visible } from "./ui.js"
 
 const WIDE = 700
 const ROWS = 400
@@ -72,8 +73,8 @@ function markWords(left, right) {
 }
 
 function content(row) {
-  if (!row.pieces) return row.text || " "
-  const [head, middle, tail] = row.pieces
+  if (!row.pieces) return visible(row.text) || " "
+  const [head, middle, tail] = row.pieces.map(visible)
   return [head, middle ? html`<mark>${middle}</mark>` : null, tail]
 }
 

@@ -110,7 +110,7 @@ export const load = guarded(async () => {
 export const openFolder = guarded(async (directory) => {
   setFolder(directory)
   state.directory = directory
-  state.current = ""
+  state.current = null
   state.elsewhere.delete(directory)
   location.hash = ""
   await load()
@@ -256,7 +256,8 @@ function act(type, properties) {
       if (properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size)) say(properties.error?.data?.message ?? "The turn failed.")
       return
     case "session.diff":
-      return here(properties.sessionID) && (state.changes = properties.diff)
+      // The event has the files of the last turn alone.
+      return here(properties.sessionID) && guarded(refreshWork)(properties.sessionID)
     case "todo.updated":
       return here(properties.sessionID) && (state.todos = properties.todos)
     case "message.updated":

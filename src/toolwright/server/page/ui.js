@@ -46,6 +46,10 @@ export function Dialog({ label, onclose, modal = true, wide, children }) {
   </dialog>`
 }
 
+// What a text might hide from who reads it, such as characters that turn its direction, is shown by its number.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
+export const visible = (text) => String(text).replace(HIDDEN, (one) => `‹U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`)
+
 export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(1)}M` : number >= 1e4 ? `${Math.round(number / 1e3)}k` : number.toLocaleString("en"))
 export const money = (dollars) => (dollars >= 1 ? `$${dollars.toFixed(2)}` : dollars >= 0.01 ? `$${dollars.toFixed(3)}` : dollars > 0 ? `$${dollars.toFixed(4)}` : "$0")
 export const plural = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
