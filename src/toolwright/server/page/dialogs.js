@@ -36,6 +36,7 @@ async function send(request, path, body) {
 // Permissions.
 
 const ACTS = { bash: "run a command", edit: "change a file", write: "write a file", read: "read a file", webfetch: "fetch a page", websearch: "search the web", task: "start an agent", external_directory: "leave the project’s folder", doom_loop: "go on, though it repeats itself" }
+const SIDE_ACTS = { edit: "run a command that changes files", read: "run a command that reads files", external_directory: "run a command that leaves the project’s folder", webfetch: "run a command that reaches the network" }
 const SCOPES = [
   ["session", "this session", () => "until the session ends"],
   ["project", "this project", () => `in ${nameOf(state.directory)}, from now on`],
@@ -61,7 +62,7 @@ function Permission({ request }) {
   }
   return html`<div onkeydown=${keys}>
     <header><p class="faint"><${From} id=${request.sessionID} agent=${call.agent} /></p>
-      <h2><b>${call.agent ?? "The agent"}</b> wants to ${ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
+      <h2><b>${call.agent ?? "The agent"}</b> wants to ${(command ? SIDE_ACTS[request.permission] : null) ?? ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
     ${command ? html`<${Code} text=${visible(command)} language="bash" />` : null}
     ${command && call.arguments.workdir ? html`<p class="faint">in <code>${call.arguments.workdir}</code></p>` : null}
     ${command && call.arguments.description ? html`<p class="faint">“${call.arguments.description}”</p>` : null}

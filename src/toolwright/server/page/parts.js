@@ -67,6 +67,7 @@ function metaOf(part, diffs) {
     return html`<span class="plus">+${sum("additions")}</span> <span class="minus">−${sum("deletions")}</span>`
   }
   if (part.tool === "bash" && typeof meta.exit === "number" && meta.exit !== 0) return html`<span class="minus">exit ${meta.exit}</span>`
+  if (part.tool === "todowrite") return `${(part.state.input?.todos ?? []).filter((one) => one.status === "completed").length} done`
   if (typeof meta.matches === "number") return plural(meta.matches, "match").replace("matchs", "matches")
   if (typeof meta.count === "number") return plural(meta.count, "file")
   return null
@@ -79,7 +80,7 @@ export class Call extends Memo {
     const { verb, what } = wordsOf(part.tool, part.state.input)
     const took = time?.end && time.end - time.start >= 1000 ? lasted(time.start, time.end) : null
     // What a person has opened or closed stays so.
-    if (!this.touched) this.wasOpen = diffs.length > 0 || part.tool === "todowrite" || (part.tool === "write" && status === "completed") || (part.tool === "bash" && status === "running")
+    if (!this.touched) this.wasOpen = diffs.length > 0 || (part.tool === "write" && status === "completed") || (part.tool === "bash" && status === "running")
     const toggle = (event) => {
       if (event.currentTarget.open === this.wasOpen) return
       this.wasOpen = event.currentTarget.open
