@@ -15,6 +15,7 @@ import uvicorn
 from toolwright.errors import UsageError
 from toolwright.record import record
 from toolwright.server.app import Application
+from toolwright.server.connection import Connection
 from toolwright.server.guard import Guard
 from toolwright.server.secret import Secret, leave_note
 from toolwright.server.serving import Serving, answered_later
@@ -22,6 +23,7 @@ from toolwright.workspace import Workspace
 
 PORT = 4096
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_BACKLOG = 1024
 _PATIENCE = 2
 """Seconds that open connections are given at the end."""
 
@@ -61,6 +63,8 @@ async def serve(options: Options) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    # Whoever reads the address may connect at once, and waits until we are ready.
+    listening.listen(_BACKLOG)
     _announce(options, url)
     closing = asyncio.create_task(_close_idle(serving, options.idle_exit)) if options.idle_exit else None
     try:
@@ -134,7 +138,7 @@ def _hosts(options: Options, port: int) -> frozenset[str]:
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="off",
         loop="asyncio",
