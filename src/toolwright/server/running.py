@@ -110,16 +110,15 @@ def _bound(options: Options) -> socket.socket:
 
 
 def _unix_socket(path: Path) -> socket.socket:
-    with suppress(FileNotFoundError):
-        if not path.is_socket():
-            raise UsageError(f"{path} is there and is not a socket. Name another.")
-        path.unlink()
+    if os.path.lexists(path) and not path.is_socket():
+        raise UsageError(f"{path} is there and is not a socket. Name another.")
+    path.unlink(missing_ok=True)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         made.bind(str(path))
     except OSError as error:
-        raise UsageError(f"{path} cannot be listened on: {error.strerror}.") from error
+        raise UsageError(f"{path} cannot be listened on: {error.strerror or error}.") from error
     finally:
         os.umask(before)
     return made
