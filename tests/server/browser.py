@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.harness import PATIENCE, TOKEN, Served
+from tests.server.harness import PATIENCE, TOKEN
 
 pytest.importorskip("playwright", reason="the page is tried with playwright, which is not installed")
 
@@ -21,7 +21,7 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 
 @asynccontextmanager
-async def opened(server: Served, path: str = "", **options: Any) -> AsyncIterator[Page]:
+async def opened(url: str, path: str = "", **options: Any) -> AsyncIterator[Page]:
     """The page in a browser of its own. What a script of it throws, or the policy refuses, fails the test."""
     problems: list[str] = []
     async with async_playwright() as playwright:
@@ -36,7 +36,7 @@ async def opened(server: Served, path: str = "", **options: Any) -> AsyncIterato
             page.on(
                 "console", lambda told: problems.append(told.text) if "Content Security Policy" in told.text else None
             )
-            await page.goto(f"{server.url}/k-{TOKEN}/{path}")
+            await page.goto(f"{url}/k-{TOKEN}/{path}")
             await expect(prompt(page)).to_be_visible()
             yield page
         finally:

@@ -1,12 +1,14 @@
 """The web page in a real browser, by the names that people and screen readers know its parts by."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.server.browser import button, conversation, dialog, needs_browser, opened, prompt, say
-from tests.server.harness import listening, served
+from tests.server.harness import TOKEN, listening, served
+from tests.server.test_running import running
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 
 from playwright.async_api import expect  # isort: skip
@@ -45,7 +47,7 @@ def test_the_page_is_small_and_makes_no_html_from_text() -> None:
 async def test_a_prompt_is_answered_with_a_permission_that_says_all(tmp_path: Path) -> None:
     folder = project(tmp_path)
     answer = "Done: **bold** <img src=x onerror=alert(1)>\n\n```python\nprint(1)\n```"
-    async with served(folder, READ, EDIT, {"text": answer}, config=ASK_EDIT) as server, opened(server) as page:
+    async with served(folder, READ, EDIT, {"text": answer}, config=ASK_EDIT) as server, opened(server.url) as page:
         assert server.url + "/" == page.url.partition("#")[0]
         await say(page, "edit it")
         asked = dialog(page, "Permission")
@@ -66,7 +68,7 @@ async def test_a_prompt_is_answered_with_a_permission_that_says_all(tmp_path: Pa
 async def test_always_stores_the_chosen_rule_for_the_chosen_scope_and_can_be_revoked(tmp_path: Path) -> None:
     config = {"permission": {"bash": "ask"}}
     turns = (BASH, {"text": "Done."})
-    async with served(project(tmp_path), *turns, config=config) as server, opened(server) as page:
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
         await say(page, "say it")
         asked = dialog(page, "Permission")
         await expect(asked).to_contain_text("echo one && echo two")
@@ -88,7 +90,7 @@ async def test_always_stores_the_chosen_rule_for_the_chosen_scope_and_can_be_rev
 async def test_a_rejection_with_words_reaches_the_model_and_hidden_characters_are_shown(tmp_path: Path) -> None:
     hidden = {"tools": [{"name": "bash", "args": {"command": "echo \u202eevil", "description": "d"}}]}
     config = {"permission": {"bash": "ask"}}
-    async with served(project(tmp_path), hidden, config=config) as server, opened(server) as page:
+    async with served(project(tmp_path), hidden, config=config) as server, opened(server.url) as page:
         await say(page, "go")
         asked = dialog(page, "Permission")
         await expect(asked).to_contain_text("‹U+202E›evil")
@@ -99,7 +101,7 @@ async def test_a_rejection_with_words_reaches_the_model_and_hidden_characters_ar
 
 async def test_questions_are_answered_put_off_and_seen_by_two_tabs(tmp_path: Path) -> None:
     turns = (QUESTION, {"text": "Blue it is."})
-    async with served(project(tmp_path), *turns) as server, opened(server) as page:
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page:
         await say(page, "ask me")
         asked = dialog(page, "Question")
         await expect(asked).to_be_visible()
@@ -118,7 +120,7 @@ async def test_pieces_calls_and_turns_are_undone_after_a_preview(tmp_path: Path)
     folder = project(tmp_path)
     before, after = many_lines(folder)
     turns = (*write_long(after), {"text": "Written."})
-    async with served(folder, *turns) as server, opened(server) as page:
+    async with served(folder, *turns) as server, opened(server.url) as page:
         await say(page, "write it")
         await expect(conversation(page)).to_contain_text("Written.")
         await page.get_by_role("button", name="long.txt").click()
@@ -148,7 +150,7 @@ async def test_agents_stand_in_a_tree_and_calls_say_why_they_were_allowed(tmp_pa
         {"match": "MARK", "text": "It prints."},
         {"text": "All seen."},
     )
-    async with served(project(tmp_path), *turns) as server, opened(server) as page:
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page:
         await say(page, "look")
         await expect(conversation(page)).to_contain_text("All seen.")
         tree = page.get_by_role("tree", name="Agents")
@@ -161,7 +163,7 @@ async def test_agents_stand_in_a_tree_and_calls_say_why_they_were_allowed(tmp_pa
 
 
 async def test_sessions_are_renamed_forked_exported_searched_and_deleted(tmp_path: Path) -> None:
-    async with served(project(tmp_path), {"text": "Hello."}) as server, opened(server) as page:
+    async with served(project(tmp_path), {"text": "Hello."}) as server, opened(server.url) as page:
         await say(page, "hi")
         await expect(conversation(page)).to_contain_text("Hello.")
         [session] = await server.get("/session")
@@ -195,7 +197,7 @@ async def test_sessions_are_renamed_forked_exported_searched_and_deleted(tmp_pat
 async def test_what_is_half_typed_stays_and_commands_files_and_earlier_prompts_are_completed(tmp_path: Path) -> None:
     config = {"command": {"hello": {"template": "say hello to $ARGUMENTS", "description": "Says hello"}}}
     turns = ({"text": "Hello you."}, {"text": "It prints."})
-    async with served(project(tmp_path), *turns, config=config) as server, opened(server) as page:
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
         await prompt(page).fill("half a thou")
         await page.reload()
         await expect(prompt(page)).to_have_value("half a thou")
@@ -221,7 +223,7 @@ async def test_a_turn_is_stopped_and_a_failed_one_tried_again(tmp_path: Path) ->
     sleep = {"tools": [{"name": "bash", "args": {"command": "sleep 100", "description": "wait"}}]}
     broken = {"error": {"message": "no such luck", "retryable": False}}
     turns = (sleep, broken, {"text": "Better."})
-    async with served(project(tmp_path), *turns) as server, opened(server) as page, listening(server) as heard:
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page, listening(server) as heard:
         await say(page, "wait")
         await button(page, "Stop").click()
         await expect(conversation(page)).to_contain_text("Stopped.")
@@ -236,7 +238,7 @@ async def test_a_turn_is_stopped_and_a_failed_one_tried_again(tmp_path: Path) ->
 async def test_nothing_is_wider_than_the_window(tmp_path: Path, width: int, scheme: Any) -> None:
     long = {"text": "word" * 200 + "\n\n```\n" + "code " * 200 + "\n```\n\n|a|b|\n|---|---|\n|" + "x" * 300 + "|y|"}
     options: Any = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    async with served(project(tmp_path), READ, EDIT, long) as server, opened(server, **options) as page:
+    async with served(project(tmp_path), READ, EDIT, long) as server, opened(server.url, **options) as page:
         await say(page, "say much")
         await expect(conversation(page)).to_contain_text("code code")
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
@@ -253,7 +255,7 @@ async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_ne
         session = await server.session(title="long")
         for number in range(300):
             await server.say(session, f"remark {number}\n\n" + "and so on\n" * 10, noReply=True)
-        async with opened(server, f"#{session}") as page:
+        async with opened(server.url, f"#{session}") as page:
             await expect(conversation(page)).to_contain_text("remark 299")
             await page.evaluate("document.getElementById('conversation').scrollTo(0, 0)")
             await expect(page.locator("article")).to_have_count(300)
@@ -265,3 +267,24 @@ async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_ne
             await page.get_by_role("list", name="Projects").get_by_role("button", name="other").click()
             await expect(page.get_by_role("list", name="Sessions").get_by_role("listitem")).to_have_count(0)
             await expect(page.get_by_role("heading", name="other")).to_be_visible()
+
+
+async def test_after_a_kill_the_page_comes_back_by_itself_with_all_it_had_shown(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        options = ("--port", str(free.getsockname()[1]), "--token-file", str(token))
+    async with running(tmp_path, *options) as server, opened(server.url) as page:
+        await say(page, "wait for it")
+        await expect(conversation(page).get_by_role("img", name="running")).to_be_visible()
+        await prompt(page).fill("half a thou")
+        server.process.kill()
+        await server.process.wait()
+        await expect(page.get_by_text("Connection lost")).to_be_visible()
+        async with running(tmp_path, *options):
+            await expect(page.get_by_text("Connection lost")).to_have_count(0)
+            await expect(conversation(page)).to_contain_text("wait for it")
+            await expect(conversation(page)).to_contain_text("sleep 100")
+            await expect(button(page, "Stop")).to_have_count(0)
+            await expect(prompt(page)).to_have_value("half a thou")

@@ -49,7 +49,13 @@ async def serve(options: Options) -> None:
     """Serve until a signal comes."""
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
-    guard = Guard(secret=options.secret, hosts=_hosts(options, port), port=port, origins=frozenset(options.origins))
+    guard = Guard(
+        secret=options.secret,
+        hosts=_hosts(options, port),
+        port=port,
+        origins=frozenset(options.origins),
+        cookie=options.secret.cookie() if options.secret else "",
+    )
 
     def make(folder: Path) -> Workspace:
         return Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)

@@ -32,6 +32,7 @@ export const state = {
 }
 
 const PAGE = 100
+const PAUSE = 2000
 const watchers = new Set()
 let due = false
 
@@ -294,8 +295,22 @@ export function listen() {
     const { directory, payload } = JSON.parse(event.data)
     hear(directory, payload)
   }
-  source.onerror = () => changed(() => (state.connected = false))
+  source.onerror = () => {
+    changed(() => (state.connected = false))
+    // The browser tries again by itself where nobody answers, but not after a refusal.
+    if (source.readyState === EventSource.CLOSED) setTimeout(again, PAUSE)
+  }
   source.onopen = () => changed(() => (state.connected = true))
+}
+
+async function again() {
+  try {
+    await get("/path")
+  } catch {
+    return setTimeout(again, PAUSE)
+  }
+  listen()
+  load()
 }
 
 // Notifications, where the person wants them and does not look.
