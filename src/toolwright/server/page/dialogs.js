@@ -12,7 +12,10 @@ export function Asked() {
   if (!next || state.panel) return null
   const { kind, request } = next
   const later = () => changed(() => state.later.add(request.id))
-  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} onclose=${later}>
+  const keys = (event) => {
+    if (kind === "permission" && event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(request, `/permission/${request.id}/reply`, { reply: "once" })
+  }
+  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} onclose=${later} onkeydown=${keys}>
     <${kind === "permission" ? Permission : Questions} request=${request} />
   <//>`
 }
@@ -57,10 +60,7 @@ function Permission({ request }) {
   const flip = (one) => setChosen(chosen.includes(one) ? chosen.filter((other) => other !== one) : always.filter((other) => chosen.includes(other) || other === one))
   const command = call.arguments?.command
   const what = wordsOf(call.tool, call.arguments).what
-  const keys = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) reply("once")
-  }
-  return html`<div onkeydown=${keys}>
+  return html`<div>
     <header><p class="faint"><${From} id=${request.sessionID} agent=${call.agent} /></p>
       <h2><b>${call.agent ?? "The agent"}</b> wants to ${(command ? SIDE_ACTS[request.permission] : null) ?? ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
     ${command ? html`<${Code} text=${visible(command)} language="bash" />` : null}

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "./preact.js"
 import { visible } from "./ui.js"
 
-const WIDE = 700
+const WIDE = 680
 const ROWS = 400
 const WORDS = 600
 

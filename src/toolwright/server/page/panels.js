@@ -91,7 +91,7 @@ function Explain({ tool, input, agent }) {
     ${(value?.requests ?? []).map((one, at) => html`<section key=${at} class="explained">
       <h3><span class=${`verdict ${one.action}`}>${one.action}</span> <code>${one.permission}</code></h3>
       <ul>${one.decided.map((each, place) => html`<li key=${place}><code>${each.pattern}</code> ${each.rule ? html`by <code>${each.rule}</code> <span class="faint">${fromHome(each.source || each.layer)}</span>` : html`<span class="faint">no rule fits</span>`}</li>`)}</ul>
-      <p class="faint">${one.advice}</p>
+      <p class="faint">${one.action === "ask" ? "The rules ask about it, and somebody allowed it. " : ""}${one.advice}</p>
       <details><summary>All rules that fit</summary><pre class="output">${one.why.join("\n")}</pre></details>
     </section>`)}
     <footer><${Close} /></footer>`

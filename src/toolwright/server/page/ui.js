@@ -27,12 +27,12 @@ export class Memo extends Component {
   }
 }
 
-export function Dialog({ label, onclose, modal = true, wide, children }) {
+export function Dialog({ label, onclose, onkeydown, wide, children }) {
   const box = useRef()
   useEffect(() => {
     const dialog = box.current
-    if (modal) dialog.showModal()
-    else dialog.show()
+    dialog.showModal()
+    // No button has the focus: what was being typed must not answer.
     dialog.focus()
     return () => dialog.close()
   }, [])
@@ -41,7 +41,7 @@ export function Dialog({ label, onclose, modal = true, wide, children }) {
     onclose?.()
   }
   const outside = (event) => event.target === box.current && onclose?.()
-  return html`<dialog ref=${box} tabindex="-1" class=${wide ? "wide" : ""} aria-label=${label} oncancel=${cancel} onmousedown=${outside}>
+  return html`<dialog ref=${box} tabindex="-1" class=${wide ? "wide" : ""} aria-label=${label} oncancel=${cancel} onmousedown=${outside} onkeydown=${onkeydown}>
     <div class="inside">${children}</div>
   </dialog>`
 }
