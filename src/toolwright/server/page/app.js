@@ -28,7 +28,7 @@ function App() {
       <div id="below">
         ${state.note ? html`<p id="note" role="status">${state.note}</p>` : null}
         <${Waiting} />
-        <${Prompt} />
+        ${state.ready ? html`<${Prompt} />` : null}
       </div>
     </main>
     <${Work} />

@@ -48,7 +48,7 @@ export function Conversation() {
   const undone = mark ? state.order.filter((id) => id >= mark) : []
   return html`<section id="conversation" ref=${box} role="region" aria-label="Conversation" aria-live="polite" tabindex="0" onscroll=${scrolled} onwheel=${wheel}>
     <div class="column">
-      ${state.order.length || state.current ? null : html`<${Welcome} />`}
+      ${state.order.length || state.current || !state.ready ? null : html`<${Welcome} />`}
       ${state.complete ? null : html`<p class="divider"><button type="button" class="link" onclick=${() => keepPlace(box.current, earlier)}>Earlier messages</button></p>`}
       ${state.order.map((id, at) => {
         const message = state.messages.get(id)

@@ -2,6 +2,7 @@
 import { Failed, ask, get, post, setFolder } from "./api.js"
 
 export const state = {
+  ready: false,
   directory: "",
   home: "",
   folders: [],
@@ -78,7 +79,17 @@ export function say(text, action) {
 
 // The start.
 
-export const start = guarded(async () => {
+export async function start() {
+  try {
+    await begin()
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error
+    say(error.message)
+    setTimeout(start, PAUSE)
+  }
+}
+
+async function begin() {
   const named = location.hash.split("@")[1]
   if (named) setFolder(decodeURIComponent(named))
   const [folders, path] = await Promise.all([get("/tw/folders"), get("/path")])
@@ -87,16 +98,21 @@ export const start = guarded(async () => {
   state.home = path.home
   setFolder(path.directory)
   for (const one of folders) if (one.directory !== path.directory && one.waiting) state.elsewhere.set(one.directory, one.waiting)
-  await load()
-})
+  await loadAll()
+  changed(() => (state.ready = true))
+}
 
-export const load = guarded(async () => {
+export const load = guarded(loadAll)
+
+async function loadAll() {
   const paths = ["/session?limit=500", "/session/status", "/agent", "/config/providers", "/command", "/config", "/permission", "/question", "/tw/doctor"]
-  const [sessions, status, agents, providers, commands, config, permissions, questions, doctor] = await Promise.all(paths.map(get))
-  Object.assign(state, { status, commands, doctor, providers: providers.providers })
+  const wanted = await snapshot(Promise.all(paths.map(get)), take)
+  await select(wanted)
+}
+
+function take([sessions, status, agents, providers, commands, config, permissions, questions, doctor]) {
+  Object.assign(state, { status, commands, doctor, agents, providers: providers.providers, questions: [] })
   state.sessions = new Map(sessions.map((one) => [one.id, one]))
-  state.agents = agents
-  state.questions = []
   for (const one of permissions) asked("permission", one)
   for (const one of questions) asked("question", one)
   const kept = localStorage.getItem("model") ?? ""
@@ -104,9 +120,27 @@ export const load = guarded(async () => {
   if (!known(state.chosen.model)) state.chosen.model = known(kept) ? kept : known(config.model) ? config.model : ""
   const primary = agents.filter((one) => one.mode !== "subagent" && !one.hidden)
   if (!primary.some((one) => one.name === state.chosen.agent)) state.chosen.agent = primary.find((one) => one.name === "build")?.name ?? primary[0]?.name ?? ""
-  const wanted = state.current || location.hash.slice(1).split("@")[0]
-  await select(state.sessions.has(wanted) ? wanted : "")
-})
+}
+
+// What is heard while an answer is on its way may be newer than the answer: it is acted upon once more after it.
+let heard = []
+let underWay = 0
+
+async function snapshot(work, apply) {
+  const from = heard.length
+  underWay++
+  try {
+    const found = await work
+    changed(() => {
+      apply(found)
+      for (const [type, properties] of heard.slice(from)) act(type, properties, true)
+    })
+    const id = state.current || location.hash.slice(1).split("@")[0]
+    return state.sessions.has(id) ? id : ""
+  } finally {
+    if (!--underWay) heard = []
+  }
+}
 
 export const openFolder = guarded(async (directory) => {
   setFolder(directory)
@@ -140,9 +174,8 @@ async function fetchMessages(limit) {
   const id = state.current
   state.loading = true
   try {
-    const found = await get(`/session/${id}/message?limit=${limit}`)
-    if (state.current !== id) return
-    changed(() => {
+    await snapshot(get(`/session/${id}/message?limit=${limit}`), (found) => {
+      if (state.current !== id) return
       state.messages = new Map(found.map(({ info, parts }) => [info.id, { info, parts: [...parts].sort(byId) }]))
       state.order = [...state.messages.keys()].sort()
       Object.assign(state, { limit, complete: found.length < limit })
@@ -232,10 +265,12 @@ function hear(directory, { type, properties }) {
   if (directory && directory !== state.directory) return hearElsewhere(directory, type)
   if (type === "server.connected" || type === "server.heartbeat") return
   if (type === "server.instance.disposed" || type === "global.disposed") return load()
+  // A piece of a text cannot be added twice; the whole of it follows.
+  if (underWay && type !== "message.part.delta") heard.push([type, properties])
   changed(() => act(type, properties))
 }
 
-function act(type, properties) {
+function act(type, properties, again = false) {
   const here = (id) => id === state.current
   switch (type) {
     case "session.created":
@@ -251,10 +286,10 @@ function act(type, properties) {
       return
     case "session.idle": {
       const info = state.sessions.get(properties.sessionID)
-      return info && !info.parentID && notify("Done", info.title)
+      return !again && info && !info.parentID && notify("Done", info.title)
     }
     case "session.error":
-      if (properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size)) say(properties.error?.data?.message ?? "The turn failed.")
+      if (!again && properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size)) say(properties.error?.data?.message ?? "The turn failed.")
       return
     case "session.diff":
       // The event has the files of the last turn alone.
@@ -277,7 +312,7 @@ function act(type, properties) {
     case "permission.asked":
     case "question.asked":
       asked(type.split(".")[0], properties)
-      return notify("An answer is wanted", state.sessions.get(properties.sessionID)?.title ?? "")
+      return !again && notify("An answer is wanted", state.sessions.get(properties.sessionID)?.title ?? "")
     case "permission.replied":
     case "question.replied":
     case "question.rejected":
