@@ -52,8 +52,8 @@ def main() -> None:
 
 async def _take(url: str) -> None:
     async with async_playwright() as playwright:
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        program = shutil.which("chromium")
+        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
         await page.goto(url)
         await page.get_by_role("textbox", name="Prompt").fill(PROMPT)
