@@ -42,6 +42,8 @@ class Options:
     idle_exit: float = 0
     """Seconds after which a folder nobody uses is closed; 0 for never."""
     trust: bool = False
+    show: bool = False
+    """Whether the page is opened in the person's browser."""
     environment: Mapping[str, str]
 
 
@@ -72,6 +74,8 @@ async def serve(options: Options) -> None:
     # Whoever reads the address may connect at once, and waits until we are ready.
     listening.listen(_BACKLOG)
     _announce(options, url)
+    if options.show and not options.socket:
+        _open_page(f"{url}/k-{options.secret.value}" if options.secret else url)
     closing = asyncio.create_task(_close_idle(serving, options.idle_exit)) if options.idle_exit else None
     try:
         await server.serve([listening])
@@ -94,6 +98,14 @@ def _announce(options: Options, url: str) -> None:
         sys.stderr.write("warning: --no-auth lets every program on this machine in\n")
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
+
+
+def _open_page(address: str) -> None:
+    """Some browsers return at once, others when they are closed; nobody waits for either."""
+    import webbrowser
+    from threading import Thread
+
+    Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _bound(options: Options) -> socket.socket:
