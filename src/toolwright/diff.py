@@ -75,10 +75,14 @@ class Diff:
         if not self.changes:
             return ""
         parts = [f"Index: {path}\n", "=" * 67 + "\n", f"--- {path}\n", f"+++ {path}\n"]
-        for hunk in self._hunks(CONTEXT):
-            parts.append(self._header(hunk))
-            parts.extend(_printed(mark, line) for mark, _, line in self._marked(hunk))
+        parts += (text for text, _ in self.hunks())
         return "".join(parts)
+
+    def hunks(self) -> Iterator[tuple[str, Sequence[Changed]]]:
+        """The pieces of the unified form: each as its text, and the changes in it."""
+        for hunk in self._hunks(CONTEXT):
+            text = "".join(_printed(mark, line) for mark, _, line in self._marked(hunk))
+            yield self._header(hunk) + text, hunk
 
     def short(self) -> str:
         hunks = list(self._hunks(SHORT_CONTEXT))

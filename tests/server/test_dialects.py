@@ -13,7 +13,7 @@ from toolwright.messages import PartKeys, TextPart
 from toolwright.parts import Span
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
-from toolwright.server.listeners import QUEUE_FRAMES, Listener
+from toolwright.server.listeners import QUEUE_FRAMES, Batch, Listener
 from toolwright.session.events import PartDelta
 
 KEYS: PartKeys = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
@@ -76,11 +76,11 @@ def test_a_long_text_costs_a_listener_little() -> None:
 def test_a_listener_that_sleeps_keeps_the_newest_of_each_part_and_is_then_cut_off() -> None:
     listener = Listener("/p")
     for number in range(QUEUE_FRAMES * 3):
-        listener.offer(Frame("", "/p", {"type": "message.part.updated", "n": number}, "prt_1"))
+        listener.offer(Batch([Frame("", "/p", {"type": "message.part.updated", "n": number}, "prt_1")]))
     assert not listener.ended
-    assert listener.waiting[-1].payload["n"] == QUEUE_FRAMES * 3 - 1
+    assert listener.waiting[-1].frames[-1].payload["n"] == QUEUE_FRAMES * 3 - 1
     for number in range(QUEUE_FRAMES * 2):
-        listener.offer(Frame("", "/p", {"type": "session.updated", "n": number}))
+        listener.offer(Batch([Frame("", "/p", {"type": "session.updated", "n": number})]))
     assert listener.ended
 
 

@@ -33,7 +33,7 @@ class Running:
 
 
 @asynccontextmanager
-async def running(tmp_path: Path, *options: str) -> AsyncIterator[Running]:
+async def running(tmp_path: Path, *options: str, **variables: str) -> AsyncIterator[Running]:
     home, folder = tmp_path / "home", tmp_path / "proj ü"
     settings = home / ".config" / "toolwright"
     settings.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ async def running(tmp_path: Path, *options: str) -> AsyncIterator[Running]:
     script = tmp_path / "turns.json"
     script.write_text(json.dumps({"turns": [SLEEP, {"text": "done"}]}))
     (settings / "toolwright.json").write_text(json.dumps({"model": f"scripted/{script}", "sandbox": "off"}))
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), **variables}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "toolwright", "serve", "--port", "0", *options),
         cwd=folder,
@@ -83,10 +83,12 @@ async def test_a_signal_in_a_turn_closes_it_and_tells_who_listens(tmp_path: Path
         assert (await anext(events))["type"] == "server.connected"
         prompting = asyncio.create_task(client.prompt(session.id, "wait"))
         kinds = []
+        signalled = False
         async for event in events:
             kinds.append(event["type"])
             part = event["properties"].get("part", {})
-            if part.get("state", {}).get("status") == "running":
+            if part.get("state", {}).get("status") == "running" and not signalled:
+                signalled = True  # a second signal ends at once
                 server.process.send_signal(signal.SIGTERM)
         assert kinds[-1] == "server.instance.disposed"
         message = await prompting
@@ -112,6 +114,16 @@ async def test_after_a_kill_the_turn_is_closed_and_nothing_shown_is_lost(tmp_pat
         messages = await client.messages(session.id)
         assert messages[0].text == "wait"
         assert [part.state.status for one in messages for part in one.calls] == ["error"]
+
+
+async def test_the_page_is_opened_in_the_browser_of_who_wants_it(tmp_path: Path) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    os.mkfifo(opened)
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    async with running(tmp_path, "--open", BROWSER=f"{browser} %s") as server, server.client() as client:
+        assert (await asyncio.to_thread(opened.read_text)).startswith(f"{server.url}/k-")
+        assert (await client.send("GET", "/global/health"))["healthy"]
 
 
 async def test_no_auth_is_for_this_machine_alone(tmp_path: Path) -> None:

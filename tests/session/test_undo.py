@@ -63,6 +63,29 @@ async def test_one_file_of_a_turn(project: Path) -> None:
         assert (project / "c.txt").exists()
 
 
+async def test_pieces_of_a_file_are_undone_one_by_one_and_made_again(project: Path) -> None:
+    before = "".join(f"line {number}\n" for number in range(60))
+    (project / "long.txt").write_text(before)
+    changed = before.replace("line 5\n", "five\n").replace("line 50\n", "fifty\nfifty more\n")
+    async with opened(project, calls(read("long.txt")), calls(write("long.txt", changed)), says("Done.")) as stage:
+        await stage.prompt()
+        undo = await undo_of(stage)
+        [plan] = undo.plan(Selection(file="long.txt"))
+        upper, lower = plan.hunks()
+        assert "+line 50" in lower.text
+        await undo.revert(Selection(turn=stage.messages[0].info.id, file="long.txt", hunks=(lower.id,)))
+        assert (project / "long.txt").read_text() == before.replace("line 5\n", "five\n")
+        assert "messageID" not in (stage.session.conversation.info.revert or {})
+        with pytest.raises(UsageError, match="Look at it again"):
+            undo.plan(Selection(file="long.txt", hunks=(lower.id,)))
+        await undo.unrevert()
+        assert (project / "long.txt").read_text() == changed
+        await undo.revert(Selection(file="long.txt", hunks=(upper.id,)))
+        # What is left goes with the call that made it.
+        await undo.revert(Selection(call=stage.replies[1].calls[0].call_id))
+        assert (project / "long.txt").read_text() == before
+
+
 async def test_changes_inside_a_batch_are_taken_back_with_it(project: Path) -> None:
     inner = [{"tool": "write", "parameters": {"filePath": f"{name}.txt", "content": "x\n"}} for name in "bc"]
     config = {"experimental": {"batch_tool": True}}

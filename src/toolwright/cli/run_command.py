@@ -34,6 +34,10 @@ def main(arguments: list[str]) -> int:
         return DONE
     if options.output:
         _check_writable(options.output)
+    if options.attach:
+        from toolwright.cli.attached import run_attached
+
+        return asyncio.run(run_attached(options))
     return asyncio.run(_run(options))
 
 
@@ -59,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
     made.add_argument("--title", default="", help="name a new session")
     made.add_argument("--file", "-f", action="append", default=[], help="send a file along; may be given again")
+    made.add_argument("--attach", default="", metavar="URL", help="have it answered by this server (tw serve)")
     made.add_argument("--format", choices=("text", "json"), default="text", help="json: one event per line")
     made.add_argument("--output", "-o", default="", metavar="FILE", help="write the answer to this file too")
     made.add_argument("--schema", action="store_true", help="print the JSON Schema of the lines of --format json")
@@ -81,7 +86,7 @@ async def _run(options: argparse.Namespace) -> int:
                 await workspace.mcp.known()
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
         session = await _session(workspace, options)
-        view = _view(session, options)
+        view = view_of(session.id, options)
         refusals = Refusals()
         workspace.bus.subscribe(view)
         workspace.bus.subscribe(refusals)
@@ -95,7 +100,7 @@ async def _run(options: argparse.Namespace) -> int:
             raise
         if result.error is None:
             await workspace.titles.settled()
-        return _told(result, view, refusals, options)
+        return told(result, view, refusals, options)
 
 
 async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
@@ -116,10 +121,11 @@ async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> s
 View = JsonLines | Renderer | Quiet
 
 
-def _view(session: Session, options: argparse.Namespace) -> View:
+def view_of(session_id: str, options: argparse.Namespace) -> View:
+    """What shows the session as it works."""
     if options.format == "json":
-        return JsonLines(session.id)
-    return Renderer.of_terminal(session.id) if is_terminal(sys.stdout) else Quiet(session.id)
+        return JsonLines(session_id)
+    return Renderer.of_terminal(session_id) if is_terminal(sys.stdout) else Quiet(session_id)
 
 
 async def _session(workspace: Workspace, options: argparse.Namespace) -> Session:
@@ -221,7 +227,7 @@ def _end(result: TurnResult, refusals: Refusals) -> tuple[int, str]:
     return DONE, "truncated" if result.finish == "length" else "done"
 
 
-def _told(result: TurnResult, view: View, refusals: Refusals, options: argparse.Namespace) -> int:
+def told(result: TurnResult, view: View, refusals: Refusals, options: argparse.Namespace) -> int:
     """Print what is left to print, and say by exit code how it went."""
     code, reason = _end(result, refusals)
     if options.output:

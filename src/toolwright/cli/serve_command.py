@@ -32,6 +32,7 @@ def main(arguments: list[str]) -> int:
                 allowed_hosts=options.allow_host,
                 idle_exit=options.idle_exit,
                 trust=options.trust,
+                show=options.open,
                 environment=os.environ,
             )
         )
@@ -65,6 +66,7 @@ def _parser() -> Parser:
     made.add_argument("--port", type=int, default=0, help="the port (4096, or any if that is taken)")
     made.add_argument("--hostname", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
     made.add_argument("--socket", type=Path, metavar="PATH", help="listen on a socket of the file system instead")
+    made.add_argument("--open", action="store_true", help="open the page in a browser")
     made.add_argument("--no-auth", action="store_true", help="let every program of this machine in")
     made.add_argument("--token-file", type=Path, metavar="F", help="a file with the secret to use")
     made.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help="let this page in; may be repeated")

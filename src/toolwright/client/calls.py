@@ -105,7 +105,7 @@ def prompt_body(
 ) -> Json:
     """The body of a prompt; files are `file:` or `data:` addresses."""
     parts: list[Json] = [{"type": "text", "text": text}] if text else []
-    parts += [{"type": "file", "mime": "text/plain", "url": url} for url in files]
+    parts += [{"type": "file", "mime": _kind_of(url), "url": url} for url in files]
     provider, slash, name = model.partition("/")
     optional = {
         "agent": agent,
@@ -114,3 +114,8 @@ def prompt_body(
         "model": {"providerID": provider, "modelID": name} if slash else None,
     }
     return {"parts": parts} | {key: value for key, value in optional.items() if value}
+
+
+def _kind_of(url: str) -> str:
+    """What a `data:` address says of itself."""
+    return url[len("data:") :].partition(",")[0].partition(";")[0] if url.startswith("data:") else "text/plain"

@@ -8,7 +8,7 @@ from typing import Any, Self
 import httpx2
 
 from toolwright.client.calls import ServerAddress, answer_of, message_of, prompt_body, session_of
-from toolwright.inbox import ReplyKind
+from toolwright.inbox import Question, Reply, ReplyKind
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.sse import EventReader
@@ -48,10 +48,10 @@ class Client:
         answer = await self._http.request(method, path, params=query or None, json=body)
         return answer_of(answer.status_code, answer.content)
 
-    async def events(self) -> AsyncIterator[Json]:
-        """What happens from now on, as `{type, properties}`."""
+    async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
+        """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
         reader = EventReader()
-        async with self._http.stream("GET", "/event") as answer:
+        async with self._http.stream("GET", "/event", params={"deltas": "1"} if deltas else None) as answer:
             if answer.status_code >= 400:
                 answer_of(answer.status_code, await answer.aread())
             async for chunk in answer.aiter_bytes():
@@ -93,6 +93,14 @@ class Client:
         body = prompt_body(text, files=files, agent=agent, model=model, system=system, variant=variant)
         return message_of(await self.send("POST", f"/session/{session_id}/message", body))
 
+    async def command(
+        self, session_id: str, command: str, arguments: str = "", *, agent: str = "", model: str = "", variant: str = ""
+    ) -> Message:
+        """Carry out a prompt that has a name; returns when the turn has ended."""
+        optional = {"agent": agent, "model": model, "variant": variant}
+        body = {"command": command, "arguments": arguments} | {key: value for key, value in optional.items() if value}
+        return message_of(await self.send("POST", f"/session/{session_id}/command", body))
+
     async def abort(self, session_id: str) -> None:
         await self.send("POST", f"/session/{session_id}/abort")
 
@@ -117,6 +125,17 @@ class Client:
         """Answer a permission."""
         body = {"reply": reply} | ({"message": message} if message else {})
         await self.send("POST", f"/permission/{request_id}/reply", body)
+
+    async def settle(self, question: Question, reply: Reply) -> None:
+        """Answer a permission or a question with all that the answer says."""
+        if question.kind == "choice" and reply.kind == "reject":
+            await self.send("POST", f"/question/{question.id}/reject")
+        elif question.kind == "choice":
+            await self.answer(question.id, reply.answers)
+        else:
+            patterns = {} if reply.patterns is None else {"patterns": list(reply.patterns)}
+            body = {"reply": reply.kind, "message": reply.message, "scope": reply.scope, **patterns}
+            await self.send("POST", f"/permission/{question.id}/reply", body)
 
     async def answer(self, request_id: str, answers: Sequence[Sequence[str]]) -> None:
         """Answer a question: one list of labels for each."""

@@ -81,6 +81,10 @@ class Gate:
             if entry.judgement.action == "ask":
                 await self._put(asker, entry)
 
+    def waiting(self, question_id: str) -> tuple[AskingCall, Request] | None:
+        """Who asked a question that waits, and for what in full."""
+        return self._waiting.get(question_id)
+
     async def _put(self, asker: AskingCall, entry: AskedRequest) -> None:
         # An earlier question of this call may just have been answered with an "always" that covers this one.
         judgement = self.judge(asker, entry.judgement.request)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from toolwright.events import Event
@@ -12,10 +12,38 @@ from toolwright.record import record
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
 
+Later = Callable[[float, Callable[[], None]], object]
+
 KEPT_FRAMES, KEPT_BYTES = 4096, 8 * 1024 * 1024
 """What is kept for listeners that come back."""
 QUEUE_FRAMES, QUEUE_BYTES = 1024, 4 * 1024 * 1024
 """What waits for a listener that is slow; beyond, older states of a part are left out, then the stream is closed."""
+TOGETHER = 0.025
+"""Seconds within which what happens is told in one piece; the first thing after a pause is told at once."""
+URGENT = frozenset(
+    ("session.created", "session.idle", "permission.asked", "question.asked", "server.instance.disposed")
+)
+"""What clients wait for, or must know before the answer to a request comes."""
+HEARTBEAT = 10.0
+_BEAT: Json = {"type": "server.heartbeat", "properties": {}}
+
+
+class Batch:
+    """Events told in one piece, written out once for all who hear the same of them."""
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        self.frames = frames
+        self._written: dict[str, bytes] = {}
+
+    def written(self, directory: str) -> bytes:
+        """What a listener of this folder is sent; of all folders if it is empty."""
+        if directory not in self._written:
+            self._written[directory] = b"".join(
+                one.plain if directory else one.wrapped
+                for one in self.frames
+                if not directory or not one.directory or one.directory == directory
+            )
+        return self._written[directory]
 
 
 @record(slots=True, eq=False)
@@ -24,57 +52,59 @@ class Listener:
 
     directory: str
     """The folder it hears of; empty for all of them, each event with its folder."""
-    waiting: deque[Frame] = field(default_factory=deque[Frame])
+    waiting: deque[Batch] = field(default_factory=deque[Batch])
+    frames: int = 0
     size: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     ended: bool = False
 
-    def written(self, frame: Frame) -> bytes:
-        return frame.plain if self.directory else frame.wrapped
-
-    def offer(self, frame: Frame) -> None:
-        if self.ended or (self.directory and frame.directory and frame.directory != self.directory):
+    def offer(self, batch: Batch) -> None:
+        if self.ended or not batch.written(self.directory):
             return
-        self._put(frame)
+        self._put(batch)
         if self._is_full():
-            newest = {one.key: one for one in self.waiting if one.key}
-            kept = [one for one in self.waiting if not one.key or newest[one.key] is one]
+            every = [frame for one in self.waiting for frame in one.frames]
+            newest = {frame.key: frame for frame in every if frame.key}
             self.waiting.clear()
-            self.size = 0
-            for one in kept:
-                self._put(one)
+            self.frames = self.size = 0
+            self._put(Batch([frame for frame in every if not frame.key or newest[frame.key] is frame]))
             self.ended = self._is_full()
         self.news.set()
 
-    def take(self) -> list[bytes]:
+    def take(self) -> bytes:
         """All that waits."""
-        taken = [self.written(frame) for frame in self.waiting]
+        pieces = [batch.written(self.directory) for batch in self.waiting]
         self.waiting.clear()
-        self.size = 0
+        self.frames = self.size = 0
         self.news.clear()
-        return taken
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def end(self) -> None:
         self.ended = True
         self.news.set()
 
-    def _put(self, frame: Frame) -> None:
-        self.waiting.append(frame)
-        self.size += len(self.written(frame))
+    def _put(self, batch: Batch) -> None:
+        self.waiting.append(batch)
+        self.frames += len(batch.frames)
+        self.size += len(batch.written(self.directory))
 
     def _is_full(self) -> bool:
-        return len(self.waiting) > QUEUE_FRAMES or self.size > QUEUE_BYTES
+        return self.frames > QUEUE_FRAMES or self.size > QUEUE_BYTES
 
 
 class Channel:
     """Everything that happens, in one dialect: told to who listens now, kept a while for who comes back."""
 
-    def __init__(self, dialect: Dialect, later: Callable[[float, Callable[[], None]], object]) -> None:
+    def __init__(self, dialect: Dialect, later: Later) -> None:
         self.listeners: list[Listener] = []
+        self._later = later
         self._run = f"{time.time_ns() // 1_000_000:x}"
         self._number = 0
         self._kept: deque[Frame] = deque(maxlen=KEPT_FRAMES)
         self._kept_bytes = 0
+        self._pending: list[Frame] = []
+        self._pauses = False
+        self._beats = False
         self._teller = Teller(dialect, self.tell, lambda seconds, call: void(later(seconds, call)))
 
     def hear(self, directory: str, event: Event) -> None:
@@ -86,28 +116,60 @@ class Channel:
         deltas = payload["type"] == "message.part.updated"
         frame = Frame(f"{self._run}-{self._number}", directory, payload, part_id if deltas else "")
         self._keep(frame)
-        for listener in tuple(self.listeners):
-            listener.offer(frame)
-            if listener.ended:
-                self.listeners.remove(listener)
+        if self.listeners:
+            self._pending.append(frame)
+            if not self._pauses or payload["type"] in URGENT or len(self._pending) >= QUEUE_FRAMES // 4:
+                self.flush()
+
+    def flush(self) -> None:
+        """Give everybody what is to be told, and gather what comes next for a moment."""
+        if not self._pending:
+            return
+        batch = Batch(self._pending)
+        self._pending = []
+        self._offer(batch)
+        if not self._pauses:
+            self._pauses = True
+            self._later(TOGETHER, self._paused)
+
+    def _paused(self) -> None:
+        self._pauses = False
+        self.flush()
+
+    def _offer(self, batch: Batch) -> None:
+        for listener in self.listeners:
+            listener.offer(batch)
+        self.listeners = [listener for listener in self.listeners if not listener.ended]
 
     def join(self, directory: str, last: str) -> Listener:
         """A new listener; one that comes back with the number of the last event it has seen gets what it missed."""
+        self.flush()
         listener = Listener(directory)
-        listener.offer(Frame("", "", {"type": "server.connected", "properties": {}}))
+        first = [Frame("", "", {"type": "server.connected", "properties": {}})]
         if last:
             missed = self._since(last)
             if missed is None:
                 gone = {"type": "server.instance.disposed", "properties": {"directory": directory}}
-                listener.offer(Frame("", directory, gone))
-            for frame in missed or ():
-                listener.offer(frame)
+                first.append(Frame("", directory, gone))
+            first += missed or ()
+        listener.offer(Batch(first))
         self.listeners.append(listener)
+        if not self._beats:
+            self._beats = True
+            self._later(HEARTBEAT, self._beat)
         return listener
 
     def leave(self, listener: Listener) -> None:
         if listener in self.listeners:
             self.listeners.remove(listener)
+
+    def _beat(self) -> None:
+        """A sign of life for everybody, as long as there is anybody."""
+        self._beats = bool(self.listeners)
+        if self._beats:
+            self.flush()
+            self._offer(Batch([Frame("", "", _BEAT)]))
+            self._later(HEARTBEAT, self._beat)
 
     def _since(self, last: str) -> list[Frame] | None:
         """What came after an event; None if that can no longer be told."""

@@ -16,6 +16,7 @@ import uvicorn
 from toolwright.errors import UsageError
 from toolwright.record import record
 from toolwright.server.app import Application
+from toolwright.server.connection import Connection
 from toolwright.server.guard import Guard
 from toolwright.server.inside import answer_inside
 from toolwright.server.secret import Secret, leave_note
@@ -24,6 +25,7 @@ from toolwright.workspace import Workspace
 
 PORT = 4096
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_BACKLOG = 1024
 _PATIENCE = 2
 """Seconds that open connections are given at the end."""
 
@@ -42,6 +44,8 @@ class Options:
     idle_exit: float = 0
     """Seconds after which a folder nobody uses is closed; 0 for never."""
     trust: bool = False
+    show: bool = False
+    """Whether the page is opened in the person's browser."""
     environment: Mapping[str, str]
 
 
@@ -49,7 +53,13 @@ async def serve(options: Options) -> None:
     """Serve until a signal comes."""
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
-    guard = Guard(secret=options.secret, hosts=_hosts(options, port), port=port, origins=frozenset(options.origins))
+    guard = Guard(
+        secret=options.secret,
+        hosts=_hosts(options, port),
+        port=port,
+        origins=frozenset(options.origins),
+        cookie=options.secret.cookie() if options.secret else "",
+    )
 
     def make(folder: Path) -> Workspace:
         workspace = Workspace(folder, answer=answered_later, client="app", keep=True, trust=options.trust)
@@ -65,7 +75,11 @@ async def serve(options: Options) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    # Whoever reads the address may connect at once, and waits until we are ready.
+    listening.listen(_BACKLOG)
     _announce(options, url)
+    if options.show and not options.socket:
+        _open_page(f"{url}/k-{options.secret.value}" if options.secret else url)
     closing = asyncio.create_task(_close_idle(serving, options.idle_exit)) if options.idle_exit else None
     try:
         await server.serve([listening])
@@ -90,6 +104,14 @@ def _announce(options: Options, url: str) -> None:
     sys.stdout.flush()
 
 
+def _open_page(address: str) -> None:
+    """Some browsers return at once, others when they are closed; nobody waits for either."""
+    import webbrowser
+    from threading import Thread
+
+    Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
 def _bound(options: Options) -> socket.socket:
     if options.socket:
         return _unix_socket(options.socket)
@@ -110,16 +132,15 @@ def _bound(options: Options) -> socket.socket:
 
 
 def _unix_socket(path: Path) -> socket.socket:
-    with suppress(FileNotFoundError):
-        if not path.is_socket():
-            raise UsageError(f"{path} is there and is not a socket. Name another.")
-        path.unlink()
+    if os.path.lexists(path) and not path.is_socket():
+        raise UsageError(f"{path} is there and is not a socket. Name another.")
+    path.unlink(missing_ok=True)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         made.bind(str(path))
     except OSError as error:
-        raise UsageError(f"{path} cannot be listened on: {error.strerror}.") from error
+        raise UsageError(f"{path} cannot be listened on: {error.strerror or error}.") from error
     finally:
         os.umask(before)
     return made
@@ -138,7 +159,7 @@ def _hosts(options: Options, port: int) -> frozenset[str]:
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="off",
         loop="asyncio",

@@ -1,6 +1,7 @@
 """The secret of a server: made or given, left where its owner's other programs find it, and compared."""
 
 import base64
+import hashlib
 import hmac
 import json
 import os
@@ -36,6 +37,12 @@ class Secret:
         given = given or environment.get("TOOLWRIGHT_SERVER_PASSWORD", "")
         given = given or environment.get("OPENCODE_SERVER_PASSWORD", "")
         return cls(value=given or secrets.token_urlsafe(32), user=user, made=not given)
+
+    def cookie(self) -> str:
+        """What the page brings in its place. The same after a restart where the secret is, and no way back to it."""
+        if self.made:
+            return secrets.token_urlsafe(32)
+        return hashlib.scrypt(self.value.encode(), salt=b"the cookie of the page", n=2**14, r=8, p=1, dklen=32).hex()
 
     def is_it(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.value.encode())

@@ -109,6 +109,7 @@ class Serving:
             directory = str(workspace.directory)
             self.tell(directory, "server.instance.disposed", {"directory": directory})
         for channel in self.channels.values():
+            channel.flush()
             for listener in channel.listeners:
                 listener.end()
         await self.projects.close()

@@ -1,10 +1,12 @@
 """Records of the program in the shapes that clients read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolwright.agents import Agent
 from toolwright.commands import Command
+from toolwright.errors import ToolwrightError
 from toolwright.inbox import Question
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
@@ -156,11 +158,20 @@ def _add_chosen(workspace: Workspace, catalog: Catalog, every: list[Json], conne
     known = next((one for one in every if one["id"] == name), None)
     if known is None:
         provider = ProviderInfo(id=name, name=name)
-        every.insert(0, provider_json(provider, [ModelInfo(provider=name, id=chosen["modelID"])], "config"))
+        every.insert(0, provider_json(provider, [_chosen_info(workspace, name, chosen["modelID"])], "config"))
         connected.append(name)
     elif chosen["modelID"] not in known["models"] and name in connected:
-        info = ModelInfo(provider=name, id=chosen["modelID"])
+        info = _chosen_info(workspace, name, chosen["modelID"])
         known["models"][info.id] = model_json(info, catalog.provider(name))
+
+
+def _chosen_info(workspace: Workspace, provider: str, model: str) -> ModelInfo:
+    """What the model says of itself, under the name it was chosen by."""
+    try:
+        info = workspace.connections.open(f"{provider}/{model}").info
+    except ToolwrightError:
+        info = ModelInfo(provider=provider, id=model)
+    return replace(info, provider=provider, id=model)
 
 
 def provider_json(provider: ProviderInfo, models: list[ModelInfo], source: str) -> Json:

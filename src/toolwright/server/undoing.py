@@ -63,19 +63,25 @@ async def turn_changes(workspace: Workspace, session: Session, message_id: str) 
     for entry in undo.changes():
         if entry.call_id in calls:
             by_path.setdefault(entry.path, []).append(entry)
-    images = workspace.files.journal.images
-
-    def text(name: str | None, path: str) -> str:
-        # The newest content is on disk alone.
-        body = None if name is None else images.body(name, _present(path))
-        return body.decode("utf-8", "replace") if isinstance(body, bytes) else ""
-
     changes = []
     for path, entries in by_path.items():
-        before, after = text(entries[0].before, path), text(entries[-1].after, path)
+        before = _text_of(workspace, entries[0].before, path)
+        after = _text_of(workspace, entries[-1].after, path)
         additions, deletions = counts(before, after)
         changes.append(FileChange(file=path, before=before, after=after, additions=additions, deletions=deletions))
     return changes
+
+
+def diff_of_entry(workspace: Workspace, entry: JournalEntry) -> str:
+    """What one change of a file did to it."""
+    before = _text_of(workspace, entry.before, entry.path)
+    return unified(entry.path, before, _text_of(workspace, entry.after, entry.path))
+
+
+def _text_of(workspace: Workspace, name: str | None, path: str) -> str:
+    # The newest content is on disk alone.
+    body = None if name is None else workspace.files.journal.images.body(name, _present(path))
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else ""
 
 
 def _present(path: str) -> Body:

@@ -20,6 +20,7 @@ from toolwright.messages import Message
 from toolwright.parts import Pending, ToolPart
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
+from toolwright.session.hunks import Hunk, apply_hunks, hunks_of
 
 _UNDO = "undo"
 """What the ids of our own changes begin with."""
@@ -37,6 +38,8 @@ class Selection:
     """A user message: everything from it on."""
     call: str = ""
     file: str = ""
+    hunks: tuple[str, ...] = ()
+    """Of all that, these pieces of the difference alone."""
 
     @property
     def empty(self) -> bool:
@@ -64,6 +67,10 @@ class FileUndo:
 
     def counts(self) -> tuple[int, int]:
         return counts(*self.texts())
+
+    def hunks(self) -> list[Hunk]:
+        """The pieces that can be undone alone."""
+        return hunks_of(self.path, self.present, self.restored)
 
     def texts(self) -> tuple[str, str]:
         """What is there and what is restored, for showing."""
@@ -123,13 +130,17 @@ class Undo:
         ]
         if not plans:
             raise NothingToUndo("Nothing of that was changed in this session, or it was undone already.")
+        if selection.hunks:
+            plans = _only(plans, selection.hunks)
         return [plan for plan in plans if plan.present != plan.restored]
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
         """Undo the selected changes, all or none; `unrevert` makes them again."""
         plans = self.plan(selection)
         call_id = await self._carry_out(plans)
-        mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if selection.turn else {})
+        # With some pieces undone and others not, what was said still counts.
+        whole_turn = selection.turn and not selection.hunks
+        mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if whole_turn else {})
         self.conversation.change(replace(self.conversation.info, revert=mark))
         return plans
 
@@ -202,7 +213,8 @@ class Undo:
         first = wanted.index(True)
         for made, is_wanted in reversed(list(zip(changes[first:], wanted[first:], strict=True))):
             entry = made.entry
-            if not is_wanted:
+            # Pieces undone since go with the change that they were pieces of.
+            if not is_wanted and not _is_undo(entry):
                 raise UsageError(f"{path} was changed again by call {entry.call_id}; undo that one first.")
             if entry.after != state:
                 raise UsageError(_changed_since(path, f"call {entry.call_id}"))
@@ -235,6 +247,19 @@ class Undo:
         return image
 
 
+def _only(plans: Sequence[FileUndo], wanted: Sequence[str]) -> list[FileUndo]:
+    """The pieces that are wanted of the files' way back."""
+    known = {plan.path: {hunk.id for hunk in plan.hunks()} for plan in plans}
+    if not set(wanted) <= set().union(*known.values()):
+        raise UsageError("A file was changed since its difference was shown. Look at it again, then choose.")
+    return [plan if known[plan.path] <= set(wanted) else _in_part(plan, wanted) for plan in plans]
+
+
+def _in_part(plan: FileUndo, wanted: Sequence[str]) -> FileUndo:
+    restored = apply_hunks(plan.path, plan.present, plan.restored, wanted)
+    return replace(plan, restored=restored, attributes=None, emptied=())
+
+
 def _present(path: str) -> Body:
     try:
         return body_at(Path(path))
@@ -254,7 +279,7 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
     taken: list[list[Made]] = []
     for made in history:
         entry = made.entry
-        if not entry.call_id.startswith(f"{_UNDO}_"):
+        if not _is_undo(entry):
             standing.append(made)
             taken.clear()
         elif taken and (taken[-1][0].entry.before, taken[-1][-1].entry.after) == (entry.before, entry.after):
@@ -264,7 +289,14 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
             if start < len(standing):
                 taken.append(standing[start:])
                 del standing[start:]
+            else:
+                # Some pieces were undone: a state of its own.
+                standing.append(made)
     return standing
+
+
+def _is_undo(entry: JournalEntry) -> bool:
+    return entry.call_id.startswith(f"{_UNDO}_")
 
 
 def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:

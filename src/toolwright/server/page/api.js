@@ -1,5 +1,16 @@
-// Requests to the server that this page came from.
-export class Failed extends Error {}
+// Requests to the server that this page came from, about the folder that is chosen.
+export class Failed extends Error {
+  constructor(message, status = 0) {
+    super(message)
+    this.status = status
+  }
+}
+
+let folder = ""
+
+export const setFolder = (directory) => (folder = directory)
+
+const within = (path) => (folder ? `${path}${path.includes("?") ? "&" : "?"}directory=${encodeURIComponent(folder)}` : path)
 
 export async function ask(method, path, body) {
   const options = { method, headers: {} }
@@ -9,14 +20,19 @@ export async function ask(method, path, body) {
   }
   let answer
   try {
-    answer = await fetch(path, options)
+    answer = await fetch(within(path), options)
   } catch {
     throw new Failed("The server does not answer. Is tw serve still running?")
   }
   if (answer.status === 401) location.reload()
   const text = await answer.text()
-  const value = text.trim() ? JSON.parse(text) : null
-  if (!answer.ok) throw new Failed(value?.data?.message ?? `The server said ${answer.status}.`)
+  let value = null
+  try {
+    value = text.trim() ? JSON.parse(text) : null
+  } catch {
+    throw new Failed(`The server answered ${answer.status} with what is no JSON.`, answer.status)
+  }
+  if (!answer.ok) throw new Failed(value?.data?.message ?? `The server answered ${answer.status}.`, answer.status)
   return value
 }
 

@@ -1,115 +1,168 @@
-// The conversation: messages and their parts, each redrawn only when it changes.
-import { $, el } from "./dom.js"
-import { diff, markdown } from "./text.js"
+// The conversation: every message a row, of which only those near the view have their content in the document.
+import { post } from "./api.js"
+import { Part } from "./parts.js"
+import { html, useEffect, useLayoutEffect, useRef } from "./preact.js"
+import { changed, earlier, fromHome, guarded, say, select, state } from "./store.js"
+import { Memo, count, icon, lasted, money, nameOf, plural } from "./ui.js"
 
-const parts = new Map()
-const shown = new Map()
+const NEAR = 1500
+const GUESS = 90
 
-export function clear() {
-  parts.clear()
-  shown.clear()
-  $("conversation").replaceChildren()
+// One observer tells all rows whether they are near.
+const rows = new WeakMap()
+let observer
+const observe = (element, hear) => {
+  rows.set(element, hear)
+  observer ??= new IntersectionObserver((entries) => entries.forEach((one) => rows.get(one.target)?.(one)), { root: document.getElementById("conversation"), rootMargin: `${NEAR}px 0px` })
+  observer.observe(element)
+  return () => observer?.unobserve(element)
 }
 
-const near = () => {
-  const box = $("conversation")
-  return box.scrollHeight - box.scrollTop - box.clientHeight < 120
-}
-
-function keepDown(work) {
-  const follow = near()
-  work()
-  if (follow) $("conversation").scrollTop = $("conversation").scrollHeight
-}
-
-export function message(info) {
-  keepDown(() => {
-    const box = $("conversation")
-    let row = shown.get(info.id)
-    if (!row) {
-      row = el("article", { class: info.role, "data-id": info.id })
-      shown.set(info.id, row)
-      const after = [...box.children].find((one) => one.dataset.id > info.id)
-      box.insertBefore(row, after ?? null)
-    }
-    row.querySelector(":scope > .error")?.remove()
-    if (info.error) {
-      const words = info.error.name === "MessageAbortedError" ? "stopped" : info.error.data?.message
-      row.append(el("p", { class: "error" }, words ?? info.error.name))
-    }
+export function Conversation() {
+  const box = useRef()
+  const follows = useRef(true)
+  const was = useRef({ session: "", first: "" })
+  const mark = state.sessions.get(state.current)?.revert?.messageID
+  useEffect(() => () => {
+    observer?.disconnect()
+    observer = null
+  }, [])
+  useLayoutEffect(() => {
+    const session = was.current.session !== state.current
+    was.current = { session: state.current }
+    if (session) follows.current = true
+    if (follows.current) box.current.scrollTop = box.current.scrollHeight
   })
+  useEffect(() => {
+    // Rows that are drawn late, pictures and opened details must not leave the end out of sight.
+    const sizes = new ResizeObserver(() => follows.current && (box.current.scrollTop = box.current.scrollHeight))
+    sizes.observe(box.current.firstElementChild)
+    return () => sizes.disconnect()
+  }, [])
+  const scrolled = () => {
+    const { scrollHeight, scrollTop, clientHeight } = box.current
+    follows.current = scrollHeight - scrollTop - clientHeight < 80
+    if (scrollTop < 400 && !state.complete) keepPlace(box.current, earlier)
+  }
+  const wheel = (event) => event.deltaY < 0 && (follows.current = false)
+  const undone = mark ? state.order.filter((id) => id >= mark) : []
+  return html`<section id="conversation" ref=${box} role="region" aria-label="Conversation" aria-live="polite" tabindex="0" onscroll=${scrolled} onwheel=${wheel}>
+    <div class="column">
+      ${state.order.length || state.current || !state.ready ? null : html`<${Welcome} />`}
+      ${state.complete ? null : html`<p class="divider"><button type="button" class="link" onclick=${() => keepPlace(box.current, earlier)}>Earlier messages</button></p>`}
+      ${state.order.map((id, at) => {
+        const message = state.messages.get(id)
+        const next = state.messages.get(state.order[at + 1])
+        const last = message.info.role === "assistant" && next?.info.role !== "assistant"
+        return html`<${Row} key=${id} message=${message} end=${last} busy=${Boolean(state.status[state.current])} recent=${at >= state.order.length - 30} undone=${Boolean(mark && id >= mark)} />`
+      })}
+      ${undone.length ? html`<${Undone} count=${undone.length} />` : null}
+      ${state.status[state.current] ? html`<p class="working" aria-hidden="true"><i></i><i></i><i></i></p>` : null}
+    </div>
+  </section>`
 }
 
-export function removed(id) {
-  shown.get(id)?.remove()
-  shown.delete(id)
+async function keepPlace(box, work) {
+  const before = box.scrollHeight - box.scrollTop
+  await work()
+  requestAnimationFrame(() => requestAnimationFrame(() => (box.scrollTop = box.scrollHeight - before)))
 }
 
-export function part(value) {
-  const known = parts.get(value.id)
-  parts.set(value.id, { ...known, value })
-  draw(value)
-}
+class Row extends Memo {
+  constructor(properties) {
+    super(properties)
+    this.height = GUESS
+    this.state = { near: properties.recent }
+  }
 
-export function delta({ partID, field, delta: more }) {
-  const known = parts.get(partID)
-  if (!known || field !== "text") return
-  known.value = { ...known.value, text: known.value.text + more }
-  if (known.waits) return
-  known.waits = true
-  requestAnimationFrame(() => {
-    known.waits = false
-    draw(known.value)
-  })
-}
+  componentDidMount() {
+    this.leave = observe(this.base, ({ isIntersecting, boundingClientRect }) => {
+      if (isIntersecting === this.state.near) return
+      if (!isIntersecting) this.height = boundingClientRect.height
+      this.setState({ near: isIntersecting })
+    })
+  }
 
-export function partRemoved(id) {
-  document.getElementById(id)?.remove()
-  parts.delete(id)
-}
+  componentWillUnmount() {
+    this.leave()
+  }
 
-function draw(value) {
-  const row = shown.get(value.messageID)
-  if (!row) return
-  const fresh = element(value)
-  keepDown(() => {
-    const old = document.getElementById(value.id)
-    if (!fresh) return old?.remove()
-    fresh.id = value.id
-    if (old) {
-      if (old.open && "open" in fresh) fresh.open = true
-      old.replaceWith(fresh)
-    } else {
-      const after = [...row.children].find((one) => one.id > value.id || one.classList.contains("error"))
-      row.insertBefore(fresh, after ?? null)
-    }
-  })
-}
+  shouldComponentUpdate(next, state) {
+    return state.near !== this.state.near || (state.near && super.shouldComponentUpdate(next))
+  }
 
-function element(value) {
-  switch (value.type) {
-    case "text":
-      return value.synthetic || !value.text ? null : markdown(value.text)
-    case "reasoning":
-      return value.text ? el("details", { class: "thought" }, el("summary", {}, "thought"), markdown(value.text)) : null
-    case "file":
-      return el("p", { class: "file" }, value.filename ?? value.mime)
-    case "tool":
-      return call(value)
-    default:
-      return null
+  render({ message, end, undone, busy }, { near }) {
+    const { info, parts } = message
+    const kind = `${info.role}${undone ? " undone" : ""}`
+    if (!near) return html`<article class=${kind} style=${{ height: `${this.height}px` }} data-id=${info.id}></article>`
+    const user = info.role === "user"
+    return html`<article class=${kind} style=${{ height: "" }} data-id=${info.id} aria-label=${user ? "You" : (info.agent ?? "Answer")}>
+      ${parts.map((part) => html`<${Part} key=${part.id} part=${part} />`)}
+      ${info.error ? html`<${Trouble} info=${info} busy=${busy} />` : null}
+      ${user ? html`<${UserActions} info=${info} parts=${parts} />` : null}
+      ${end && info.time?.completed && !undone ? html`<${TurnEnd} info=${info} />` : null}
+    </article>`
   }
 }
 
-function call({ tool, state }) {
-  const input = state.input ?? {}
-  const what = input.command ?? input.filePath ?? input.path ?? input.pattern ?? input.url ?? input.description ?? ""
-  const meta = state.metadata ?? {}
-  const head = el("summary", {}, el("span", { class: `state ${state.status}` }), el("b", {}, tool), " ", el("code", {}, what))
-  const body = []
-  if (typeof meta.diff === "string" && meta.diff) body.push(diff(meta.diff))
-  for (const file of meta.files ?? []) if (file.diff) body.push(diff(file.diff))
-  const output = state.error ?? (body.length ? "" : (state.output ?? meta.output ?? ""))
-  if (output) body.push(el("pre", { class: state.error ? "error" : "" }, output.slice(-30000)))
-  return el("details", { class: "call", open: Boolean(body[0]?.classList?.contains("diff")) }, head, body)
+// What can be done about a message.
+
+const undoTurn = (id) => changed(() => (state.panel = { name: "undo", selection: { turn: id }, title: "Undo from here" }))
+
+const fork = guarded(async (messageID) => {
+  const made = await post(`/session/${state.current}/fork`, messageID ? { messageID } : {})
+  state.sessions.set(made.id, made)
+  await select(made.id)
+  say("This is a copy; the other session is as it was.")
+})
+
+function UserActions({ info, parts }) {
+  const text = parts.filter((one) => one.type === "text" && !one.synthetic).map((one) => one.text).join("\n\n")
+  return html`<p class="tools">
+    <button type="button" class="ghost" title="Undo from here" aria-label="Undo from here" onclick=${() => undoTurn(info.id)}>${icon("undo")}</button>
+    <button type="button" class="ghost" title="Fork before this message" aria-label="Fork before this message" onclick=${() => fork(info.id)}>${icon("fork")}</button>
+    <button type="button" class="ghost" title="Copy" aria-label="Copy message" onclick=${() => navigator.clipboard?.writeText(text)}>${icon("copy")}</button>
+  </p>`
+}
+
+function TurnEnd({ info }) {
+  const turn = state.order.map((id) => state.messages.get(id).info).filter((one) => one.parentID === info.parentID)
+  const cost = turn.reduce((sum, one) => sum + (one.cost ?? 0), 0)
+  const tokens = turn.reduce((sum, one) => sum + (one.tokens ? one.tokens.input + one.tokens.output + one.tokens.reasoning : 0), 0)
+  const facts = [info.agent, info.modelID?.split("/").at(-1), lasted(turn[0].time.created, info.time.completed), tokens ? `${count(tokens)} tokens` : "", cost ? money(cost) : ""]
+  return html`<p class="end">${facts.filter(Boolean).join(" · ")}</p>`
+}
+
+const again = guarded(async (info) => {
+  const asked = state.messages.get(info.parentID)
+  const parts = (asked?.parts ?? []).filter((one) => one.type === "text" && !one.synthetic).map(({ text }) => ({ type: "text", text }))
+  if (parts.length) await post(`/session/${state.current}/prompt_async`, { parts, agent: info.agent })
+})
+
+function Trouble({ info, busy }) {
+  if (info.error.name === "MessageAbortedError") return html`<p class="stopped">Stopped.</p>`
+  return html`<div class="trouble" role="alert">
+    <p>${info.error.data?.message ?? info.error.name}</p>
+    <button type="button" disabled=${busy} onclick=${() => again(info)}>Try again</button>
+  </div>`
+}
+
+function Undone({ count: number }) {
+  const redo = guarded(async () => post(`/session/${state.current}/unrevert`))
+  return html`<p class="divider"><span>${plural(number, "message")} undone; the next prompt removes them</span> <button type="button" class="link" onclick=${redo}>Redo</button></p>`
+}
+
+function Welcome() {
+  const problem = state.doctor?.modelProblem
+  return html`<div class="welcome">
+    <h2>${nameOf(state.directory)}</h2>
+    <p class="faint"><code>${fromHome(state.directory)}</code></p>
+    ${problem ? html`<div class="trouble"><p>${problem}</p><p class="faint">Store a key with <code>tw auth login</code>, or set <code>model</code> in toolwright.json, then load this page again.</p></div>` : null}
+    ${state.doctor && !state.doctor.trusted ? html`<p class="faint">This project is not trusted: its own settings and extensions are left out. <code>tw trust</code> changes that.</p>` : null}
+    ${(state.doctor?.warnings ?? []).map((one) => html`<p class="faint">${one}</p>`)}
+    <dl class="keys">
+      <dt><kbd>/</kbd></dt><dd>commands</dd><dt><kbd>@</kbd></dt><dd>files and agents</dd><dt><kbd>!</kbd></dt><dd>a command of your own</dd>
+      <dt><kbd>Esc</kbd></dt><dd>stop</dd><dt><kbd>Ctrl K</kbd></dt><dd>search sessions</dd><dt><kbd>?</kbd></dt><dd>all keys</dd>
+    </dl>
+  </div>`
 }

@@ -1,106 +1,140 @@
-// What a person is asked: permissions with what they allow, and questions with their options.
-import { post } from "./api.js"
-import { $, el } from "./dom.js"
-import { diff } from "./text.js"
+// What a person is asked: permissions with all that helps to decide, and questions with their options.
+import { Failed, get, post } from "./api.js"
+import { Diff } from "./diff.js"
+import { Code } from "./markdown.js"
+import { wordsOf } from "./parts.js"
+import { html, useEffect, useState } from "./preact.js"
+import { above, changed, fromHome, say, select, state } from "./store.js"
+import { Dialog, nameOf, visible } from "./ui.js"
 
-const waiting = []
-let open = null
-
-export function ask(kind, request) {
-  if (waiting.some((one) => one.request.id === request.id)) return
-  waiting.push({ kind, request })
-  show()
-}
-
-export function settled(id) {
-  const at = waiting.findIndex((one) => one.request.id === id)
-  if (at >= 0) waiting.splice(at, 1)
-  if (open === id) {
-    open = null
-    $("dialog").close()
+export function Asked() {
+  const next = state.questions.find((one) => !state.later.has(one.request.id))
+  if (!next || state.panel) return null
+  const { kind, request } = next
+  const later = () => changed(() => state.later.add(request.id))
+  const keys = (event) => {
+    if (kind === "permission" && event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(request, `/permission/${request.id}/reply`, { reply: "once" })
   }
-  show()
+  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} onclose=${later} onkeydown=${keys}>
+    <${kind === "permission" ? Permission : Questions} request=${request} />
+  <//>`
 }
 
-export const sessionsWaiting = () => new Set(waiting.map((one) => one.request.sessionID))
-
-function show() {
-  if (open || !waiting.length) return
-  const { kind, request } = waiting[0]
-  open = request.id
-  const box = $("dialog")
-  box.setAttribute("aria-label", kind === "permission" ? "Permission" : "Question")
-  box.replaceChildren(...(kind === "permission" ? permission(request) : question(request)))
-  box.showModal()
-  box.querySelector("button")?.focus()
+export function Waiting() {
+  const put = state.questions.filter((one) => state.later.has(one.request.id))
+  if (!put.length) return null
+  return html`<p id="waiting"><button type="button" class="main" onclick=${() => changed(() => state.later.clear())}>${put.length === 1 ? "A question waits" : `${put.length} questions wait`}: answer</button></p>`
 }
 
-async function send(path, body) {
+async function send(request, path, body) {
   try {
     await post(path, body)
   } catch (error) {
-    $("note").textContent = error.message
-    settled(open)
+    if (!(error instanceof Failed)) throw error
+    say(error.message)
+    if (error.status === 404) changed(() => (state.questions = state.questions.filter((one) => one.request.id !== request.id)))
   }
 }
 
-function permission(request) {
-  const reply = (answer, more = {}) => send(`/permission/${request.id}/reply`, { reply: answer, ...more })
-  const { metadata = {}, call = {}, always = [] } = request
+// Permissions.
+
+const ACTS = { bash: "run a command", edit: "change a file", write: "write a file", read: "read a file", webfetch: "fetch a page", websearch: "search the web", task: "start an agent", external_directory: "leave the project’s folder", doom_loop: "go on, though it repeats itself" }
+const SIDE_ACTS = { edit: "run a command that changes files", read: "run a command that reads files", external_directory: "run a command that leaves the project’s folder", webfetch: "run a command that reaches the network" }
+const SCOPES = [
+  ["session", "this session", () => "until the session ends"],
+  ["project", "this project", () => `in ${nameOf(state.directory)}, from now on`],
+  ["user", "everywhere", () => "in all your projects, from now on"],
+]
+
+function Permission({ request }) {
+  const { metadata = {}, call = {}, always = [], patterns = [] } = request
+  const [scope, setScope] = useState("project")
+  const [chosen, setChosen] = useState(always)
+  const [words, setWords] = useState("")
+  const [sent, setSent] = useState(false)
+  const reply = (answer, more = {}) => {
+    setSent(true)
+    send(request, `/permission/${request.id}/reply`, { reply: answer, ...more }).then(() => setSent(false))
+  }
+  const allowAlways = () => reply("always", { scope, ...(chosen.length < always.length ? { patterns: chosen } : {}) })
+  const flip = (one) => setChosen(chosen.includes(one) ? chosen.filter((other) => other !== one) : always.filter((other) => chosen.includes(other) || other === one))
   const command = call.arguments?.command
-  const words = el("input", { type: "text", "aria-label": "What to do instead", placeholder: "What to do instead (optional)" })
-  const scope = el(
-    "select",
-    { "aria-label": "Scope" },
-    ["session", "project", "user"].map((one) => el("option", { value: one, selected: one === "project" }, `for this ${one}`)),
-  )
-  return [
-    el("h3", {}, `May ${call.agent ?? "the agent"} use ${request.permission}?`),
-    command ? el("pre", {}, command) : null,
-    metadata.diff ? diff(metadata.diff) : null,
-    el("p", {}, request.patterns.map((one) => el("code", {}, one))),
-    always.length ? el("p", { class: "rule" }, "Always would store: ", always.map((one) => el("code", {}, `${request.permission} ${one}: allow`)), " ", scope) : null,
-    words,
-    el(
-      "footer",
-      {},
-      el("button", { type: "button", class: "main", onclick: () => reply("once") }, "Allow once"),
-      el("button", { type: "button", disabled: !always.length, onclick: () => reply("always", { scope: scope.value }) }, "Always allow"),
-      el("button", { type: "button", onclick: () => reply("reject", words.value ? { message: words.value } : {}) }, "Reject"),
-    ),
-  ].filter(Boolean)
+  const what = wordsOf(call.tool, call.arguments).what
+  return html`<div>
+    <header><p class="faint"><${From} id=${request.sessionID} agent=${call.agent} /></p>
+      <h2><b>${call.agent ?? "The agent"}</b> wants to ${(command ? SIDE_ACTS[request.permission] : null) ?? ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
+    ${command ? html`<${Code} text=${visible(command)} language="bash" />` : null}
+    ${command && call.arguments.workdir ? html`<p class="faint">in <code>${call.arguments.workdir}</code></p>` : null}
+    ${command && call.arguments.description ? html`<p class="faint">“${call.arguments.description}”</p>` : null}
+    ${metadata.diff ? html`<p class="filename"><code>${what || metadata.filepath}</code></p><${Diff} text=${metadata.diff} />` : null}
+    ${command || metadata.diff ? null : html`<pre class="output">${visible(what || patterns.join("\n"))}</pre>`}
+    ${sameAs(patterns, command, what) ? null : html`<p class="touches"><span class="faint">It touches</span> ${patterns.map((one) => html`<code key=${one}>${visible(one)}</code> `)}</p>`}
+    <${Why} request=${request} />
+    ${always.length ? html`<fieldset class="always">
+      <legend>“Always allow” would store ${always.length === 1 ? "this rule" : "these rules"}</legend>
+      ${always.map((one) => html`<label key=${one}>${always.length > 1 ? html`<input type="checkbox" checked=${chosen.includes(one)} onchange=${() => flip(one)} />` : null}<code>${request.permission} ${visible(one)}</code></label>`)}
+      <div class="scopes" role="radiogroup" aria-label="Scope">${SCOPES.map(([name, label, about]) => html`<label key=${name} class=${scope === name ? "on" : ""}><input type="radio" name="scope" value=${name} checked=${scope === name} onchange=${() => setScope(name)} /><span>${label}</span><small>${about()}</small></label>`)}</div>
+    </fieldset>` : html`<p class="faint">This can only be allowed once at a time.</p>`}
+    <footer>
+      <button type="button" class="main" disabled=${sent} title="Ctrl Enter" onclick=${() => reply("once")}>Allow once</button>
+      <button type="button" disabled=${sent || !always.length || !chosen.length} onclick=${allowAlways}>Always allow</button>
+      <span class="grow"></span>
+      <input type="text" aria-label="What to do instead" placeholder="What to do instead (optional)" value=${words} oninput=${(event) => setWords(event.currentTarget.value)} onkeydown=${(event) => event.key === "Enter" && !event.ctrlKey && words && reply("reject", { message: words })} />
+      <button type="button" class="danger" disabled=${sent} onclick=${() => reply("reject", words ? { message: words } : {})}>Reject</button>
+    </footer>
+  </div>`
 }
 
-function question(request) {
-  const answers = request.questions.map(() => [])
-  const submit = () => send(`/question/${request.id}/reply`, { answers })
+const sameAs = (patterns, command, what) => patterns.length === 1 && (patterns[0] === command || patterns[0] === what)
+
+function From({ id, agent }) {
+  const info = state.sessions.get(id)
+  const top = state.sessions.get(above(id).at(-1)) ?? info
+  const other = top && top.id !== state.current
+  return html`<span>${info?.parentID ? `${agent}, a subagent in ` : "In "}${other ? html`<button type="button" class="link" onclick=${() => select(top.id)}>${top.title}</button>` : (top?.title ?? "a session")}</span>`
+}
+
+function Why({ request }) {
+  const [found, setFound] = useState(null)
+  useEffect(() => {
+    get(`/tw/permission/explain?request=${encodeURIComponent(request.id)}`).then((answer) => setFound(answer.requests[0]), () => {})
+  }, [request.id])
+  if (!found) return html`<p class="why faint">Why it is asked: …</p>`
+  return html`<details class="why"><summary><span class="faint">Why it is asked:</span> ${reason(found)}</summary><pre class="output">${found.why.join("\n")}</pre></details>`
+}
+
+function reason(found) {
+  if (found.mustAsk) return "not all of the command could be understood, so it is asked whatever the rules say."
+  const deciding = found.decided.find((one) => one.action === found.action) ?? found.decided[0]
+  if (!deciding?.rule) return "no rule speaks of it."
+  return html`the rule <code>${deciding.rule}</code>${deciding.source ? html` in <code>${fromHome(deciding.source)}</code>` : deciding.layer ? ` (${deciding.layer})` : ""}.`
+}
+
+// Questions.
+
+function Questions({ request }) {
+  const [answers, setAnswers] = useState(request.questions.map(() => []))
+  const [own, setOwn] = useState(request.questions.map(() => ""))
   const single = request.questions.length === 1 && !request.questions[0].multiple
-  const blocks = request.questions.map((one, at) => {
-    const pick = (label, button) => {
-      if (one.multiple) {
-        const has = answers[at].includes(label)
-        answers[at] = has ? answers[at].filter((other) => other !== label) : [...answers[at], label]
-        button.setAttribute("aria-pressed", String(!has))
-      } else {
-        answers[at] = [label]
-        if (single) return submit()
-        for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button))
-      }
-    }
-    const own = el("input", { type: "text", "aria-label": "Your own answer", placeholder: "In your own words" })
-    own.addEventListener("change", () => own.value && (answers[at] = [own.value]))
-    const options = (one.options ?? []).map((option) =>
-      el("button", { type: "button", title: option.description, onclick: (event) => pick(option.label, event.currentTarget) }, option.label),
-    )
-    return el("div", { class: "question" }, el("h3", {}, one.question), el("div", { class: "options" }, options), one.custom === false ? null : own)
-  })
-  return [
-    ...blocks,
-    el(
-      "footer",
-      {},
-      el("button", { type: "button", class: "main", onclick: submit }, "Answer"),
-      el("button", { type: "button", onclick: () => send(`/question/${request.id}/reject`) }, "Decline"),
-    ),
-  ]
+  const submit = (given) => send(request, `/question/${request.id}/reply`, { answers: given.map((one, at) => (own[at].trim() ? [...one, own[at].trim()] : one)) })
+  const pick = (at, label) => {
+    const { multiple } = request.questions[at]
+    const before = answers[at]
+    const now = multiple ? (before.includes(label) ? before.filter((one) => one !== label) : [...before, label]) : [label]
+    const all = answers.map((one, place) => (place === at ? now : one))
+    setAnswers(all)
+    if (single) submit(all)
+  }
+  return html`<div>
+    <header><p class="faint"><${From} id=${request.sessionID} agent="an agent" /></p></header>
+    ${request.questions.map((one, at) => html`<section key=${at} class="question">
+      <h2>${one.question}</h2>
+      <div class="options">${(one.options ?? []).map((option) => html`<button key=${option.label} type="button" aria-label=${option.label} aria-pressed=${String(answers[at].includes(option.label))} onclick=${() => pick(at, option.label)}><b>${option.label}</b>${option.description ? html`<small>${option.description}</small>` : null}</button>`)}</div>
+      ${one.custom === false ? null : html`<input type="text" aria-label="Your own answer" placeholder="In your own words" value=${own[at]} oninput=${(event) => setOwn(own.map((words, place) => (place === at ? event.currentTarget.value : words)))} onkeydown=${(event) => event.key === "Enter" && submit(answers)} />`}
+    </section>`)}
+    <footer>
+      <button type="button" class="main" onclick=${() => submit(answers)}>Answer</button>
+      <button type="button" onclick=${() => send(request, `/question/${request.id}/reject`)}>Decline</button>
+    </footer>
+  </div>`
 }

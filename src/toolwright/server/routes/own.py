@@ -1,18 +1,21 @@
 """What only this program offers, under /tw: finer undo, the reasons of a decision, approvals, use."""
 
 import asyncio
-import json
 from typing import Any
 
 from toolwright.definition import Call
+from toolwright.diff import unified
 from toolwright.errors import ToolwrightError
+from toolwright.files.journal import JournalEntry
 from toolwright.ids import new_id
+from toolwright.jsontext import read_json
+from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
-from toolwright.permission.explain import explain, lines
+from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import bad_request
-from toolwright.server.undoing import diff_of
-from toolwright.session.undo import Selection, Undo
+from toolwright.server.refusal import bad_request, not_found
+from toolwright.server.undoing import diff_of, diff_of_entry
+from toolwright.session.undo import FileUndo, Selection, Undo
 from toolwright.wire import to_json
 
 routes = Routes()
@@ -22,10 +25,16 @@ _TEXT = {"type": "string"}
 
 @routes.get("/tw/session/{sessionID}/changes", "tw.changes")
 async def changes(ask: Ask) -> Any:
-    """Everything a session changed, oldest first."""
+    """Everything a session changed, oldest first; with `call` the changes of that one, and what they did."""
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     entries = (await Undo.of(workspace.files, session.conversation)).changes()
-    return [{"call": one.call_id, "file": one.path, "time": int(one.time * 1000)} for one in entries]
+    wanted = ask.text("call")
+
+    def shown(one: JournalEntry) -> Json:
+        row: Json = {"call": one.call_id, "file": one.path, "time": int(one.time * 1000)}
+        return row | {"diff": diff_of_entry(workspace, one)} if wanted else row
+
+    return await asyncio.to_thread(lambda: [shown(one) for one in entries if not wanted or one.call_id == wanted])
 
 
 @routes.post(
@@ -33,53 +42,122 @@ async def changes(ask: Ask) -> Any:
     "tw.revert",
     {
         "type": "object",
-        "properties": {"turn": _TEXT, "call": _TEXT, "file": _TEXT, "preview": {"type": "boolean"}},
+        "properties": {
+            "turn": _TEXT,
+            "call": _TEXT,
+            "file": _TEXT,
+            "hunks": {"type": "array", "items": _TEXT},
+            "preview": {"type": "boolean"},
+        },
     },
 )
 async def revert(ask: Ask) -> Any:
-    """Undo by turn, call or file; with `preview` only tell what it would do."""
+    """Undo by turn, call, file or pieces of a file; with `preview` only tell what it would do."""
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     session.turns.require_rest()
     undo = await Undo.of(workspace.files, session.conversation)
-    selection = Selection(turn=body.get("turn", ""), call=body.get("call", ""), file=body.get("file", ""))
+    selection = Selection(
+        turn=body.get("turn", ""),
+        call=body.get("call", ""),
+        file=body.get("file", ""),
+        hunks=tuple(body.get("hunks", ())),
+    )
     plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
-    files = [{"file": plan.path, "kind": plan.kind, "calls": list(plan.calls)} for plan in plans]
+    files = await asyncio.to_thread(lambda: [_file_undo(plan, str(workspace.directory)) for plan in plans])
     return {"files": files, "diff": await asyncio.to_thread(diff_of, plans)}
+
+
+def _file_undo(plan: FileUndo, directory: str) -> Json:
+    """What becomes of a file, with the pieces that can be undone alone."""
+    return {
+        "file": plan.path.removeprefix(f"{directory}/"),
+        "kind": plan.kind,
+        "calls": list(plan.calls),
+        "diff": unified(plan.path, *plan.texts()),
+        "hunks": to_json(plan.hunks()),
+    }
+
+
+@routes.get("/tw/session/{sessionID}/export", "tw.export")
+async def export(ask: Ask) -> Any:
+    """A session as one JSON value, as `tw session import` takes it."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return await workspace.sessions.exported(info.id)
+
+
+@routes.get("/tw/folders", "tw.folders")
+async def folders(ask: Ask) -> Any:
+    """The folders that are served, and how many questions wait in each."""
+    projects = ask.serving.projects
+    open_now = projects.workspaces
+    every = dict.fromkeys((*projects.folders, *open_now))
+    return [
+        {
+            "directory": str(path),
+            "open": path in open_now,
+            "waiting": len(open_now[path].inbox.pending) if path in open_now else 0,
+        }
+        for path in every
+    ]
 
 
 @routes.get("/tw/permission/explain", "tw.explain")
 async def explained(ask: Ask) -> Any:
-    """Why a call would be allowed, asked about or denied."""
+    """Why a call would be allowed, asked about or denied; or why the question `request` is asked."""
     workspace = await ask.workspace()
+    if ask.text("request"):
+        inbox, question = ask.serving.question(ask.text("request"), "permission")
+        gate = next(one.gate for one in ask.serving.projects.workspaces.values() if one.inbox is inbox)
+        asker, request = gate.waiting(question.id) or (None, None)
+        if asker is None or request is None:
+            raise not_found(f"{question.id} does not wait for an answer any more.")
+        approvals = gate.approvals.of(asker.sessions)
+        return {"requests": [_explained(explain(asker.policy, request, approvals))], "note": ""}
+    session = workspace.session(ask.text("agent"))
     try:
-        arguments = json.loads(ask.text("args") or "{}")
+        asked: list[Any] = []
+        call = Call(id=new_id("call"), tool=ask.text("tool"), arguments=_arguments(ask.text("args")))
+        result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
+        policy = session.ruled_agent.policy
+        approvals = workspace.gate.approvals.of((session.id,))
+        found = [_explained(explain(policy, one.judgement.request, approvals)) for one in asked]
+        return {"requests": found, "note": "" if asked else result.output[:2000]}
+    finally:
+        await session.close()
+
+
+def _arguments(text: str) -> Json:
+    try:
+        arguments = read_json(text or "{}")
     except ValueError as error:
         raise bad_request(f"args is a JSON object: {error}.") from error
     if not isinstance(arguments, dict):
         raise bad_request("args is a JSON object.")
-    session = workspace.session(ask.text("agent"))
-    try:
-        asked: list[Any] = []
-        call = Call(id=new_id("call"), tool=ask.text("tool"), arguments=arguments)
-        result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
-        policy = session.ruled_agent.policy
-        approvals = workspace.gate.approvals.of((session.id,))
-        found = [explain(policy, one.judgement.request, approvals) for one in asked]
-        return {
-            "requests": [
-                {
-                    "permission": one.judgement.request.permission,
-                    "patterns": list(one.judgement.request.patterns),
-                    "action": one.judgement.action,
-                    "why": lines(explanation),
-                }
-                for one, explanation in zip(asked, found, strict=True)
-            ],
-            "note": "" if asked else result.output[:2000],
-        }
-    finally:
-        await session.close()
+    return arguments
+
+
+def _explained(found: RequestExplanation) -> Json:
+    """The explanation in words, and what decided about each pattern."""
+    return {
+        "permission": found.request.permission,
+        "patterns": list(found.request.patterns),
+        "action": found.action,
+        "why": lines(found),
+        "mustAsk": found.request.must_ask,
+        "advice": found.advice,
+        "decided": [
+            {
+                "pattern": one.pattern,
+                "action": one.action,
+                "agent": one.policy.agent,
+                "rule": str(one.decision.rule or ""),
+                "source": one.decision.rule.source if one.decision.rule else "",
+                "layer": one.decision.layer,
+            }
+            for one in found.patterns
+        ],
+    }
 
 
 @routes.get("/tw/approvals", "tw.approvals")

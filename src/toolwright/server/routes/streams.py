@@ -13,10 +13,8 @@ from toolwright.server.refusal import HttpRefusal
 
 routes = Routes()
 
-HEARTBEAT = 10.0
 STREAMS = 256
 """Listeners at once."""
-_BEAT = '{"type":"server.heartbeat","properties":{}}'
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -71,21 +69,13 @@ class EventStream(Response):
 
 
 async def _carry(listener: Listener, send: Send) -> None:
-    beat = f"data: {_BEAT}\n\n" if listener.directory else f'data: {{"payload":{_BEAT}}}\n\n'
     while True:
-        pieces = listener.take()
-        if pieces:
-            await send({"type": "http.response.body", "body": b"".join(pieces), "more_body": True})
-        if listener.waiting:
-            continue
-        if listener.ended:
+        await listener.news.wait()
+        if piece := listener.take():
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if listener.ended and not listener.waiting:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
-        try:
-            async with asyncio.timeout(HEARTBEAT):
-                await listener.news.wait()
-        except TimeoutError:
-            await send({"type": "http.response.body", "body": beat.encode(), "more_body": True})
 
 
 async def _gone(receive: Receive) -> None:

@@ -1,0 +1,71 @@
+"""What a server tells of, read into the records that the program itself publishes."""
+
+from toolwright import events as of_calls
+from toolwright.events import Event, PartUpdated
+from toolwright.inbox import Choice, Question
+from toolwright.jsontypes import Json
+from toolwright.messages import AnyPart
+from toolwright.request import Option
+from toolwright.session import events as of_sessions
+from toolwright.wire import from_json
+
+_KINDS: dict[str, type[Event]] = {
+    kind.type: kind
+    for module in (of_calls, of_sessions)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+}
+
+
+def event_of(payload: Json) -> Event | None:
+    """An event of a stream as a record; None for what this version does not know."""
+    kind = _KINDS.get(payload["type"])
+    if kind is None:
+        return None
+    try:
+        if kind is PartUpdated:
+            return PartUpdated(part=from_json(AnyPart, payload["properties"]["part"]))
+        event: Event = from_json(kind, payload["properties"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return event
+
+
+def question_of(payload: Json) -> Question | None:
+    """The question that an event puts to somebody; None if it puts none."""
+    asked, tool = payload["properties"], payload["properties"].get("tool") or {}
+    keys: Json = {"call_id": tool.get("callID", ""), "message_id": tool.get("messageID", "")}
+    if payload["type"] == "question.asked":
+        choices = tuple(map(_choice, asked["questions"]))
+        return Question(kind="choice", id=asked["id"], session_id=asked["sessionID"], choices=choices, **keys)
+    if payload["type"] != "permission.asked":
+        return None
+    call = asked.get("call") or {}
+    return Question(
+        kind="permission",
+        id=asked["id"],
+        session_id=asked["sessionID"],
+        tool=call.get("tool", ""),
+        arguments=call.get("arguments", {}),
+        title=call.get("title") or f"{asked['permission']} {', '.join(asked['patterns'])}",
+        agent=call.get("agent", ""),
+        callers=tuple(asked.get("callers") or ()),
+        permission=asked["permission"],
+        patterns=tuple(asked["patterns"]),
+        always=tuple(asked.get("always", ())),
+        metadata=asked.get("metadata", {}),
+        **keys,
+    )
+
+
+def _choice(asked: Json) -> Choice:
+    options = tuple(
+        Option(label=one["label"], description=one.get("description", "")) for one in asked.get("options", ())
+    )
+    return Choice(
+        question=asked["question"],
+        header=asked.get("header", ""),
+        options=options,
+        multiple=bool(asked.get("multiple", False)),
+        custom=asked.get("custom", True) is not False,
+    )

@@ -1,0 +1,223 @@
+// The prompt: words, files, completions, who answers and with which model. What is half typed is kept.
+import { get, post } from "./api.js"
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js"
+import { changed, guarded, load, say, select, state, stop } from "./store.js"
+import { icon, nameOf } from "./ui.js"
+
+const KEPT = 100
+const draftKey = () => `draft ${state.current || state.directory}`
+const past = () => JSON.parse(localStorage.getItem("history") ?? "[]")
+const BUILT_IN = [
+  { name: "compact", description: "Summarise the conversation so far" },
+  { name: "undo", description: "Undo the last turn" },
+  { name: "new", description: "Begin a new session" },
+]
+
+export function Prompt() {
+  const box = useRef()
+  const [files, setFiles] = useState([])
+  const [options, setOptions] = useState({ list: [], at: 0, from: 0 })
+  const browsing = useRef(null)
+  const number = useRef(0)
+  const known = useRef(new Set())
+  const busy = Boolean(state.status[state.current])
+
+  const put = (text) => {
+    box.current.value = text
+    keep()
+  }
+  const keep = () => {
+    const text = box.current.value
+    if (text) localStorage.setItem(draftKey(), text)
+    else localStorage.removeItem(draftKey())
+    fit(box.current)
+  }
+  useLayoutEffect(() => {
+    box.current.value = localStorage.getItem(draftKey()) ?? ""
+    fit(box.current)
+    browsing.current = null
+    setOptions({ list: [], at: 0, from: 0 })
+    if (!state.drawer && matchMedia("(hover: hover)").matches) box.current.focus()
+  }, [state.current, state.directory])
+
+  const attach = async (list) => {
+    const added = await Promise.all([...list].map(read))
+    setFiles((before) => [...before, ...added])
+  }
+  useEffect(() => {
+    const over = (event) => event.preventDefault()
+    const drop = (event) => {
+      event.preventDefault()
+      attach(event.dataTransfer.files)
+    }
+    document.addEventListener("dragover", over)
+    document.addEventListener("drop", drop)
+    return () => {
+      document.removeEventListener("dragover", over)
+      document.removeEventListener("drop", drop)
+    }
+  }, [])
+
+  const complete = guarded(async () => {
+    const before = box.current.value.slice(0, box.current.selectionStart)
+    const mine = ++number.current
+    const found = await completions(before, known.current)
+    if (mine === number.current) setOptions(found)
+  })
+  const accept = (one) => {
+    box.current.setRangeText(one.text, options.from, box.current.selectionStart, "end")
+    setOptions({ list: [], at: 0, from: 0 })
+    keep()
+    box.current.focus()
+  }
+  const send = guarded(async () => {
+    const text = box.current.value.trim()
+    if (!text && !files.length) return
+    const sent = files
+    put("")
+    setFiles([])
+    setOptions({ list: [], at: 0, from: 0 })
+    browsing.current = null
+    localStorage.setItem("history", JSON.stringify([...past().filter((one) => one !== text), text].slice(-KEPT)))
+    try {
+      await deliver(text, sent, known.current)
+    } catch (error) {
+      if (!box.current.value) put(text)
+      setFiles(sent)
+      throw error
+    }
+  })
+  const browse = (step) => {
+    const list = past()
+    if (!list.length) return
+    const at = (browsing.current ?? list.length) + step
+    if (at < 0) return
+    browsing.current = Math.min(at, list.length)
+    put(list[browsing.current] ?? "")
+  }
+  const keys = (event) => {
+    const { list, at } = options
+    const typed = box.current.value
+    const free = !typed || browsing.current !== null
+    const move = (step) => setOptions({ ...options, at: (at + step + list.length) % list.length })
+    if (event.isComposing) return
+    if (list.length && event.key === "ArrowDown") move(1)
+    else if (list.length && event.key === "ArrowUp") move(-1)
+    else if (list.length && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey))) accept(list[at])
+    else if (event.key === "Enter" && !event.shiftKey) send()
+    else if (event.key === "Escape" && list.length) setOptions({ list: [], at: 0, from: 0 })
+    else if (event.key === "Escape" && busy) stop()
+    else if (event.key === "ArrowUp" && free) browse(-1)
+    else if (event.key === "ArrowDown" && browsing.current !== null) browse(1)
+    else return
+    event.preventDefault()
+  }
+  const typing = () => {
+    browsing.current = null
+    keep()
+    complete()
+  }
+  const { list, at } = options
+  return html`<form id="form" onsubmit=${(event) => { event.preventDefault(); send() }}>
+    ${list.length ? html`<ul id="complete" role="listbox" aria-label="Completions">${list.map((one, place) => html`<li key=${one.text} id=${`option-${place}`} role="option" aria-selected=${String(place === at)} onmousedown=${(event) => { event.preventDefault(); accept(one) }}><span>${one.shown}</span><small>${one.about}</small></li>`)}</ul>` : null}
+    ${files.length ? html`<p class="files">${files.map((one, place) => html`<span key=${place} class="chip">${icon("file")}${one.filename}<button type="button" class="ghost" aria-label=${`Remove ${one.filename}`} onclick=${() => setFiles(files.filter((other) => other !== one))}>${icon("close")}</button></span>`)}</p>` : null}
+    <textarea id="prompt" ref=${box} rows="1" aria-label="Prompt" aria-autocomplete="list" aria-controls=${list.length ? "complete" : undefined} aria-activedescendant=${list.length ? `option-${at}` : undefined}
+      placeholder=${busy ? "Add to what is being done" : "What should be done?"} onkeydown=${keys} oninput=${typing} onpaste=${(event) => event.clipboardData.files.length && attach(event.clipboardData.files)}></textarea>
+    <footer><${Choices} /><span class="grow"></span>
+      ${busy ? html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onclick=${stop}>${icon("stop")}</button>` : null}
+      <button type="submit" class="round main" aria-label="Send" title="Send (Enter)">${icon("send")}</button>
+    </footer>
+  </form>`
+}
+
+function Choices() {
+  const { agent, model, variant } = state.chosen
+  const agents = state.agents.filter((one) => one.mode !== "subagent" && !one.hidden)
+  const [provider, ...rest] = model.split("/")
+  const variants = Object.keys(state.providers.find((one) => one.id === provider)?.models[rest.join("/")]?.variants ?? {})
+  const choose = (name) => (event) => changed(() => {
+    state.chosen[name] = event.currentTarget.value
+    if (name === "model") {
+      state.chosen.variant = ""
+      localStorage.setItem("model", event.currentTarget.value)
+    }
+  })
+  return html`
+    <select id="agent" aria-label="Agent" title="Agent" value=${agent} onchange=${choose("agent")}>${agents.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select>
+    <select id="model" aria-label="Model" title="Model" value=${model} onchange=${choose("model")}>
+      ${model ? null : html`<option value="">default model</option>`}
+      ${state.providers.map((one) => html`<optgroup key=${one.id} label=${one.name}>${Object.values(one.models).map((each) => html`<option key=${each.id} value=${`${one.id}/${each.id}`}>${nameOf(each.name || each.id)}</option>`)}</optgroup>`)}
+    </select>
+    ${variants.length ? html`<select id="variant" aria-label="Variant" title="How much it thinks" value=${variant} onchange=${choose("variant")}><option value="">usual effort</option>${variants.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>` : null}`
+}
+
+function fit(box) {
+  box.style.height = "auto"
+  box.style.height = `${Math.min(box.scrollHeight, 260)}px`
+}
+
+const read = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve({ type: "file", mime: file.type || "text/plain", filename: file.name, url: reader.result })
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+
+async function completions(before, known) {
+  const slash = before.match(/^\/(\S*)$/)
+  const at = before.match(/(?:^|\s)@(\S*)$/)
+  if (slash) {
+    const every = [...state.commands, ...BUILT_IN.filter((one) => !state.commands.some((other) => other.name === one.name))]
+    const list = every.filter((one) => one.name.startsWith(slash[1])).slice(0, 10)
+    return { list: list.map((one) => ({ text: `/${one.name} `, shown: `/${one.name}`, about: one.description ?? "" })), at: 0, from: 0 }
+  }
+  if (!at) return { list: [], at: 0, from: 0 }
+  const agents = state.agents.filter((one) => one.mode !== "primary" && !one.hidden && one.name.startsWith(at[1]))
+  const paths = await get(`/find/file?limit=8&query=${encodeURIComponent(at[1])}`)
+  for (const path of paths) known.add(path)
+  const list = [...(at[1] ? agents : agents.slice(0, 2)).map((one) => ({ text: `@${one.name} `, shown: `@${one.name}`, about: "agent" })), ...paths.map((path) => ({ text: `@${path} `, shown: path, about: "" }))]
+  return { list, at: 0, from: before.length - at[1].length - 1 }
+}
+
+async function deliver(text, files, known) {
+  const command = text.match(/^\/(\S+)\s*([\s\S]*)$/)
+  if (command && (await builtIn(command[1]))) return
+  if (!state.current) {
+    const made = await post("/session", {})
+    state.sessions.set(made.id, made)
+    await select(made.id)
+  }
+  const id = state.current
+  const { agent, variant } = state.chosen
+  const [providerID, ...rest] = state.chosen.model.split("/")
+  const model = providerID ? { providerID, modelID: rest.join("/") } : undefined
+  const revealed = { agent, ...(model ? { model } : {}), ...(variant ? { variant } : {}) }
+  if (command && state.commands.some((one) => one.name === command[1])) {
+    // Its answer comes when the turn has ended; what happens until then comes by events.
+    post(`/session/${id}/command`, { command: command[1], arguments: command[2], agent, ...(variant ? { variant } : {}), ...(model ? { model: state.chosen.model } : {}), parts: files }).catch((error) => say(error.message))
+    return
+  }
+  if (/^!\S/.test(text)) {
+    post(`/session/${id}/shell`, { agent, command: text.slice(1), ...(model ? { model } : {}) }).catch((error) => say(error.message))
+    return
+  }
+  const names = [...text.matchAll(/(?:^|\s)@(\S+)/g)].map((one) => one[1])
+  const folder = state.directory.split("/").map(encodeURIComponent).join("/")
+  const mentioned = names.filter((one) => known.has(one)).map((path) => ({ type: "file", mime: path.endsWith("/") ? "application/x-directory" : "text/plain", filename: path, url: `file://${folder}/${path.split("/").map(encodeURIComponent).join("/")}` }))
+  const called = names.filter((one) => state.agents.some((other) => other.name === one && other.mode !== "primary")).map((name) => ({ type: "agent", name }))
+  await post(`/session/${id}/prompt_async`, { parts: [...(text ? [{ type: "text", text }] : []), ...mentioned, ...called, ...files], ...revealed })
+}
+
+async function builtIn(name) {
+  if (state.commands.some((one) => one.name === name)) return false
+  if (name === "new") await select("")
+  else if (name === "undo") {
+    const last = state.order.findLast((id) => state.messages.get(id).info.role === "user")
+    if (last) changed(() => (state.panel = { name: "undo", selection: { turn: last }, title: "Undo the last turn" }))
+  } else if (name === "compact" && state.current) {
+    const [providerID, ...rest] = state.chosen.model.split("/")
+    post(`/session/${state.current}/summarize`, { providerID, modelID: rest.join("/") }).then(load, (error) => say(error.message))
+  } else return false
+  return true
+}

@@ -1,0 +1,41 @@
+// The side: projects, a search, and the sessions, those that wait for an answer first.
+import { html } from "./preact.js"
+import { changed, openFolder, select, state, waitingIn } from "./store.js"
+import { ago, icon, nameOf } from "./ui.js"
+
+export function listed() {
+  const wanted = state.search.toLowerCase()
+  const waiting = waitingIn()
+  return [...state.sessions.values()]
+    .filter((one) => !one.parentID && !one.time.archived && one.title.toLowerCase().includes(wanted))
+    .sort((one, other) => waiting.has(other.id) - waiting.has(one.id) || other.time.updated - one.time.updated)
+    .slice(0, 200)
+}
+
+export function Sidebar() {
+  const waiting = waitingIn()
+  return html`<nav id="side" aria-label="Projects and sessions">
+    <header><h1>toolwright</h1><button type="button" class="ghost" aria-label="New session" title="New session (Alt N)" onclick=${() => select("")}>${icon("plus")}</button></header>
+    ${state.folders.length > 1 ? html`<${Folders} />` : null}
+    <input id="search" type="search" placeholder="Search sessions" aria-label="Search sessions" value=${state.search} oninput=${(event) => { const text = event.currentTarget.value; changed(() => (state.search = text)) }} />
+    <ul id="sessions" aria-label="Sessions">
+      ${listed().map((one) => html`<li key=${one.id}><button type="button" aria-current=${String(one.id === state.current)} onclick=${() => select(one.id)}>
+        <span class="title">${one.title}</span>${badge(one, waiting)}
+      </button></li>`)}
+    </ul>
+    <footer class="faint">${state.connected ? html`<span title=${state.directory}>${nameOf(state.directory)}</span>` : html`<span role="status" class="error">Connection lost; trying again</span>`}</footer>
+  </nav>`
+}
+
+function badge(one, waiting) {
+  if (waiting.has(one.id)) return html`<span class="badge waits">waits</span>`
+  if (state.status[one.id]) return html`<span class="badge"><span class="state running" role="img" aria-label="at work"></span></span>`
+  return html`<time class="badge">${ago(one.time.updated)}</time>`
+}
+
+function Folders() {
+  return html`<ul id="folders" aria-label="Projects">${state.folders.map((one) => {
+    const waiting = state.elsewhere.get(one.directory)
+    return html`<li key=${one.directory}><button type="button" title=${one.directory} aria-current=${String(one.directory === state.directory)} onclick=${() => openFolder(one.directory)}>${nameOf(one.directory)}${waiting ? html` <span class="badge waits">${waiting}</span>` : null}</button></li>`
+  })}</ul>`
+}

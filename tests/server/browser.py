@@ -1,0 +1,67 @@
+"""A browser on a page of ours; tests that want one are skipped where there is none."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.server.harness import PATIENCE, TOKEN
+
+pytest.importorskip("playwright", reason="the page is tried with playwright, which is not installed")
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator, Page, async_playwright, expect
+
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+
+needs_browser = pytest.mark.skipif(not PROGRAM, reason="there is no chromium on this machine")
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+@asynccontextmanager
+async def opened(url: str, path: str = "", **options: Any) -> AsyncIterator[Page]:
+    """The page in a browser of its own. What a script of it throws, or the policy refuses, fails the test."""
+    problems: list[str] = []
+    async with async_playwright() as playwright:
+        try:
+            # Its own sandbox works neither for root nor in most containers; it sees no page but ours.
+            browser = await playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        except PlaywrightError as error:
+            pytest.skip(f"chromium does not start here: {str(error).splitlines()[0]}")
+        try:
+            context = await browser.new_context(**options)
+            context.set_default_timeout(PATIENCE * 1000)
+            page = await context.new_page()
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on(
+                "console", lambda told: problems.append(told.text) if "Content Security Policy" in told.text else None
+            )
+            await page.goto(f"{url}/k-{TOKEN}/{path}")
+            await expect(prompt(page)).to_be_visible()
+            yield page
+        finally:
+            await browser.close()
+    assert not problems
+
+
+def prompt(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Prompt")
+
+
+def button(page: Page | Locator, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def dialog(page: Page, name: str) -> Locator:
+    return page.get_by_role("dialog", name=name)
+
+
+def conversation(page: Page) -> Locator:
+    return page.get_by_role("region", name="Conversation")
+
+
+async def say(page: Page, text: str) -> None:
+    await prompt(page).fill(text)
+    await prompt(page).press("Enter")

@@ -1,0 +1,292 @@
+"""The web page in a real browser, by the names that people and screen readers know its parts by."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.browser import button, conversation, dialog, needs_browser, opened, prompt, say
+from tests.server.harness import TOKEN, listening, served
+from tests.server.test_running import running
+from tests.server.test_session import ASK_EDIT, EDIT, READ, project
+
+from playwright.async_api import expect  # isort: skip
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+PAGE = Path(__file__).parents[2] / "src" / "toolwright" / "server" / "page"
+BASH = {"tools": [{"name": "bash", "args": {"command": "echo one && echo two", "description": "say two things"}}]}
+OPTIONS = [{"label": "Blue", "description": "b"}, {"label": "Red", "description": "r"}]
+QUESTION = {
+    "tools": [{"name": "question", "args": {"questions": [{"question": "Which?", "header": "h", "options": OPTIONS}]}}]
+}
+
+
+def many_lines(folder: Path) -> tuple[str, str]:
+    before = "".join(f"line {number}\n" for number in range(60))
+    after = before.replace("line 5\n", "five\n").replace("line 50\n", "fifty\n")
+    (folder / "long.txt").write_text(before)
+    return before, after
+
+
+def write_long(after: str) -> tuple[Any, Any]:
+    reading = {"tools": [{"name": "read", "args": {"filePath": "long.txt"}}]}
+    return reading, {"tools": [{"name": "write", "args": {"filePath": "long.txt", "content": after}}]}
+
+
+def test_the_page_is_small_and_makes_no_html_from_text() -> None:
+    assert sum(file.stat().st_size for file in PAGE.iterdir()) < 250_000
+    others = ("preact.js", "marked.js", "prism.js")
+    for file in PAGE.glob("*.js"):
+        if file.name not in others:
+            for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "://cdn"):
+                assert word not in file.read_text(), (file, word)
+
+
+async def test_a_prompt_is_answered_with_a_permission_that_says_all(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    answer = "Done: **bold** <img src=x onerror=alert(1)>\n\n```python\nprint(1)\n```"
+    async with served(folder, READ, EDIT, {"text": answer}, config=ASK_EDIT) as server, opened(server.url) as page:
+        assert server.url + "/" == page.url.partition("#")[0]
+        await say(page, "edit it")
+        asked = dialog(page, "Permission")
+        await expect(asked.get_by_role("group", name="Difference")).to_contain_text('print("bye")')
+        await expect(asked.get_by_text("edit *", exact=True)).to_be_visible()
+        await expect(asked).to_contain_text("Why it is asked: the rule edit *: ask")
+        await expect(page.get_by_role("list", name="Sessions")).to_contain_text("waits")
+        await expect(asked.get_by_role("radio")).to_have_count(3)
+        await page.keyboard.press("Enter")  # of somebody who was typing: no answer
+        await expect(asked).to_be_visible()
+        await page.keyboard.press("Control+Enter")
+        await expect(asked).to_have_count(0)
+        await expect(conversation(page).locator("strong")).to_have_text("bold")
+        await expect(conversation(page).get_by_text("<img src=x onerror=alert(1)>")).to_be_visible()
+        await expect(conversation(page).locator("img")).to_have_count(0)
+        assert (folder / "a.py").read_text() == 'print("bye")\n'
+        await expect(page.get_by_role("complementary", name="Work")).to_contain_text("a.py")
+
+
+async def test_always_stores_the_chosen_rule_for_the_chosen_scope_and_can_be_revoked(tmp_path: Path) -> None:
+    config = {"permission": {"bash": "ask"}}
+    turns = (BASH, {"text": "Done."})
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
+        await say(page, "say it")
+        asked = dialog(page, "Permission")
+        await expect(asked).to_contain_text("echo one && echo two")
+        await asked.get_by_role("radio", name="everywhere").check()
+        await button(asked, "Always allow").click()
+        await expect(conversation(page)).to_contain_text("Done.")
+        stored = await server.get("/tw/approvals")
+        assert stored
+        assert {one["scope"] for one in stored} == {"user"}
+        await button(page, "Session menu").click()
+        await page.get_by_role("menuitem", name="Approvals").click()
+        listed = dialog(page, "Approvals")
+        for _ in stored:
+            await listed.get_by_role("button", name="Revoke").first.click()
+        await expect(listed).to_contain_text("Nothing yet")
+        assert await server.get("/tw/approvals") == []
+
+
+async def test_a_rejection_with_words_reaches_the_model_and_hidden_characters_are_shown(tmp_path: Path) -> None:
+    hidden = {"tools": [{"name": "bash", "args": {"command": "echo \u202eevil", "description": "d"}}]}
+    config = {"permission": {"bash": "ask"}}
+    async with served(project(tmp_path), hidden, config=config) as server, opened(server.url) as page:
+        await say(page, "go")
+        asked = dialog(page, "Permission")
+        await expect(asked).to_contain_text("‹U+202E›evil")
+        await asked.get_by_role("textbox", name="What to do instead").fill("use printf")
+        await button(asked, "Reject").click()
+        await expect(conversation(page)).to_contain_text("use printf")
+
+
+async def test_questions_are_answered_put_off_and_seen_by_two_tabs(tmp_path: Path) -> None:
+    turns = (QUESTION, {"text": "Blue it is."})
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page:
+        await say(page, "ask me")
+        asked = dialog(page, "Question")
+        await expect(asked).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(asked).to_have_count(0)
+        other = await page.context.new_page()
+        await other.goto(page.url)
+        await button(page, "A question waits: answer").click()
+        await button(asked, "Blue").click()
+        await expect(conversation(page)).to_contain_text("Blue it is.")
+        await expect(dialog(other, "Question")).to_have_count(0)
+        await expect(conversation(other)).to_contain_text("Blue it is.")
+
+
+async def test_pieces_calls_and_turns_are_undone_after_a_preview(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    before, after = many_lines(folder)
+    turns = (*write_long(after), {"text": "Written."})
+    async with served(folder, *turns) as server, opened(server.url) as page:
+        await say(page, "write it")
+        await expect(conversation(page)).to_contain_text("Written.")
+        await page.get_by_role("button", name="long.txt").click()
+        undo = dialog(page, "Undo")
+        await undo.get_by_role("checkbox", name="Piece 1 of long.txt").uncheck()
+        await button(undo, "Undo 1 piece").click()
+        await expect(undo).to_have_count(0)
+        assert (folder / "long.txt").read_text() == before.replace("line 5\n", "five\n")
+        await button(page, "Redo").click()
+        await expect(page.get_by_text("Made again.")).to_be_visible()
+        assert (folder / "long.txt").read_text() == after
+        await page.keyboard.press("Alt+z")
+        await expect(undo.get_by_role("group", name="Difference").last).to_contain_text("fifty")
+        await button(undo, "Undo").click()
+        await expect(conversation(page)).to_contain_text("messages undone")
+        assert (folder / "long.txt").read_text() == before
+        await conversation(page).get_by_role("button", name="Redo").click()
+        await expect(conversation(page)).not_to_contain_text("messages undone")
+        assert (folder / "long.txt").read_text() == after
+
+
+async def test_agents_stand_in_a_tree_and_calls_say_why_they_were_allowed(tmp_path: Path) -> None:
+    task = {"description": "Look around", "prompt": "Look around. MARK", "subagent_type": "explore"}
+    turns = (
+        {"tools": [{"name": "task", "args": task}], "not_match": "MARK"},
+        {"match": "MARK", "tools": [{"name": "read", "args": {"filePath": "a.py"}}]},
+        {"match": "MARK", "text": "It prints."},
+        {"text": "All seen."},
+    )
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page:
+        await say(page, "look")
+        await expect(conversation(page)).to_contain_text("All seen.")
+        tree = page.get_by_role("tree", name="Agents")
+        await expect(tree.get_by_role("treeitem")).to_have_count(2)
+        await tree.get_by_role("button", name="Look around").click()
+        await expect(conversation(page)).to_contain_text("It prints.")
+        await conversation(page).get_by_text("Read").click()
+        await button(page, "Why was this allowed?").click()
+        await expect(dialog(page, "Why it was allowed")).to_contain_text("allow")
+
+
+async def test_sessions_are_renamed_forked_exported_searched_and_deleted(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Hello."}) as server, opened(server.url) as page:
+        await say(page, "hi")
+        await expect(conversation(page)).to_contain_text("Hello.")
+        [session] = await server.get("/session")
+
+        async def choose(name: str) -> None:
+            await button(page, "Session menu").click()
+            await page.get_by_role("menuitem", name=name).click()
+
+        await choose("Rename")
+        await dialog(page, "Rename").get_by_role("textbox", name="Title").fill("Greetings")
+        await button(page, "Save").click()
+        sessions = page.get_by_role("list", name="Sessions")
+        await expect(sessions).to_contain_text("Greetings")
+        async with page.expect_download() as told:
+            await choose("Export as JSON")
+        assert (await told.value).suggested_filename == f"{session['id']}.json"
+        async with page.expect_download() as told:
+            await choose("Export as Markdown")
+        assert "Hello." in (await (await told.value).path()).read_text()
+        await choose("Fork")
+        await expect(sessions.get_by_role("listitem")).to_have_count(2)
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("nothing like it")
+        await expect(sessions.get_by_role("listitem")).to_have_count(0)
+        await page.get_by_role("searchbox").fill("")
+        await choose("Delete")
+        await button(dialog(page, "Delete"), "Delete").click()
+        await expect(sessions.get_by_role("listitem")).to_have_count(1)
+
+
+async def test_what_is_half_typed_stays_and_commands_files_and_earlier_prompts_are_completed(tmp_path: Path) -> None:
+    config = {"command": {"hello": {"template": "say hello to $ARGUMENTS", "description": "Says hello"}}}
+    turns = ({"text": "Hello you."}, {"text": "It prints."})
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
+        await prompt(page).fill("half a thou")
+        await page.reload()
+        await expect(prompt(page)).to_have_value("half a thou")
+        await prompt(page).fill("")
+        await prompt(page).press_sequentially("/hel")
+        await expect(page.get_by_role("option", name="/hello")).to_be_visible()
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("you")
+        await page.keyboard.press("Enter")
+        await expect(conversation(page)).to_contain_text("Hello you.")
+        await prompt(page).press_sequentially("what is @a.p")
+        await expect(page.get_by_role("option", name="a.py")).to_be_visible()
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Enter")
+        await expect(conversation(page)).to_contain_text("It prints.")
+        messages = await server.get(f"/session/{page.url.partition('#')[2]}/message")
+        assert any(part["type"] == "file" for message in messages for part in message["parts"])
+        await page.keyboard.press("ArrowUp")
+        await expect(prompt(page)).to_have_value("what is @a.py")
+
+
+async def test_a_turn_is_stopped_and_a_failed_one_tried_again(tmp_path: Path) -> None:
+    sleep = {"tools": [{"name": "bash", "args": {"command": "sleep 100", "description": "wait"}}]}
+    broken = {"error": {"message": "no such luck", "retryable": False}}
+    turns = (sleep, broken, {"text": "Better."})
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page, listening(server) as heard:
+        await say(page, "wait")
+        await button(page, "Stop").click()
+        await expect(conversation(page)).to_contain_text("Stopped.")
+        await heard.wait("session.idle")
+        await say(page, "fail")
+        await expect(conversation(page).get_by_role("alert")).to_contain_text("no such luck")
+        await button(page, "Try again").click()
+        await expect(conversation(page)).to_contain_text("Better.")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1000, "light"), (1600, "dark")])
+async def test_nothing_is_wider_than_the_window(tmp_path: Path, width: int, scheme: Any) -> None:
+    long = {"text": "word" * 200 + "\n\n```\n" + "code " * 200 + "\n```\n\n|a|b|\n|---|---|\n|" + "x" * 300 + "|y|"}
+    options: Any = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    async with served(project(tmp_path), READ, EDIT, long) as server, opened(server.url, **options) as page:
+        await say(page, "say much")
+        await expect(conversation(page)).to_contain_text("code code")
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        assert await page.evaluate("document.getElementById('conversation').scrollWidth") <= width
+        if width == 400:
+            await button(page, "Show sessions").click()
+            await expect(page.get_by_role("list", name="Sessions")).to_be_visible()
+
+
+async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_near(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with served(project(tmp_path), more_folders=[other]) as server:
+        session = await server.session(title="long")
+        for number in range(300):
+            await server.say(session, f"remark {number}\n\n" + "and so on\n" * 10, noReply=True)
+        async with opened(server.url, f"#{session}") as page:
+            await expect(conversation(page)).to_contain_text("remark 299")
+            await page.evaluate("document.getElementById('conversation').scrollTo(0, 0)")
+            await expect(page.locator("article")).to_have_count(300)
+            await page.evaluate("document.getElementById('conversation').scrollTo(0, 0)")
+            await expect(conversation(page).get_by_text("remark 0", exact=True)).to_be_in_viewport()
+            assert (
+                await page.evaluate("[...document.querySelectorAll('article')].filter(e => e.firstChild).length") < 80
+            )
+            await page.get_by_role("list", name="Projects").get_by_role("button", name="other").click()
+            await expect(page.get_by_role("list", name="Sessions").get_by_role("listitem")).to_have_count(0)
+            await expect(page.get_by_role("heading", name="other")).to_be_visible()
+
+
+async def test_after_a_kill_the_page_comes_back_by_itself_with_all_it_had_shown(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        options = ("--port", str(free.getsockname()[1]), "--token-file", str(token))
+    async with running(tmp_path, *options) as server, opened(server.url) as page:
+        await say(page, "wait for it")
+        await expect(conversation(page).get_by_role("img", name="running")).to_be_visible()
+        await prompt(page).fill("half a thou")
+        server.process.kill()
+        await server.process.wait()
+        await expect(page.get_by_text("Connection lost")).to_be_visible()
+        async with running(tmp_path, *options):
+            await expect(page.get_by_text("Connection lost")).to_have_count(0)
+            await expect(conversation(page)).to_contain_text("wait for it")
+            await expect(conversation(page)).to_contain_text("sleep 100")
+            await expect(button(page, "Stop")).to_have_count(0)
+            await expect(prompt(page)).to_have_value("half a thou")
