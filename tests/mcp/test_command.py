@@ -47,7 +47,7 @@ def test_a_tool_is_called_from_the_command_line(tw: Tw, configure: Any) -> None:
 
 def test_a_call_that_takes_too_long_exits_as_timed_out(tw: Tw, configure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(good=scripted())
-    monkeypatch.setattr("toolwright.mcp.client.server.Server.call_seconds", 0.2)
+    monkeypatch.setattr("toolwright.mcp.client.server.McpServer.call_seconds", 0.2)
     assert tw("tool", "call", "good_wait", "--trust").code == 4
 
 

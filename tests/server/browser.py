@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.harness import PATIENCE, TOKEN
+from tests.server.harness import TOKEN
+from tests.waiting import PATIENCE
 
 pytest.importorskip("playwright", reason="the page is tried with playwright, which is not installed")
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.server.harness import PATIENCE, TOKEN, Served, listening, served
+from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
+from tests.waiting import PATIENCE
 from toolwright.server.guard import AT_ONCE, HEADERS
 from toolwright.server.projects import OPEN_SESSIONS
 from toolwright.server.routes.streams import STREAMS

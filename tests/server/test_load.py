@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.harness import PATIENCE, TOKEN, Served, served
+from tests.server.harness import TOKEN, Served, served
 from tests.server.test_session import project
+from tests.waiting import PATIENCE
 from toolwright.server.listeners import KEPT_BYTES, KEPT_FRAMES, QUEUE_BYTES, QUEUE_FRAMES
 from toolwright.testing import ScriptedModel
 
