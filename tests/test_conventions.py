@@ -149,6 +149,7 @@ CLOCKS = {
     "attacks/fuzz_shell.py": 2,  # run by hand for a number of seconds
     "lsp/scripted_server.py": 1,  # a server that hangs
     "models/server.py": 3,  # a provider that is slow; no result depends on how slow
+    "server/test_terminal_client.py": 1,  # a screen tells nobody when it changes
     "waiting.py": 7,  # the one patience, for what never comes
     "web/test_routes.py": 1,  # a certificate is valid from now on
 }

@@ -14,7 +14,7 @@ import pytest
 
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, patience
 from toolwright.server.guard import AT_ONCE, HEADERS
 from toolwright.server.projects import OPEN_SESSIONS
 from toolwright.server.routes.streams import STREAMS
@@ -99,7 +99,8 @@ async def test_random_bytes_are_refused_and_break_nothing(tmp_path: Path) -> Non
             noise = words.choice(lines) + words.randbytes(words.randrange(400)) + b"\r\n\r\n"
             writer.write(noise)
             writer.write_eof()
-            answer = await asyncio.wait_for(reader.read(), PATIENCE)
+            async with patience():
+                answer = await reader.read()
             assert b" 500 " not in answer.partition(b"\r\n")[0]
             writer.close()
         body = {"content-type": "application/json"}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.harness import TOKEN, Served, served
 from tests.server.test_session import project
-from tests.waiting import PATIENCE
+from tests.waiting import patience
 from toolwright.server.listeners import KEPT_BYTES, KEPT_FRAMES, QUEUE_BYTES, QUEUE_FRAMES
 from toolwright.testing import ScriptedModel
 
@@ -64,7 +64,7 @@ async def test_everybody_hears_all_while_one_sleeps(tmp_path: Path) -> None:
         body = {"parts": [{"type": "text", "text": "speak"}]}
         for session in sessions:
             await server.post(f"/session/{session}/prompt_async", body, status=204)
-        async with asyncio.timeout(PATIENCE * 3):
+        async with patience():
             assert await asyncio.gather(*listening) == [SESSIONS] * (LISTENERS - 1)
         watching.cancel()
         asleep.close()

@@ -15,6 +15,7 @@ import pytest
 
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
+from tests.waiting import patience
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,7 @@ class Terminal:
     async def sees(self, text: str) -> None:
         screen = ""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with patience():
                 while text not in (screen := await self.tmux("capture-pane", "-p")):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
         except TimeoutError:
