@@ -44,6 +44,20 @@ def short(before: str, after: str) -> str:
     return compare(before, after).short()
 
 
+def with_hunk(before: str, after: str, number: int) -> str | None:
+    """The first text with one hunk of the unified diff made, counted from 1; None if there is no such hunk."""
+    diff = compare(before, after)
+    hunk = next(islice(diff.hunks(CONTEXT), number - 1, None), None) if number > 0 else None
+    if hunk is None:
+        return None
+    lines, start = split_lines(before), diff.first_line - 1
+    for change in reversed(hunk):
+        lines[start + change.before_start : start + change.before_end] = diff.after[
+            change.after_start : change.after_end
+        ]
+    return "".join(lines)
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Diff:
     """The part of two texts that differs, with some equal lines on both sides, and where in it the changes are."""
@@ -75,13 +89,13 @@ class Diff:
         if not self.changes:
             return ""
         parts = [f"Index: {path}\n", "=" * 67 + "\n", f"--- {path}\n", f"+++ {path}\n"]
-        for hunk in self._hunks(CONTEXT):
+        for hunk in self.hunks(CONTEXT):
             parts.append(self._header(hunk))
             parts.extend(_printed(mark, line) for mark, _, line in self._marked(hunk))
         return "".join(parts)
 
     def short(self) -> str:
-        hunks = list(self._hunks(SHORT_CONTEXT))
+        hunks = list(self.hunks(SHORT_CONTEXT))
         shown = list(islice(self._numbered(hunks), SHORT_LINES))
         length = sum(hunk[-1].before_end - hunk[0].before_start for hunk in hunks) + self.additions + len(hunks) - 1
         if length > SHORT_LINES:
@@ -95,7 +109,7 @@ class Diff:
             for mark, line, text in self._marked(hunk):
                 yield f"{line:>5} {mark} {_cut(text)}"
 
-    def _hunks(self, context: int) -> Iterator[Sequence[Changed]]:
+    def hunks(self, context: int) -> Iterator[Sequence[Changed]]:
         """Changes that stand so near to each other that the lines shown around them would meet."""
         hunk: list[Changed] = []
         for change in self.changes:

@@ -26,16 +26,16 @@ _IN_DIFF = ("content", "oldString", "newString", "edits", "patchText")
 """Arguments that the difference shows better."""
 
 
-def shown_call(question: Question, directory: Path) -> str:
-    """Who wants to do what, with every argument, and what is asked for."""
+def shown_call(question: Question, directory: Path, *, diff: bool = True) -> str:
+    """Who wants to do what, with every argument, and what is asked for; the difference may be shown otherwise."""
     lines = ["", *wrapped(_headline(question), "")]
     command = question.arguments.get("command") if question.tool == "bash" else None
     if isinstance(command, str):
         lines += [*behind_bar(command), *_understood(command, question, directory)]
     else:
         lines += _arguments(question)
-    if diff := question.metadata.get("diff"):
-        lines += behind_bar(str(diff).rstrip("\n"))
+    if diff and (text := question.metadata.get("diff")):
+        lines += behind_bar(str(text).rstrip("\n"))
     asked = ", ".join(_one_line(pattern) for pattern in question.patterns)
     lines += wrapped(f"asks for  {question.permission}: {asked}", "  ")
     lines += [line for reason in question.metadata.get("reasons", ()) for line in wrapped(_one_line(reason), "  ! ")]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
-from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
+    from toolwright.inbox import Answerer
     from toolwright.messages import SessionInfo
+    from toolwright.workspace import Workspace
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,7 +77,9 @@ def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
     return made
 
 
-def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, keep: bool = False) -> Workspace:
+def open_from(options: argparse.Namespace, *, answer: "Answerer | None" = None, keep: bool = False) -> "Workspace":
+    from toolwright.workspace import Workspace
+
     workspace = Workspace(
         Path(getattr(options, "directory", ".")),
         answer=answer,
@@ -93,7 +95,7 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     return workspace
 
 
-def _trace(workspace: Workspace) -> None:
+def _trace(workspace: "Workspace") -> None:
     try:
         from toolwright.telemetry import join
 
@@ -102,7 +104,7 @@ def _trace(workspace: Workspace) -> None:
         note("warning: traces are asked for, but OpenTelemetry is not installed: pip install 'toolwright[otel]'")
 
 
-async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
+async def named_session(workspace: "Workspace", name: str) -> "SessionInfo":
     """A session of this project: by its id, the beginning of it, its two words, or `last`."""
     from toolwright.ids import is_id
 

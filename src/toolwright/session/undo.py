@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolwright.diff import counts
+from toolwright.diff import counts, with_hunk
 from toolwright.errors import UsageError
 from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, Link, body_at, name_of
@@ -39,6 +39,8 @@ class Selection:
     """A user message: everything from it on."""
     call: str = ""
     file: str = ""
+    hunk: int = 0
+    """One hunk of the file's undoing, counted from 1 as it is shown; 0 for all of them."""
 
     @property
     def empty(self) -> bool:
@@ -120,12 +122,12 @@ class Undo:
         plans = [
             self._plan_file(path, changes, wanted)
             for path, changes in standing.items()
-            if (wanted := [(not file or path == file) and (calls is None or one.call in calls) for one in changes])
-            and any(wanted)
+            if (wanted := _wanted(changes, calls if not file or path == file else set())) and any(wanted)
         ]
         if not plans:
             raise NothingToUndo("Nothing of that was changed in this session, or it was undone already.")
-        return [plan for plan in plans if plan.present != plan.restored]
+        plans = [plan for plan in plans if plan.present != plan.restored]
+        return [_one_hunk(plan, selection.hunk) for plan in plans] if selection.hunk else plans
 
     async def revert(self, selection: Selection) -> list[FileUndo]:
         """Undo the selected changes, all or none; `unrevert` makes them again."""
@@ -237,6 +239,31 @@ class Undo:
         return image
 
 
+def _wanted(changes: Sequence[Made], calls: set[tuple[str, str]] | None) -> list[bool]:
+    """Which changes of a file are meant. Undoing a hunk is part of the change it was undone from."""
+    wanted: list[bool] = []
+    for one in changes:
+        follows = _is_undo(one.entry) and bool(wanted)
+        wanted.append(wanted[-1] if follows else calls is None or one.call in calls)
+    return wanted
+
+
+def _one_hunk(plan: FileUndo, number: int) -> FileUndo:
+    if isinstance(plan.present, Link) or isinstance(plan.restored, Link):
+        raise UsageError(f"{plan.path} is a link and has no hunks; undo the file.")
+    present, restored = ((body or b"").decode("utf-8", "surrogateescape") for body in (plan.present, plan.restored))
+    text = with_hunk(present, restored, number)
+    if text is None:
+        raise UsageError(f"There is no hunk {number} in what undoing {plan.path} would change.")
+    if text == restored:
+        return plan
+    return replace(plan, restored=text.encode("utf-8", "surrogateescape"), attributes=None, emptied=())
+
+
+def _is_undo(entry: Entry) -> bool:
+    return entry.call_id.startswith(f"{_UNDO}_")
+
+
 def _present(path: str) -> Body:
     try:
         return body_at(Path(path))
@@ -256,7 +283,7 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
     taken: list[list[Made]] = []
     for made in history:
         entry = made.entry
-        if not entry.call_id.startswith(f"{_UNDO}_"):
+        if not _is_undo(entry):
             standing.append(made)
             taken.clear()
         elif taken and (taken[-1][0].entry.before, taken[-1][-1].entry.after) == (entry.before, entry.after):
@@ -266,6 +293,9 @@ def standing_changes(history: Sequence[Made]) -> list[Made]:
             if start < len(standing):
                 taken.append(standing[start:])
                 del standing[start:]
+            else:
+                # Only a hunk was undone: the file is in a state it never had before.
+                standing.append(made)
     return standing
 
 
