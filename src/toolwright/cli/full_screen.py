@@ -57,4 +57,6 @@ async def _opened(options: argparse.Namespace, workspaces: "list[Workspace]") ->
         prompt=" ".join(options.prompt),
         history=History(file=workspace.folders.data / "prompts.jsonl"),
         notes=tuple(notes),
+        theme=workspace.settings.theme,
+        keybinds=workspace.settings.keybinds,
     )

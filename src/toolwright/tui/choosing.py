@@ -117,7 +117,8 @@ class Choosing:
             known = await self.talk.call(self.backend.models())
             ways = [one for one in (self.talk.next_model,) if one and one not in known]
             entries = [(one, one) for one in (*ways, *known) if name in one]
-            name = await self.app.push_screen_wait(Picker("Models", entries, chosen=self.talk.next_model)) or ""
+            said = await self.app.push_screen_wait(Picker("Models", entries, chosen=self.talk.next_model))
+            name = said or ""
         if name:
             self.talk.model, self.talk.variant = name, ""
             await self.talk.refresh()
@@ -141,7 +142,8 @@ class Choosing:
         agents = await self.talk.call(self.backend.agents())
         if not name:
             entries = [(one.name, f"{one.name:<12} {one.description}") for one in agents]
-            name = await self.app.push_screen_wait(Picker("Agents", entries, chosen=self.talk.agent)) or self.talk.agent
+            said = await self.app.push_screen_wait(Picker("Agents", entries, chosen=self.talk.agent))
+            name = said or self.talk.agent
         if name not in [one.name for one in agents]:
             raise UsageError(f"There is no agent {name!r}. There are: {', '.join(one.name for one in agents)}.")
         self.talk.agent = name
@@ -165,12 +167,13 @@ class Choosing:
     # Looks.
 
     async def theme(self, name: str) -> None:
-        entries = [(one, one) for one in LOOKS]
-        name = name or await self.app.push_screen_wait(Picker("Themes", entries, chosen=self.app.theme)) or ""
-        if name and name not in LOOKS:
+        if not name:
+            entries = [(one, one) for one in LOOKS]
+            said = await self.app.push_screen_wait(Picker("Themes", entries, chosen=self.app.theme))
+            name = said or self.app.theme
+        if name not in LOOKS:
             raise UsageError(f"There is no theme {name!r}. There are: {', '.join(LOOKS)}.")
-        if name:
-            self.app.choose_theme(name)
+        self.app.choose_theme(name)
 
     # Changes.
 

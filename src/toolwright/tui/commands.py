@@ -158,7 +158,9 @@ class Commands(Choosing):
 
     async def rename(self, title: str) -> None:
         session = self.session()
-        title = title or await self.app.push_screen_wait(Words("Another title", session.title)) or ""
+        if not title:
+            said = await self.app.push_screen_wait(Words("Another title", session.title))
+            title = said or ""
         if title.strip():
             self.talk.session = await self.talk.call(self.backend.rename(session.id, title.strip()))
             self.app.refresh_edges()

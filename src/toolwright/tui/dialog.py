@@ -39,7 +39,7 @@ def content_of(lines: Iterable[Line]) -> Content:
 class Dialog(ModalScreen[T]):
     """A box at the foot of the screen. Escape gives it up."""
 
-    CSS = """
+    DEFAULT_CSS = """
     Dialog { align: center bottom; }
     Dialog > Vertical {
         width: 100%; height: auto; max-height: 100%; background: $panel; padding: 0 1; border-top: solid $accent;
@@ -151,7 +151,8 @@ class Picker(Dialog[str | None]):
         if event.key in ("up", "down"):
             (options.action_cursor_up if event.key == "up" else options.action_cursor_down)()
         elif event.key in ("pageup", "pagedown"):
-            (options.action_page_up if event.key == "pageup" else options.action_page_down)()
+            at = (options.highlighted or 0) + (-1 if event.key == "pageup" else 1) * max(1, options.size.height)
+            options.highlighted = max(0, min(at, len(self._shown) - 1))
         elif event.key in self.keys:
             self._take(f"{self.keys[event.key]}:")
         else:

@@ -71,9 +71,8 @@ class Questions:
         answers: list[tuple[str, ...]] = []
         for number, choice in enumerate(question.choices, 1):
             if self.current is question:
-                answers.append(
-                    await self.app.push_screen_wait(ChoiceDialog(choice, number, len(question.choices))) or ()
-                )
+                said = await self.app.push_screen_wait(ChoiceDialog(choice, number, len(question.choices)))
+                answers.append(said or ())
         return Reply(kind="once", answers=tuple(answers)) if any(answers) else Reply(kind="reject")
 
     def _explain(self, question: Question) -> None:
