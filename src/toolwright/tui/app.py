@@ -269,10 +269,10 @@ class Conversation(App[int]):
     # Prompts.
 
     def on_prompt_sent(self, message: Prompt.Sent) -> None:
-        text = self.prompt.take()
-        if text.strip() == "?":
+        text = self.prompt.take().strip()
+        if text == "?":
             self.action_command("keys")
-        elif text.strip():
+        elif text:
             self.prompt.past.remember(text)
             self.send(text)
 
@@ -316,7 +316,7 @@ class Conversation(App[int]):
     def action_interrupt(self) -> None:
         """Ctrl-C: stop the turn, or clear the prompt, or leave."""
         now = time.monotonic()
-        again, self._interrupts = now - self._interrupts < TWICE, now
+        again, self._interrupts = now - self._interrupts < TWICE, 0.0
         if self.talk is not None and self.talk.busy and not self.talk.stopping:
             self.run_worker(self.talk.stop(), exit_on_error=False)
         elif self.prompt.text:
@@ -324,6 +324,7 @@ class Conversation(App[int]):
         elif again:
             self.exit(0)
         else:
+            self._interrupts = now
             self.note("Ctrl-C again, Ctrl-D or /quit leaves")
 
     def action_leave(self) -> None:
