@@ -12,6 +12,7 @@ from toolwright.events import Event
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
 from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
 from toolwright.permission.explain import explain, lines
 from toolwright.record import record
@@ -262,7 +263,7 @@ class LocalBackend:
     async def variants(self, model: str) -> list[str]:
         from toolwright.models.families import variants
 
-        return list(variants(self.workspace.connections.open(model).info)) if model else []
+        return list(variants(self._info(model))) if model else []
 
     async def files(self, words: str) -> list[str]:
         from toolwright.files.search import find_files
@@ -346,9 +347,16 @@ class LocalBackend:
                 return message.info
         raise UsageError("There is no turn left to undo in this session.")
 
+    def _info(self, name: str) -> ModelInfo:
+        """What is known of a model; one that is in no list, such as a script, tells it when it is opened."""
+        try:
+            return self.workspace.connections.catalog.find(name)
+        except (UsageError, ModelError):
+            return self.workspace.connections.open(name).info
+
     def _limit(self, name: str) -> int:
         try:
-            return self.workspace.connections.open(name).info.limits.context or 0
+            return self._info(name).limits.context or 0
         except (UsageError, ModelError):
             return 0
 

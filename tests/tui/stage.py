@@ -112,6 +112,7 @@ async def on_stage(
     """The conversation about a project, answered by a script."""
     background = Background()
     workspaces: list[Workspace] = []
+    sized = pytest.MonkeyPatch()
 
     async def opening() -> Opened:
         settings = {"permission": ASKED, **(config or {})}
@@ -131,10 +132,12 @@ async def on_stage(
     app = Conversation(background, opening)
     try:
         async with app.run_test(size=size) as pilot:
+            sized.setenv("COLUMNS", str(size[0]))
             stage = Stage(app, pilot, workspaces)
             await stage.until(lambda: app.commands is not None and "opening" not in stage.text, "the project")
             yield stage
     finally:
+        sized.undo()
         for workspace in workspaces:
             background.wait(workspace.close())
         background.close()

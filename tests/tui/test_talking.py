@@ -40,7 +40,7 @@ async def test_markdown_streams_with_the_colours_of_its_code(project: Path) -> N
         strips = [strip for one in stage.app.transcript._laid for strip in one.strips]
         [line] = [strip for strip in strips if "return" in strip.text]
         colours = {segment.text.strip(): segment.style for segment in line if segment.text.strip()}
-        assert colours["return"] != colours['"sum"'], "a keyword and a string look different"
+        assert colours["return"] != colours["sum"], "a keyword and a string look different"
 
 
 async def test_a_diff_is_unified_on_a_narrow_screen_and_beside_each_other_on_a_wide_one(project: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,10 @@ class Conversation(App[int]):
             if text:
                 self.send(text)
 
+    def on_unmount(self) -> None:
+        if self._feed is not None:
+            self._feed.close()
+
     # What is there.
 
     @property
@@ -219,7 +224,7 @@ class Conversation(App[int]):
 
     def refresh_edges(self) -> None:
         """Who answers, what waits, what it has cost."""
-        if self.talk is None or not self.is_running:
+        if self.talk is None or not self.screen_stack or not self.screen_stack[0].query("#main"):
             return
         talk, columns = self.talk, self.main_columns
         self._follow_story()
@@ -281,7 +286,7 @@ class Conversation(App[int]):
             self.prompt.offer_more(word, await self.commands.found_files(word))
 
     def on_prompt_searched(self, message: Prompt.Searched) -> None:
-        self.run_worker(self._search(message.word), group="completions", exclusive=True, exit_on_error=False)
+        self.run_worker(partial(self._search, message.word), group="completions", exclusive=True, exit_on_error=False)
 
     def send(self, text: str) -> None:
         """Carry out what was typed: a command, or a prompt."""

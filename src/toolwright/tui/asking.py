@@ -60,7 +60,7 @@ class PermissionDialog(Dialog[Reply | None]):
         question, diff = self.question, self.question.metadata.get("diff")
         wide = columns >= WIDE and isinstance(diff, str)
         page = Page.blank(columns)
-        for line in shown_call(question, self.directory, diff=not wide).splitlines()[1:]:
+        for line in shown_call(question, self.directory, diff=not wide, columns=columns).splitlines()[1:]:
             page.line(line, colour_of(line))
         lines = [*page.lines, *(side_by_side(str(diff), columns, ALL) if wide else []), *more]
         self.read(lines)

@@ -47,7 +47,9 @@ class Dialog(ModalScreen[T]):
     Dialog #title { text-style: bold; height: auto; }
     Dialog #read { height: auto; scrollbar-size-vertical: 1; }
     Dialog #foot { color: $text-muted; height: auto; }
-    Dialog OptionList { height: auto; max-height: 50%; border: none; background: $panel; padding: 0; }
+    Dialog OptionList { height: auto; max-height: 50%; background: $panel; padding: 0; }
+    Dialog OptionList, Dialog OptionList:focus { border: none; }
+    Dialog #offers { margin-top: 1; }
     Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "give_up", "give up"), ("ctrl+c", "give_up", "give up")]

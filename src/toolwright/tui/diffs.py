@@ -32,15 +32,15 @@ _NOTHING: Side = (0, "", "")
 def _rows(diff: str) -> Iterator[tuple[Side, Side]]:
     old: list[Side] = []
     new: list[Side] = []
-    left = right = 0
+    left = right = -1
     for line in diff.splitlines():
         mark, text = line[:1], line[1:]
         if found := _HUNK.match(line):
             yield from _paired(old, new)
-            if left:
+            if left >= 0:
                 yield (0, "⋯", DIM), (0, "⋯", DIM)
             left, right = int(found[1]), int(found[2])
-        elif not left:
+        elif left < 0:
             continue
         elif mark == "-":
             old.append((left, text, RED))
