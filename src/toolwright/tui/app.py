@@ -29,6 +29,7 @@ from toolwright.session.events import (
 from toolwright.tui.commands import Commands
 from toolwright.tui.feed import Feed
 from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.highlight import highlighted
 from toolwright.tui.keys import KEYS, Key, bindings, chosen
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
@@ -135,6 +136,7 @@ class Conversation(App[int]):
         if not talk.next_model:
             await self.commands.tell_ways()
         self.set_interval(TICK, self._tick)
+        self.run_worker(partial(asyncio.to_thread, highlighted, "pass", "python"), exit_on_error=False)
         for text in (opened.prompt, *self._early):
             if text:
                 self.send(text)

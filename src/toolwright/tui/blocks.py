@@ -29,6 +29,11 @@ class Block:
         self.id = block_id
         self.version = 0
 
+    @property
+    def grows(self) -> bool:
+        """Whether more will be added to its end."""
+        return False
+
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         """As it is shown now; with everything that is otherwise left out if the whole is wanted."""
         raise NotImplementedError
@@ -75,6 +80,10 @@ class Words(Block):
     @property
     def text(self) -> str:
         return "".join(self._parts)
+
+    @property
+    def grows(self) -> bool:
+        return not self.complete
 
     def add(self, delta: str) -> None:
         self._parts.append(delta)

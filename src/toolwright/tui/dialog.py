@@ -78,7 +78,11 @@ class Dialog(ModalScreen[T]):
     def _fit(self) -> None:
         """What is read gets the room that the answers leave; it scrolls."""
         box = self.query_one("#read")
-        others = sum(one.outer_size.height for one in self.query_one(Vertical).children if one is not box)
+        others = sum(
+            one.outer_size.height + one.styles.margin.height
+            for one in self.query_one(Vertical).children
+            if one is not box and one.display
+        )
         box.styles.max_height = max(2, self.size.height - others - 1)
 
     def tell(self, text: str) -> None:

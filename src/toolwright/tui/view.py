@@ -2,7 +2,7 @@
 
 import time
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,25 +13,32 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from toolwright.tui.blocks import Block, CallBlock
-from toolwright.tui.page import Palette, strip_of
+from toolwright.tui.page import Line, Palette, strip_of
 from toolwright.tui.story import Story
 
 SLICE = 0.008
 """Seconds at a time that are spent on blocks that nobody sees yet."""
+REMEMBERED = 1_000
+"""Lines that are kept as they were drawn."""
 AHEAD = 2
 """Screens that are laid out at once."""
+
+
+_EMPTY: Line = []
 
 
 class LaidOut:
     """A block with the lines it takes."""
 
-    __slots__ = ("block", "gap", "stamp", "strips")
+    __slots__ = ("block", "gap", "lines", "stamp", "strips")
 
     def __init__(self, block: Block, gap: bool) -> None:
         self.block = block
         self.gap = gap
         """Whether an empty line stands before it."""
         self.strips: list[Strip] = []
+        self.lines: list[Line] = []
+        """What the strips were made of, as long as the block may grow."""
         self.stamp: object = None
 
 
@@ -62,6 +69,9 @@ class Transcript(ScrollView, can_focus=False):
         self._behind = 0
         """Blocks up to this one may not be laid out for the present width; they are, bit by bit, from the end."""
         self._slicing = False
+        self._style: Style | None = None
+        self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
+        """Lines as they were last drawn, with what they were made of."""
 
     # What is shown.
 
@@ -124,11 +134,15 @@ class Transcript(ScrollView, can_focus=False):
 
     def _lay_out(self, laid: LaidOut) -> None:
         stamp = self._stamp(laid.block)
-        if laid.stamp != stamp:
-            lines = laid.block.lines(self._width, whole=self.whole)
-            shown = [[], *lines] if laid.gap and lines else lines
-            laid.strips = [strip_of(line, self.palette) for line in shown]
-            laid.stamp = stamp
+        if laid.stamp == stamp:
+            return
+        lines = laid.block.lines(self._width, whole=self.whole)
+        shown = [_EMPTY, *lines] if laid.gap and lines else lines
+        # A line that is the same object is the same line: of an answer that grows only the end is new.
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(laid.lines, shown, strict=False)))
+        laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in shown[kept:])]
+        laid.lines = shown if laid.block.grows else []
+        laid.stamp = stamp
 
     def _renew(self) -> None:
         self._laid = [LaidOut(block, self._has_gap(at)) for at, block in enumerate(self.story.blocks)]
@@ -141,6 +155,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def _stale(self) -> None:
         """Everything must be laid out anew: what is seen at once, the rest from its end to its beginning."""
+        for laid in self._laid:
+            laid.lines = []
         if not self.is_attached or not self.size.width:
             return
         self._behind = len(self._laid)
@@ -187,7 +203,9 @@ class Transcript(ScrollView, can_focus=False):
         first = self._at(top)
         inside = top - self._starts[first] if self._laid else 0
         self._starts = [0, *accumulate(len(one.strips) for one in self._laid)]
-        self.virtual_size = Size(self._width, self._starts[-1])
+        # The bar is always there, so the room of everything stays as it is: no layout is needed for a new height.
+        self.set_reactive(Transcript.virtual_size, Size(self._width, self._starts[-1]))
+        self._scroll_update(self.virtual_size)
         if self.follows:
             self.scroll_to(y=self.max_scroll_y, animate=False)
         elif self._laid:
@@ -209,18 +227,27 @@ class Transcript(ScrollView, can_focus=False):
         super().watch_scroll_y(old_value, new_value)
         self.follows = new_value >= self.max_scroll_y
 
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._drawn.clear()
+        self._style = None
+
     def render_line(self, y: int) -> Strip:
         line = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        style = self.rich_style
+        self._style = style = self._style or self.rich_style
         if line >= self._starts[-1] or not self._laid:
             return Strip.blank(width, style)
         at = self._at(line)
         strip = self._laid[at].strips[line - self._starts[at]]
-        shown = strip.crop_extend(0, width, style).apply_style(style)
-        if (selected := self.text_selection) is not None:
-            shown = self._selected(shown, line, selected)
-        return shown.apply_offsets(0, line)
+        made_of, drawn = self._drawn.get((line, width), (None, None))
+        if made_of is not strip or drawn is None:
+            drawn = strip.crop_extend(0, width, style).apply_style(style).apply_offsets(0, line)
+            if len(self._drawn) > REMEMBERED:
+                self._drawn.clear()
+            self._drawn[line, width] = (strip, drawn)
+        selected = self.text_selection
+        return drawn if selected is None else self._selected(drawn, line, selected)
 
     def _selected(self, strip: Strip, line: int, selection: Selection) -> Strip:
         span = selection.get_span(line)
