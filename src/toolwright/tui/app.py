@@ -53,7 +53,6 @@ class Conversation(App[int]):
     """One project, one person. `opening` is carried out once the first frame is there."""
 
     CSS = f"""
-    Screen {{ background: $background; }}
     #main {{ width: 1fr; }}
     #heading {{ text-style: bold; color: $text; }}
     #progress {{ color: $text-warning; }}
@@ -148,6 +147,11 @@ class Conversation(App[int]):
     # What is there.
 
     @property
+    def _is_up(self) -> bool:
+        """Whether there is anything to draw on; at the end there no longer is."""
+        return bool(self.screen_stack) and bool(self.screen_stack[0].query("#main"))
+
+    @property
     def transcript(self) -> Transcript:
         return self.screen_stack[0].query_one(Transcript)
 
@@ -166,7 +170,7 @@ class Conversation(App[int]):
 
     def note(self, text: str, code: str = "2") -> None:
         """A line of ours in the transcript."""
-        if self.talk is not None:
+        if self.talk is not None and self._is_up:
             self.talk.story.note(text, code)
             self.transcript.look()
 
@@ -186,7 +190,7 @@ class Conversation(App[int]):
     def _draw(self) -> None:
         self._due = False
         self._drawn = time.perf_counter()
-        if self._feed is None or self.talk is None:
+        if self._feed is None or self.talk is None or not self._is_up:
             return
         for event in self._feed.take():
             self.talk.take(event)
@@ -220,13 +224,13 @@ class Conversation(App[int]):
                 pass
 
     def _tick(self) -> None:
-        if self.talk is not None:
+        if self.talk is not None and self._is_up:
             self.edge("progress", progress(self.talk, self.main_columns))
             self._title()
 
     def refresh_edges(self) -> None:
         """Who answers, what waits, what it has cost."""
-        if self.talk is None or not self.screen_stack or not self.screen_stack[0].query("#main"):
+        if self.talk is None or not self._is_up:
             return
         talk, columns = self.talk, self.main_columns
         self._follow_story()

@@ -18,7 +18,7 @@ from toolwright.tui.page import Line
 T = TypeVar("T")
 _STYLES = {
     "1": "bold",
-    "2": "$text-muted",
+    "2": "dim",
     "31": "$text-error",
     "32": "$text-success",
     "33": "$text-warning",

@@ -126,10 +126,8 @@ def _turns(messages: Sequence[Message], calls: set[str]) -> Iterator[Undoable]:
     turns: list[list[Undoable]] = []
     for message in messages:
         if isinstance(message.info, User) and message.text:
-            words = " ".join(message.text.split())[:100]
-            turns.append(
-                [Undoable(selection=Selection(turn=message.info.id), text=f"turn    {words}, and what follows")]
-            )
+            words = " ".join(message.text.split())[:80]
+            turns.append([Undoable(selection=Selection(turn=message.info.id), text=f"turn    {words}")])
         for part in message.calls if turns else ():
             if part.call_id in calls:
                 turns[-1].append(Undoable(selection=Selection(call=part.call_id), text=f"  call  {headline(part)}"))
