@@ -106,9 +106,7 @@ async def full_screen() -> None:
     print(f"full screen, {lines:,} lines")
     print(f"shown                   {1e3 * shown:.0f} ms, all of it laid out {1e3 * whole:.0f} ms")
     middle, most, worst = frames[len(frames) // 2], frames[len(frames) * 99 // 100], frames[-1]
-    print(
-        f"a frame with a delta    {1e3 * middle:.1f} ms, 99 % {1e3 * most:.1f} ms, at worst {1e3 * worst:.1f} ms"
-    )
+    print(f"a frame with a delta    {1e3 * middle:.1f} ms, 99 % {1e3 * most:.1f} ms, at worst {1e3 * worst:.1f} ms")
     print(f"a key                   {1e3 * max(keys):.1f} ms at worst")
     print(f"memory                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 

@@ -10,19 +10,19 @@ import pytest
 
 pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
-from textual.pilot import Pilot  # noqa: E402
+from textual.pilot import Pilot
 
-from toolwright.backend import LocalBackend, answer_later  # noqa: E402
-from toolwright.chat.background import Background  # noqa: E402
-from toolwright.chat.history import History  # noqa: E402
-from toolwright.messages import SessionInfo  # noqa: E402
-from toolwright.models.model import Model  # noqa: E402
-from toolwright.models.scripted import Turn  # noqa: E402
-from toolwright.testing import ScriptedModel, make_workspace  # noqa: E402
-from toolwright.tui.app import Conversation  # noqa: E402
-from toolwright.tui.asking import ChoiceDialog, PermissionDialog  # noqa: E402
-from toolwright.tui.talk import Opened, Talk  # noqa: E402
-from toolwright.workspace import Workspace  # noqa: E402
+from toolwright.backend import LocalBackend, answer_later
+from toolwright.chat.background import Background
+from toolwright.chat.history import History
+from toolwright.messages import SessionInfo
+from toolwright.models.model import Model
+from toolwright.models.scripted import Turn
+from toolwright.testing import ScriptedModel, make_workspace
+from toolwright.tui.app import Conversation
+from toolwright.tui.asking import ChoiceDialog, PermissionDialog
+from toolwright.tui.talk import Opened, Talk
+from toolwright.workspace import Workspace
 
 PATIENCE = 120
 """Seconds after which a screen that does not change is taken to hang; nothing is ever waited for so long."""
@@ -102,7 +102,7 @@ def call(tool: str, **arguments: Any) -> Turn:
 @asynccontextmanager
 async def on_stage(
     project: Path,
-    *turns: Turn,
+    *turns: Any,
     size: tuple[int, int] = (100, 30),
     config: Mapping[str, Any] | None = None,
     model: Model | None = None,

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
+
 from textual.widgets import Input
 
 from tests.tui.stage import call, on_stage

@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
+
 from textual.widgets import Input, OptionList
 
 from tests.tui.stage import Stage, call, on_stage

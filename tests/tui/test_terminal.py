@@ -125,7 +125,7 @@ def test_a_whole_session_in_a_terminal(project: Path, size: tuple[int, int]) -> 
         seen.press("/quit\r")
         seen.ends_with(0)
         assert "a + b" in (project / "calc.py").read_text()
-        for harm in (b"]52;", b"]0;evil", b"\x1b[2J\x9b", b"\xc2\x9b"):
+        for harm in (b"\x1b]52;", b"\x1b]0;evil", b"\x1b[2J\x9b", b"\xc2\x9b"):
             assert harm not in seen.sent, "nothing of a model reaches the terminal but letters"
         assert LEFT.encode() in seen.sent, "the terminal is as before"
 

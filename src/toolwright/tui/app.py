@@ -4,7 +4,6 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +134,7 @@ class Conversation(App[int]):
         if not talk.next_model:
             await self.commands.tell_ways()
         self.set_interval(TICK, self._tick)
-        self.run_worker(partial(asyncio.to_thread, highlighted, "pass", "python"), exit_on_error=False)
+        self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
         for text in (opened.prompt, *self._early):
             if text:
                 self.send(text)
@@ -292,7 +291,7 @@ class Conversation(App[int]):
             self.prompt.offer_more(word, await self.commands.found_files(word))
 
     def on_prompt_searched(self, message: Prompt.Searched) -> None:
-        self.run_worker(partial(self._search, message.word), group="completions", exclusive=True, exit_on_error=False)
+        self.run_worker(lambda: self._search(message.word), group="completions", exclusive=True, exit_on_error=False)
 
     def send(self, text: str) -> None:
         """Carry out what was typed: a command, or a prompt."""

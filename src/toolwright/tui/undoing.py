@@ -1,7 +1,6 @@
 """What a session has changed, to be undone by turn, call, file or hunk, each seen before it is done."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from textual import events
 from textual.app import ComposeResult
@@ -102,7 +101,8 @@ class UndoDialog(Dialog[Selection | str | None]):
             self.read([[("There is nothing left to undo in this session.", "")]])
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        self.run_worker(partial(self._preview, self.changes[event.option_index].selection), exclusive=True)
+        selection = self.changes[event.option_index].selection
+        self.run_worker(lambda: self._preview(selection), exclusive=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self.changes[event.option_index].selection)
