@@ -47,7 +47,7 @@ class Dialog(ModalScreen[T]):
     Dialog #title { text-style: bold; height: auto; }
     Dialog #read { height: auto; scrollbar-size-vertical: 1; }
     Dialog #foot { color: $text-muted; height: auto; }
-    Dialog OptionList { height: auto; max-height: 50%; background: $panel; padding: 0; }
+    Dialog OptionList { height: auto; background: $panel; padding: 0; }
     Dialog OptionList, Dialog OptionList:focus { border: none; }
     Dialog #offers { margin-top: 1; }
     Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
@@ -78,6 +78,8 @@ class Dialog(ModalScreen[T]):
     def _fit(self) -> None:
         """What is read gets the room that the answers leave; it scrolls."""
         box = self.query_one("#read")
+        for options in self.query(OptionList):
+            options.styles.max_height = max(3, self.size.height // 2)
         others = sum(
             one.outer_size.height + one.styles.margin.height
             for one in self.query_one(Vertical).children
@@ -140,6 +142,7 @@ class Picker(Dialog[str | None]):
         self.tell(self.foot)
         self.query_one("#read").display = False
         self.query_one(OptionList).can_focus = False
+        self._fit()
         self._narrow("")
         self.query_one(Input).focus()
 
