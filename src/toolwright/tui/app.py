@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from textual import work
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import AppBlur, AppFocus
@@ -286,12 +287,13 @@ class Conversation(App[int]):
             self.prompt.past.remember(text)
             self.send(text)
 
+    @work(exclusive=True, group="completions", exit_on_error=False)
     async def _search(self, word: str) -> None:
         if self.commands is not None:
             self.prompt.offer_more(word, await self.commands.found_files(word))
 
     def on_prompt_searched(self, message: Prompt.Searched) -> None:
-        self.run_worker(lambda: self._search(message.word), group="completions", exclusive=True, exit_on_error=False)
+        self._search(message.word)
 
     def send(self, text: str) -> None:
         """Carry out what was typed: a command, or a prompt."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import OptionList
@@ -101,8 +101,7 @@ class UndoDialog(Dialog[Selection | str | None]):
             self.read([[("There is nothing left to undo in this session.", "")]])
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        selection = self.changes[event.option_index].selection
-        self.run_worker(lambda: self._preview(selection), exclusive=True)
+        self._preview(self.changes[event.option_index].selection)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self.changes[event.option_index].selection)
@@ -113,6 +112,7 @@ class UndoDialog(Dialog[Selection | str | None]):
         elif self.scroll(event.key):
             event.stop()
 
+    @work(exclusive=True)
     async def _preview(self, selection: Selection) -> None:
         try:
             plans = await self.talk.call(self.talk.backend.undo(self.session_id, selection, preview=True))
