@@ -1,7 +1,9 @@
 """The full-screen conversation: its widgets, its keys, and what happens put where it is seen."""
 
 import asyncio
+import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -160,7 +162,8 @@ class Conversation(App[int]):
         return self.screen_stack[0].query_one(Prompt)
 
     def edge(self, name: str, text: str) -> None:
-        self.screen_stack[0].query_one(f"#{name}", Edge).tell(text)
+        for edge in self.screen_stack[0].query(f"#{name}").results(Edge):
+            edge.tell(text)
 
     def _directory(self) -> Path:
         return self.talk.backend.directory if self.talk else Path.cwd()
@@ -224,7 +227,10 @@ class Conversation(App[int]):
                 pass
 
     def _tick(self) -> None:
-        if self.talk is not None and self._is_up:
+        if not self.is_headless and not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0):
+            # The terminal is gone, and whoever sat at it.
+            self.exit(STOPPED)
+        elif self.talk is not None and self._is_up:
             self.edge("progress", progress(self.talk, self.main_columns))
             self._title()
 
