@@ -1,9 +1,6 @@
 """The full-screen conversation: its widgets, its keys, and what happens put where it is seen."""
 
 import asyncio
-import os
-import signal
-import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -32,10 +29,11 @@ from toolwright.tui.commands import Commands
 from toolwright.tui.feed import Feed
 from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
 from toolwright.tui.highlight import highlighted
-from toolwright.tui.keys import KEYS, Key, bindings, chosen
+from toolwright.tui.keys import ACTIONS, Key, bindings, chosen
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
 from toolwright.tui.story import Story
+from toolwright.tui.surroundings import STOPPED, handle_signals, is_gone, title_of
 from toolwright.tui.talk import MODES, Opened, Talk
 from toolwright.tui.themes import LOOKS, USUAL
 from toolwright.tui.view import Transcript
@@ -45,7 +43,6 @@ FRAME = 1 / 30
 TICK = 0.25
 TWICE = 2.0
 """Seconds within which a key that is pressed again means more."""
-STOPPED = 4
 PANEL = 34
 
 Opening = Callable[[], Coroutine[Any, Any, Opened]]
@@ -104,16 +101,8 @@ class Conversation(App[int]):
         self.edge("heading", "toolwright")
         self.edge("footer", "opening the project …")
         self.prompt.focus()
-        self._handle_signals()
+        handle_signals(self.exit)
         self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
-
-    def _handle_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            try:
-                loop.add_signal_handler(number, self.exit, STOPPED)
-            except (RuntimeError, ValueError):
-                return  # not in the main thread
 
     async def _open(self) -> None:
         try:
@@ -227,8 +216,7 @@ class Conversation(App[int]):
                 pass
 
     def _tick(self) -> None:
-        if not self.is_headless and not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0):
-            # The terminal is gone, and whoever sat at it.
+        if not self.is_headless and is_gone():
             self.exit(STOPPED)
         elif self.talk is not None and self._is_up:
             self.edge("progress", progress(self.talk, self.main_columns))
@@ -265,10 +253,8 @@ class Conversation(App[int]):
         self.transcript.set_palette(LOOKS[self.theme].palette)
 
     def _title(self) -> None:
-        """What the terminal calls its window."""
         assert self.talk is not None
-        name = self.talk.session.title if self.talk.session else self.talk.backend.directory.name
-        title = visible(f"{'… ' if self.talk.busy else ''}tw: {name}", lines=False)[:100]
+        title = title_of(self.talk)
         if title != self.title and self._driver is not None and not self.is_headless:
             self.title = title
             self._driver.write(f"\x1b]0;{title}\x07")
@@ -328,8 +314,7 @@ class Conversation(App[int]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of the conversation mean nothing in a dialog."""
-        ours = action in _ACTIONS
-        return not (ours and isinstance(self.screen, ModalScreen))
+        return not (action in ACTIONS and isinstance(self.screen, ModalScreen))
 
     def action_interrupt(self) -> None:
         """Ctrl-C: stop the turn, or clear the prompt, or leave."""
@@ -422,6 +407,3 @@ class Conversation(App[int]):
             self._inside = story
             self.transcript.show(story or self.talk.story)
             self.refresh_edges()
-
-
-_ACTIONS = {key.action.partition("(")[0] for key in KEYS}

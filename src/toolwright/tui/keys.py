@@ -48,6 +48,8 @@ KEYS = (
     Key(action="command('keys')", keys="f1", text="this list"),
 )
 
+ACTIONS = {key.action.partition("(")[0] for key in KEYS}
+
 
 def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
     return [Binding(key.keys, key.action, key.text, show=False, priority=True, id=key.action) for key in KEYS]
