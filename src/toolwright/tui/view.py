@@ -1,5 +1,6 @@
 """The transcript as one widget of lines. A block is laid out once for a width; only what is seen is drawn."""
 
+import gc
 import time
 from bisect import bisect_right
 from itertools import accumulate, takewhile
@@ -77,6 +78,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def show(self, story: Story) -> None:
         """Another story, from its end."""
+        gc.unfreeze()
         self.story = story
         self.follows = True
         story.looked()
@@ -180,6 +182,9 @@ class Transcript(ScrollView, can_focus=False):
         if self._behind and not self._slicing:
             self._slicing = True
             self.set_timer(SLICE, self._slice)
+        elif not self._behind:
+            # A long transcript is hundreds of thousands of objects: looking through them for garbage stops the screen.
+            gc.freeze()
 
     def _slice(self) -> None:
         self._slicing = False
@@ -196,6 +201,7 @@ class Transcript(ScrollView, can_focus=False):
             self._behind -= 1
             self._lay_out(self._laid[self._behind])
         self._measured()
+        self._continue()
 
     def _measured(self) -> None:
         """The heights have changed: keep the line at the top where it is, or stay at the end."""
