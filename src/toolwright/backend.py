@@ -13,10 +13,12 @@ from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
 from toolwright.permission.explain import explain, lines
 from toolwright.record import record
 from toolwright.request import Request
+from toolwright.services import Todo
 from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
 from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
@@ -62,13 +64,24 @@ class Backend(Protocol):
     async def resume(self, session_id: str) -> SessionInfo: ...
     async def sessions(self, limit: int) -> list[SessionInfo]: ...
     async def delete(self, session_id: str) -> None: ...
-    async def fork(self, session_id: str) -> SessionInfo: ...
+    async def rename(self, session_id: str, title: str) -> SessionInfo: ...
+    async def fork(self, session_id: str, before: str = "") -> SessionInfo:
+        """A copy, of all messages or of those before one."""
+
     async def messages(self, session_id: str) -> list[Message]: ...
     async def exported(self, session_id: str) -> Json: ...
     async def use_of(self, session_id: str) -> SessionUse: ...
+    async def todos(self, session_id: str) -> list[Todo]: ...
+    async def jobs(self, session_id: str) -> list[tuple[str, str]]:
+        """Name and command of what a session has left running in the background."""
 
     # Turns.
-    async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult: ...
+    async def prompt(
+        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
+    ) -> TurnResult: ...
+    async def steer(self, session_id: str, text: str) -> bool:
+        """Tell the agent something before its next step; False if it is not at work."""
+
     async def abort(self, session_id: str) -> None: ...
     async def compact(self, session_id: str, model: str = "") -> None: ...
 
@@ -89,7 +102,16 @@ class Backend(Protocol):
 
     # What there is.
     async def agents(self) -> list[Agent]: ...
+    async def mentionable(self) -> list[str]:
+        """The agents that a prompt may call by `@name`."""
+
     async def models(self) -> list[str]: ...
+    async def variants(self, model: str) -> list[str]:
+        """The degrees of thinking a model can be asked for."""
+
+    async def files(self, words: str) -> list[str]:
+        """Files of the project whose path holds these letters, the newest first."""
+
     async def ways_to_a_model(self) -> Ways: ...
     async def model_of(self, agent: str, session_id: str = "") -> str:
         """The model that would answer this agent's next prompt in a session; empty if none is chosen."""
@@ -102,6 +124,12 @@ class Backend(Protocol):
 
     async def approvals(self) -> list[tuple[str, str, str]]:
         """Scope, permission and pattern of every approval that holds here."""
+
+    async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
+        """What a call would need, every rule that fits, and which one decides."""
+
+    async def programs(self) -> list[tuple[str, str, str]]:
+        """Kind, name and state of the MCP servers, language servers and formatters that are configured."""
 
 
 class LocalBackend:
@@ -126,8 +154,13 @@ class LocalBackend:
     async def delete(self, session_id: str) -> None:
         await self.workspace.sessions.delete(session_id)
 
-    async def fork(self, session_id: str) -> SessionInfo:
-        return await self.workspace.sessions.fork(session_id)
+    async def rename(self, session_id: str, title: str) -> SessionInfo:
+        conversation = (await self._session(session_id)).conversation
+        conversation.change(replace(conversation.info, title=title))
+        return conversation.info
+
+    async def fork(self, session_id: str, before: str = "") -> SessionInfo:
+        return await self.workspace.sessions.fork(session_id, before)
 
     async def messages(self, session_id: str) -> list[Message]:
         """Without those that were undone."""
@@ -154,8 +187,22 @@ class LocalBackend:
             by_agent=by_agent,
         )
 
-    async def prompt(self, session_id: str, text: str, *, agent: str = "", model: str = "") -> TurnResult:
-        return await (await self._session(session_id)).prompt(text, agent=agent, model=model or None)
+    async def todos(self, session_id: str) -> list[Todo]:
+        return await self.workspace.todos.of(session_id)
+
+    async def jobs(self, session_id: str) -> list[tuple[str, str]]:
+        if "jobs" not in self.workspace.__dict__:
+            return []
+        return [(job.name, job.command) for job in self.workspace.jobs.running(session_id)]
+
+    async def prompt(
+        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
+    ) -> TurnResult:
+        session = await self._session(session_id)
+        return await session.prompt(text, agent=agent, model=model or None, variant=variant)
+
+    async def steer(self, session_id: str, text: str) -> bool:
+        return (await self._session(session_id)).turns.steer(text)
 
     async def abort(self, session_id: str) -> None:
         await (await self._session(session_id)).abort()
@@ -209,6 +256,22 @@ class LocalBackend:
         catalog = self.workspace.connections.catalog
         return [model.full_name for provider in catalog.providers() for model in catalog.models(provider.id)]
 
+    async def mentionable(self) -> list[str]:
+        return list(self.workspace.turn_settings.mentionable)
+
+    async def variants(self, model: str) -> list[str]:
+        from toolwright.models.families import variants
+
+        return list(variants(self._info(model))) if model else []
+
+    async def files(self, words: str) -> list[str]:
+        from toolwright.files.search import find_files
+
+        folder, _, name = words.rpartition("/")
+        letters = "".join(one if one.isalnum() else "?" for one in name)
+        found = await find_files(self.directory, f"**/*{letters}*" if letters else "**/*")
+        return [path for path in found.paths if folder in path]
+
     async def ways_to_a_model(self) -> Ways:
         import asyncio
 
@@ -250,6 +313,27 @@ class LocalBackend:
     async def approvals(self) -> list[tuple[str, str, str]]:
         return [(scope, one.permission, one.pattern) for scope, one in self.workspace.gate.approvals.listed()]
 
+    async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
+        from toolwright.policy.judging import requests_of
+
+        session = self.workspace.session(agent)
+        try:
+            approvals = self.workspace.gate.approvals.of((session.id,))
+            requests = await requests_of(self.workspace, session, tool, argument)
+            found = [line for one in requests for line in lines(explain(session.ruled_agent.policy, one, approvals))]
+            return found or [f"{tool} needs no permission for this."]
+        finally:
+            await session.close()
+
+    async def programs(self) -> list[tuple[str, str, str]]:
+        workspace = self.workspace
+        servers = workspace.mcp.states() if workspace.settings.mcp else []
+        found = [("MCP", one.name, one.error or f"{one.status}, {len(one.tools)} tools") for one in servers]
+        for kind, said in (("LSP", workspace.settings.lsp), ("formatter", workspace.settings.formatter)):
+            names = said if isinstance(said, Mapping) else ["all that are known"] if said else []
+            found += ((kind, name, "on") for name in names)
+        return [*found, *(("left out", one.name, one.reason) for one in workspace.left_out())]
+
     async def _session(self, session_id: str) -> Session:
         return await self.workspace.sessions.open(session_id)
 
@@ -262,9 +346,16 @@ class LocalBackend:
                 return message.info
         raise UsageError("There is no turn left to undo in this session.")
 
+    def _info(self, name: str) -> ModelInfo:
+        """What is known of a model; one that is in no list, such as a script, tells it when it is opened."""
+        try:
+            return self.workspace.connections.catalog.find(name)
+        except (UsageError, ModelError):
+            return self.workspace.connections.open(name).info
+
     def _limit(self, name: str) -> int:
         try:
-            return self.workspace.connections.open(name).info.limits.context or 0
+            return self._info(name).limits.context or 0
         except (UsageError, ModelError):
             return 0
 

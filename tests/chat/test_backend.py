@@ -7,9 +7,10 @@ import pytest
 
 from toolwright.backend import LocalBackend, answer_later
 from toolwright.errors import UsageError
-from toolwright.events import PermissionAsked
+from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.inbox import Reply
 from toolwright.models.scripted import ScriptedTurn
+from toolwright.parts import ToolPart
 from toolwright.session.undo import Selection
 from toolwright.testing import ScriptedModel, make_workspace
 
@@ -77,3 +78,46 @@ async def test_what_there_is(project: Path) -> None:
         assert {"hi", "init", "review"} <= {command.name for command in await one.commands()}
         assert [info.id for info in await one.sessions(5)] == [session.id]
         assert any(name.startswith("anthropic/") for name in await one.models())
+
+
+async def test_an_agent_at_work_is_told_something_before_its_next_step(project: Path) -> None:
+    wait: ScriptedTurn = {"tools": [{"name": "bash", "args": {"command": "until [ -e go ]; do sleep 0.02; done"}}]}
+    one = backend(project, wait, {"text": "Heard.", "match": "use tabs"}, {"text": "Not heard."})
+    async with one.workspace:
+        session = await one.begin()
+        assert not await one.steer(session.id, "too early"), "nobody is at work"
+        events = one.follow()
+        asking = asyncio.create_task(one.prompt(session.id, "Begin"))
+        async for event in events:
+            if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
+                break
+        assert await one.steer(session.id, "use tabs")
+        (project / "go").touch()
+        assert (await asking).text == "Heard."
+        assert [message.text for message in await one.messages(session.id) if message.info.role == "user"] == [
+            "Begin",
+            "use tabs",
+        ]
+
+
+async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project: Path) -> None:
+    before = "".join(f"{number}\n" for number in range(40))
+    (project / "long.txt").write_text(before)
+    after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n")
+    reading: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "long.txt"}}]}
+    one = backend(project, reading, write("long.txt", after), {"text": "Done."})
+    async with one.workspace:
+        session = await one.begin()
+        await one.prompt(session.id, "Change it")
+        first = Selection(file="long.txt", hunks=("1",))
+        [plan] = await one.undo(session.id, first, preview=True)
+        assert plan.counts() == (1, 1)
+        await one.undo(session.id, first)
+        assert (project / "long.txt").read_text() == before.replace("\n30\n", "\nthirty\n")
+        await one.redo(session.id)
+        assert (project / "long.txt").read_text() == after
+        await one.undo(session.id, first)
+        await one.undo(session.id, Selection())
+        assert (project / "long.txt").read_text() == before
+        with pytest.raises(UsageError, match="Nothing of that"):
+            await one.undo(session.id, Selection(file="long.txt", hunks=("9",)))

@@ -65,12 +65,17 @@ class Terminal:
 
 
 @contextmanager
-def at_terminal(project: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[Terminal]:
-    """`tw` with the arguments, in a session of its own whose controlling terminal is ours."""
+def at_terminal(
+    project: Path, *arguments: str, variables: Mapping[str, str] | None = None, full_screen: bool = False
+) -> Iterator[Terminal]:
+    """`tw` with the arguments, in a session of its own whose controlling terminal is ours.
+
+    It writes lines, as where textual is not installed, unless the full screen is wanted.
+    """
     screen, other = pty.openpty()
     environment = {"HOME": str(project.parent / "home"), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(
-        [sys.executable, "-c", _START, *arguments],
+        [sys.executable, "-c", _START if full_screen else _WITHOUT_TEXTUAL + _START, *arguments],
         cwd=project,
         env={**environment, **(variables or {})},
         stdin=other,
@@ -87,6 +92,10 @@ def at_terminal(project: Path, *arguments: str, variables: Mapping[str, str] | N
         os.close(screen)
 
 
+_WITHOUT_TEXTUAL = """
+import sys
+sys.modules["textual"] = None
+"""
 _START = """
 import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)

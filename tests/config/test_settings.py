@@ -116,6 +116,8 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
         {"bash": {"max_lines": 50}},
         {"bash": {"max_lines": 10}},
     ),
+    "theme": ("light", "contrast", "light", "contrast", "dark", "dark"),
+    "keybinds": ({"a": "f1"}, {"b": "f2"}, {"a": "f1"}, {"a": "f1", "b": "f2"}, {"a": "f3"}, {"a": "f3"}),
     "telemetry": (False, True, False, True, True, True),
     "batch.max_calls": (5, 50, 5, 50, 4, 4),
     "budget.steps": (5, 50, 5, 50, 100, 5),

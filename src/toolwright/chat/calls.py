@@ -60,7 +60,8 @@ def details(part: ToolPart, shown: int = 0) -> Iterator[tuple[str, str]]:
         case Completed(metadata={"output": str(output)}, output=told) if part.tool == "bash":
             yield from ((line, DIM) for line in output_lines(output, shown, told))
         case Completed(input={"todos": list(todos)}):
-            yield from ((_todo(one), DIM) for one in todos if isinstance(one, dict))
+            found = (one for one in todos if isinstance(one, dict))
+            yield from ((todo_line(str(one.get("status")), str(one.get("content", ""))), DIM) for one in found)
         case _:
             pass
 
@@ -98,8 +99,8 @@ def left_out(count: int) -> str:
     return f"… {count} more line{'s' if count != 1 else ''}"
 
 
-def _todo(one: Json) -> str:
-    return f"{_TODO.get(str(one.get('status')), '[ ]')} {one.get('content', '')}"
+def todo_line(status: str, content: str) -> str:
+    return f"{_TODO.get(status, '[ ]')} {content}"
 
 
 def _first_text(arguments: Json) -> str:

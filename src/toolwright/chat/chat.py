@@ -35,6 +35,8 @@ class Chat:
     agent: str
     model: str = ""
     """The model of the next prompts; empty for the one that the agent, the session or the settings have."""
+    variant: str = ""
+    """How hard the model thinks, by name; empty for as usual."""
     session: SessionInfo | None = None
     """None until the first prompt, so that whoever only looks leaves nothing behind."""
     interrupts: int = 0
@@ -64,7 +66,7 @@ class Chat:
         session = self.session or self.wait(self.backend.begin(self.agent))
         renderer = Renderer(session_id=session.id, screen=self.screen)
         began = time.monotonic()
-        asking = self.backend.prompt(session.id, text, agent=self.agent, model=self.model)
+        asking = self.backend.prompt(session.id, text, agent=self.agent, model=self.model, variant=self.variant)
         try:
             result = self.followed(renderer, self.background.submit(asking))
         except ToolwrightError:

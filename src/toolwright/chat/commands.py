@@ -1,16 +1,15 @@
 """The lines of a conversation that are no prompts: `/` commands of ours and of the user, and `!` for the shell."""
 
+import base64
 import json
-import os
-import shlex
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 from toolwright.chat.calls import diff_lines
 from toolwright.chat.chat import Chat
+from toolwright.chat.command_table import COMMANDS, OTHERS
+from toolwright.chat.editor import edited
 from toolwright.chat.keyboard import Left
 from toolwright.chat.renderer import Renderer, money
 from toolwright.chat.screen import BOLD, DIM
@@ -46,24 +45,24 @@ class ChatCommands:
             return False
         if name in self.own:
             self.chat.prompt(text)
-        elif name in _COMMANDS:
-            _COMMANDS[name][1](self, rest.strip())
+        elif name in COMMANDS:
+            getattr(self, name)(rest.strip())
         else:
             raise UsageError(f"There is no command /{name}. /help lists them.")
         return True
 
     def names(self) -> list[str]:
-        return sorted({*_COMMANDS, *self.own})
+        return sorted({*COMMANDS, *self.own})
 
     # Ours, in the order of the help.
 
     def help(self, _: str) -> None:
-        for name, (text, _do) in _COMMANDS.items():
+        for name, text in COMMANDS.items():
             self._line(f"  /{name:<13}{text}")
         for name, command in self.own.items():
             self._line(f"  /{name:<13}{command.description or 'yours'}")
-        self._line("  !COMMAND       run a command yourself; the agent is not told of it")
-        self._line("  @path, @agent  in a prompt: send the file along, or have the agent called")
+        for line in OTHERS:
+            self._line(f"  {line}")
         self._line("  a \\ at the end of a line goes on with the next; Ctrl-C stops a turn, twice leaves", DIM)
 
     def new(self, _: str) -> None:
@@ -120,8 +119,12 @@ class ChatCommands:
                 selection = Selection(call=call)
             case ["file", path]:
                 selection = Selection(file=path)
+            case ["hunk", path, number] if number.isdigit():
+                selection = Selection(file=path, hunks=(number,))
             case _:
-                raise UsageError("/undo takes nothing, `file PATH` or `call ID`, and `preview` to see it first.")
+                raise UsageError(
+                    "/undo takes nothing, `file PATH`, `hunk PATH NUMBER` or `call ID`, and `preview` to see it first."
+                )
         plans = self.chat.wait(self.chat.backend.undo(self._session().id, selection, preview=preview))
         if preview:
             self._show(plans)
@@ -170,10 +173,8 @@ class ChatCommands:
         tool, _, argument = what.partition(" ")
         if not tool:
             raise UsageError("/explain takes a tool and its argument, such as /explain bash git push.")
-        from toolwright.cli.permission_command import main
-
-        place = ["--agent", self.chat.agent, "--directory", str(self.chat.backend.directory)]
-        main(["explain", tool, *([argument] if argument else []), *place])
+        for line in self.chat.wait(self.chat.backend.explain(tool, argument, self.chat.agent)):
+            self._line(line)
 
     def tools(self, _: str) -> None:
         for name, text in self.chat.wait(self.chat.backend.tools(self.chat.agent)):
@@ -190,19 +191,59 @@ class ChatCommands:
 
     def editor(self, text: str) -> None:
         """Write a prompt in the user's editor; an empty one is not sent."""
-        program = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        with tempfile.TemporaryDirectory(prefix="toolwright-") as folder:
-            file = Path(folder, "prompt.md")
-            file.write_text(text, "utf-8")
-            try:
-                subprocess.run([*shlex.split(program), str(file)], check=False)
-                written = file.read_text("utf-8")
-            except (OSError, ValueError) as error:
-                raise UsageError(f"The editor {program!r} could not be used: {error}.") from error
+        written = edited(text)
         if not written.strip():
             self._line("the prompt is empty, so nothing was sent", DIM)
             return
         self.chat.prompt(written)
+
+    def rename(self, title: str) -> None:
+        if not title:
+            raise UsageError("/rename takes the new title.")
+        self.chat.session = self.chat.wait(self.chat.backend.rename(self._session().id, title))
+
+    def fork(self, _: str) -> None:
+        self.chat.session = self.chat.wait(self.chat.backend.fork(self._session().id))
+        self._line(f"this is {self.chat.session.slug} now, a copy", DIM)
+
+    def variant(self, name: str) -> None:
+        known = self.chat.wait(self.chat.backend.variants(self.chat.next_model()))
+        if name and name not in known:
+            raise UsageError(f"There is no variant {name!r}. There are: {', '.join(known) or 'none'}.")
+        if not name:
+            self._line(", ".join(known) or "this model cannot be told how hard to think")
+        self.chat.variant = name or self.chat.variant
+
+    def mcp(self, _: str) -> None:
+        found = self.chat.wait(self.chat.backend.programs())
+        for kind, name, state in found:
+            self._line(f"  {kind:<10} {name:<16} {state}")
+        if not found:
+            self._line("none are configured; tw mcp add adds one", DIM)
+
+    def jobs(self, _: str) -> None:
+        found = self.chat.wait(self.chat.backend.jobs(self._session().id))
+        for name, command in found:
+            self._line(f"  {name:<8} {command}")
+        if not found:
+            self._line("no command runs in the background", DIM)
+
+    def copy(self, _: str) -> None:
+        """Given to the terminal in the way that all of them understand that can be given anything."""
+        messages = self.chat.wait(self.chat.backend.messages(self._session().id))
+        text = next((one.text for one in reversed(messages) if one.info.role == "assistant" and one.text), "")
+        if not text or not self.chat.screen.moves:
+            raise UsageError("There is no answer to copy yet." if not text else "This terminal has no clipboard.")
+        encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
+        self.chat.screen.words(f"\x1b]52;c;{encoded}\x07", 0)
+        self._line("the last answer was given to the terminal's clipboard", DIM)
+
+    def theme(self, _: str) -> None:
+        self._line("lines have the colours of your terminal; the full screen has themes", DIM)
+
+    def keys(self, _: str) -> None:
+        for line in _KEYS:
+            self._line(f"  {line}")
 
     def demo(self, _: str) -> None:
         subprocess.run([sys.executable, "-m", "toolwright", "demo"], check=False)
@@ -231,26 +272,11 @@ class ChatCommands:
                 self.chat.screen.line(f"  {line}", code)
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[ChatCommands, str], None]]] = {
-    "help": ("this list", ChatCommands.help),
-    "new": ("begin a new session", ChatCommands.new),
-    "sessions": ("list the sessions, or go on with one", ChatCommands.sessions),
-    "model": ("list the models, or take one", ChatCommands.model),
-    "agent": ("list the agents, or take one", ChatCommands.agent),
-    "undo": ("undo the last turn, `file PATH` or `call ID`; `preview` shows it first", ChatCommands.undo),
-    "redo": ("undo the last undo", ChatCommands.redo),
-    "compact": ("put a summary in the place of the conversation so far", ChatCommands.compact),
-    "diff": ("what the session has changed", ChatCommands.diff),
-    "cost": ("what the session has cost", ChatCommands.cost),
-    "context": ("how full the model's context is", ChatCommands.context),
-    "permissions": ("what is approved", ChatCommands.permissions),
-    "explain": ("what a call would need, and which rule decides", ChatCommands.explain),
-    "tools": ("the tools of the agent", ChatCommands.tools),
-    "export": ("write the session to a file", ChatCommands.export),
-    "editor": ("write a prompt in your editor", ChatCommands.editor),
-    "demo": ("watch a session that needs no model", ChatCommands.demo),
-    "quit": ("leave", ChatCommands.quit),
-}
+_KEYS = (
+    "Enter sends; a \\ at the end of a line goes on with the next; Tab completes /commands and @files",
+    "↑ and ↓ bring back earlier prompts, Ctrl-R searches them; readline's keys edit",
+    "Ctrl-C stops a turn, twice leaves; Ctrl-D leaves",
+)
 
 
 def _is(info: SessionInfo, session: SessionInfo | None) -> bool:

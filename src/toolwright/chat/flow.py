@@ -31,6 +31,8 @@ class Flow:
     """Whether the next word is the first of its line."""
     _indent: int = 0
     _fence: str = ""
+    _language: str = ""
+    """Of the block of code that is being written."""
     _heading: bool = False
     _bold: bool = False
     _code: bool = False
@@ -67,7 +69,12 @@ class Flow:
                 self._take(rest.strip())
         self._end_table()
         self._new_line(blank=False)
-        self._fence = ""
+        self._end_code()
+
+    def _end_code(self) -> None:
+        if self._fence and self.screen.colour:
+            self.screen.code_ends(self._language)
+        self._fence = self._language = ""
 
     def _needs_line(self, at: int) -> bool:
         if not self._begins or len(self._waiting) - at > LONGEST:
@@ -84,14 +91,15 @@ class Flow:
                 self._fence = "" if self._fence else stripped[:3]
         elif self._fence:
             if stripped.startswith(self._fence):
-                self._fence = ""
+                self._end_code()
             else:
-                self.screen.line(f"  {line}", CYAN)
+                self.screen.code(line, self._language)
         elif stripped.startswith(("```", "~~~")):
             self._end_table()
             self._fence = stripped[:3]
-            if language := stripped[3:].strip():
-                self.screen.line(f"  {language}", DIM)
+            self._language = stripped[3:].strip()
+            if self._language:
+                self.screen.line(f"  {self._language}", DIM)
         else:
             self._table.append(stripped)
 

@@ -1,19 +1,13 @@
 """What a person types: lines with history and editing, and a terminal that stays quiet while the agent works."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from dataclasses import field
 
+from toolwright.chat.history import History
 from toolwright.chat.screen import Screen
-from toolwright.private import read_private, update
 from toolwright.record import record
-
-REMEMBERED = 500
-"""Prompts that the history keeps."""
-LARGEST = 10_000
-"""Characters of a prompt that is worth keeping."""
 
 Complete = Callable[[str, str], list[str]]
 """What a word may be completed to, given the line so far."""
@@ -28,7 +22,7 @@ class Keyboard:
     """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises Left."""
 
     screen: Screen
-    history: Path | None = None
+    history: History = field(default_factory=History)
     reading: bool = False
     """Whether a line is being read just now; a signal handler wants to know."""
 
@@ -45,7 +39,7 @@ class Keyboard:
         except ImportError:
             return
         readline.set_auto_history(False)
-        for line in self._lines():
+        for line in self.history.prompts():
             readline.add_history(line)
         readline.set_completer_delims(" \t\n")
         readline.set_completer(_completer(complete))
@@ -93,26 +87,7 @@ class Keyboard:
             import readline
 
             readline.add_history(text)
-        if self.history is None or len(text) > LARGEST:
-            return
-        with suppress(OSError):
-            self.history.parent.mkdir(parents=True, exist_ok=True)
-            update(self.history, lambda kept: _joined([*kept.splitlines()[1 - REMEMBERED :], json.dumps(text)]))
-
-    def _lines(self) -> Iterator[str]:
-        try:
-            kept = read_private(self.history) if self.history else ""
-        except OSError:
-            return
-        for line in kept.splitlines():
-            with suppress(ValueError):
-                value = json.loads(line)
-                if isinstance(value, str):
-                    yield value
-
-
-def _joined(lines: list[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+        self.history.remember(text)
 
 
 def _completer(complete: Complete) -> Callable[[str, int], str | None]:

@@ -1,6 +1,6 @@
 """Questions in the conversation: the whole call, what each answer would store and where, and why it is asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from toolwright.chat.keyboard import Keyboard
@@ -11,7 +11,7 @@ from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply, Scope
 from toolwright.record import record
 
-_SCOPES: dict[str, tuple[Scope, str]] = {
+SCOPES: dict[str, tuple[Scope, str]] = {
     "s": ("session", "for this session"),
     "a": ("project", "always in this project"),
     "u": ("user", "always, in every project"),
@@ -35,7 +35,7 @@ class QuestionPrompt:
 
     def _permission(self, question: Question) -> Reply:
         for line in shown_call(question, self.directory).splitlines():
-            self.screen.line(line, _colour(line))
+            self.screen.line(line, colour_of(line))
         self._offer(question)
         while True:
             first, _, rest = self.keyboard.line("Allow? ", BOLD).strip().partition(" ")
@@ -48,24 +48,13 @@ class QuestionPrompt:
                     for line in self.explained(question):
                         self.screen.wrapped(line, DIM)
                 case "s" | "a" | "u" if chosen := _chosen(question, rest):
-                    return Reply(kind="always", scope=_SCOPES[first.lower()][0], patterns=chosen)
+                    return Reply(kind="always", scope=SCOPES[first.lower()][0], patterns=chosen)
                 case _:
                     self._offer(question)
 
     def _offer(self, question: Question) -> None:
-        """The answers there are, and the rule that each would store."""
-        self.screen.line("  y  yes, this once")
-        if question.always:
-            for key, (_, where) in _SCOPES.items():
-                self.screen.line(f"  {key}  yes, {where}")
-            self.screen.line("     s, a and u store:")
-            for number, pattern in enumerate(question.always, 1):
-                counted = f"{number}. " if len(question.always) > 1 else ""
-                self.screen.wrapped(f"       {counted}{question.permission} {pattern}")
-            if len(question.always) > 1:
-                self.screen.line("       (a 1 stores only the first)")
-        self.screen.line("  n  no; words after it are told to the agent")
-        self.screen.line("  ?  why it is asked")
+        for line in offers(question, question.always, "a 1 stores only the first"):
+            self.screen.wrapped(line)
 
     def _choices(self, question: Question) -> Reply:
         answers = tuple(tuple(self._choose(one)) for one in question.choices)
@@ -87,6 +76,23 @@ class QuestionPrompt:
                 return [typed] if typed else []
 
 
+def offers(question: Question, stored: Sequence[str], how: str) -> Iterator[str]:
+    """The answers there are, and the rules that those for longer would store; `how` one stores only some of them."""
+    yield "  y  yes, this once"
+    if question.always:
+        for key, (_, where) in SCOPES.items():
+            yield f"  {key}  yes, {where}"
+        yield "     s, a and u store:"
+        for number, pattern in enumerate(question.always, 1):
+            counted = f"{number}. " if len(question.always) > 1 else ""
+            left = "" if pattern in stored else "  (left out)"
+            yield f"       {counted}{question.permission} {pattern}{left}"
+        if len(question.always) > 1:
+            yield f"       ({how})"
+    yield "  n  no; words after it are told to the agent"
+    yield "  ?  why it is asked"
+
+
 def _chosen(question: Question, words: str) -> tuple[str, ...]:
     """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
     numbers = words.replace(",", " ").split()
@@ -100,7 +106,7 @@ def _is_number(word: str, choice: Choice) -> bool:
     return word.isascii() and word.isdigit() and 1 <= int(word) <= len(choice.options)
 
 
-def _colour(line: str) -> str:
+def colour_of(line: str) -> str:
     """The lines of a difference behind the bar in their colours."""
     start = visible(line).lstrip(" ").removeprefix("│ ")[:1] if line.startswith("  │ ") else ""
     return {"+": GREEN, "-": RED}.get(start, "")

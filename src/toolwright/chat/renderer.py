@@ -115,7 +115,7 @@ class Renderer:
         if running:
             part = running[-1]
             more = f" and {len(running) - 1} more" if len(running) > 1 else ""
-            last = _last_line(part)
+            last = last_line(part)
             told = f"… {duration(now - self._begun[part.id])}  {headline(part)}{more}"
             half = max(30, self._notes.width // 2)
             self._notes.progress(f"{clipped(told, half)}  {last}" if last else told)
@@ -255,7 +255,8 @@ def money(dollars: float) -> str:
     return f"${dollars:.2f}" if dollars >= 1 else f"${dollars:.4f}"
 
 
-def _last_line(part: ToolPart) -> str:
+def last_line(part: ToolPart) -> str:
+    """What a command that is under way has printed last."""
     output = (getattr(part.state, "metadata", None) or {}).get("output")
     text = output.rstrip() if isinstance(output, str) else ""
     return text[text.rfind("\n") + 1 :][-200:]

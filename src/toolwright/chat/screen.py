@@ -64,6 +64,13 @@ class Screen:
         for piece in rest:
             self.line(f"{indent}  {piece}", code)
 
+    def code(self, text: str, language: str) -> None:  # noqa: ARG002 - a page of the full screen colours by it
+        """A line of a block of code."""
+        self.line(f"  {text}", CYAN)
+
+    def code_ends(self, language: str) -> None:
+        """The block of code is complete."""
+
     def clear(self) -> None:
         """Remove the line of progress."""
         self._write("")

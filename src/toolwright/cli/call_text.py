@@ -26,26 +26,30 @@ _IN_DIFF = ("content", "oldString", "newString", "edits", "patchText")
 """Arguments that the difference shows better."""
 
 
-def shown_call(question: Question, directory: Path) -> str:
-    """Who wants to do what, with every argument, and what is asked for."""
-    lines = ["", *wrapped(_headline(question), "")]
+def shown_call(question: Question, directory: Path, *, diff: bool = True, columns: int = 0) -> str:
+    """Who wants to do what, with every argument, and what is asked for; the difference may be shown otherwise.
+
+    The lines fit the terminal, unless something narrower is said.
+    """
+    lines = ["", *wrapped(_headline(question), "", columns)]
     command = question.arguments.get("command") if question.tool == "bash" else None
     if isinstance(command, str):
-        lines += [*behind_bar(command), *_understood(command, question, directory)]
+        lines += [*behind_bar(command, columns), *_understood(command, question, directory, columns)]
     else:
-        lines += _arguments(question)
-    if diff := question.metadata.get("diff"):
-        lines += behind_bar(str(diff).rstrip("\n"))
+        lines += _arguments(question, columns)
+    if diff and (text := question.metadata.get("diff")):
+        lines += behind_bar(str(text).rstrip("\n"), columns)
     asked = ", ".join(_one_line(pattern) for pattern in question.patterns)
-    lines += wrapped(f"asks for  {question.permission}: {asked}", "  ")
-    lines += [line for reason in question.metadata.get("reasons", ()) for line in wrapped(_one_line(reason), "  ! ")]
+    lines += wrapped(f"asks for  {question.permission}: {asked}", "  ", columns)
+    for reason in question.metadata.get("reasons", ()):
+        lines += wrapped(_one_line(reason), "  ! ", columns)
     return "\n".join(lines)
 
 
-def wrapped(text: str, indent: str) -> list[str]:
+def wrapped(text: str, indent: str, columns: int = 0) -> list[str]:
     """The text in lines that fit the terminal, broken between words; what follows the first is set in deeper."""
     deeper = " " * (len(indent) + 2) if indent != _BAR else f"{_BAR}    "
-    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
+    width = max(NARROWEST, min(WIDEST, columns or shutil.get_terminal_size((100, 24)).columns))
     made = textwrap.wrap(
         text,
         width,
@@ -59,8 +63,8 @@ def wrapped(text: str, indent: str) -> list[str]:
     return made or [indent.rstrip()]
 
 
-def behind_bar(text: str) -> list[str]:
-    return [line for part in visible(text).split("\n") for line in wrapped(part.expandtabs(4), _BAR)]
+def behind_bar(text: str, columns: int = 0) -> list[str]:
+    return [line for part in visible(text).split("\n") for line in wrapped(part.expandtabs(4), _BAR, columns)]
 
 
 def _headline(question: Question) -> str:
@@ -74,14 +78,14 @@ def _one_line(text: object) -> str:
     return visible(str(text), lines=False)
 
 
-def _arguments(question: Question) -> Iterator[str]:
+def _arguments(question: Question, columns: int) -> Iterator[str]:
     left_out = _IN_DIFF if question.metadata.get("diff") else ()
     for name, value in question.arguments.items():
         if name in left_out:
             continue
         text = value if isinstance(value, str) else _as_json(value)
         more = f" … ({len(text) - LONGEST} more characters)" if len(text) > LONGEST else ""
-        yield from behind_bar(f"{name}: {text[:LONGEST]}{more}")
+        yield from behind_bar(f"{name}: {text[:LONGEST]}{more}", columns)
 
 
 def _as_json(value: Any) -> str:
@@ -90,17 +94,17 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _understood(command: str, question: Question, directory: Path) -> Iterator[str]:
+def _understood(command: str, question: Question, directory: Path, columns: int) -> Iterator[str]:
     """What the line runs, reads, writes and deletes, and where it leaves the project."""
     from toolwright.shell.analysis import analyse
 
     workdir = question.arguments.get("workdir")
     cwd = os.path.normpath(directory / workdir) if isinstance(workdir, str) else str(directory)
     if isinstance(workdir, str):
-        yield from wrapped(_one_line(f"in        {cwd}"), "  ")
+        yield from wrapped(_one_line(f"in        {cwd}"), "  ", columns)
     analysis = analyse(command, cwd=cwd, home=str(Path.home()))
     root = find_root(directory)
-    yield from _listed("runs", _runs(analysis))
+    yield from _listed("runs", _runs(analysis), columns)
     touched: Mapping[str, Sequence[str]] = {
         "reads": analysis.reads,
         "writes": analysis.writes,
@@ -108,9 +112,10 @@ def _understood(command: str, question: Question, directory: Path) -> Iterator[s
         "goes to": analysis.enters,
     }
     for name, paths in touched.items():
-        yield from _listed(name, [_place(analysis.spellings.get(path, path), directory, root) for path in paths])
+        places = [_place(analysis.spellings.get(path, path), directory, root) for path in paths]
+        yield from _listed(name, places, columns)
     if analysis.verdict != "understood":
-        yield from wrapped("! not all of it could be understood", "  ")
+        yield from wrapped("! not all of it could be understood", "  ", columns)
 
 
 def _runs(analysis: "Analysis") -> list[str]:
@@ -124,6 +129,6 @@ def _place(path: str, directory: Path, root: Path) -> str:
     return f"{there}  (outside the project)"
 
 
-def _listed(name: str, entries: Sequence[str]) -> Iterator[str]:
+def _listed(name: str, entries: Sequence[str], columns: int) -> Iterator[str]:
     for number, entry in enumerate(entries):
-        yield from wrapped(f"{name if number == 0 else '':<10}{_one_line(entry)}", "  ")
+        yield from wrapped(f"{name if number == 0 else '':<10}{_one_line(entry)}", "  ", columns)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
-from toolwright.inbox import Answerer
 from toolwright.jsontext import read_json
-from toolwright.workspace import Workspace
 
 if TYPE_CHECKING:
+    from toolwright.inbox import Answerer
     from toolwright.messages import SessionInfo
+    from toolwright.workspace import Workspace
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,7 +78,9 @@ def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
     return made
 
 
-def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, keep: bool = False) -> Workspace:
+def open_from(options: argparse.Namespace, *, answer: "Answerer | None" = None, keep: bool = False) -> "Workspace":
+    from toolwright.workspace import Workspace
+
     workspace = Workspace(
         Path(getattr(options, "directory", ".")),
         answer=answer,
@@ -95,7 +97,7 @@ def open_from(options: argparse.Namespace, *, answer: Answerer | None = None, ke
     return workspace
 
 
-def answer_plugins(workspace: Workspace) -> None:
+def answer_plugins(workspace: "Workspace") -> None:
     """Have what plugins ask by their client answered. Most never do, and then nothing of the server is loaded."""
 
     async def first(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def answer_plugins(workspace: Workspace) -> None:
     workspace.requests = first
 
 
-def _trace(workspace: Workspace) -> None:
+def _trace(workspace: "Workspace") -> None:
     try:
         from toolwright.telemetry import join
 
@@ -118,7 +120,7 @@ def _trace(workspace: Workspace) -> None:
         note("warning: traces are asked for, but OpenTelemetry is not installed: pip install 'toolwright[otel]'")
 
 
-async def named_session(workspace: Workspace, name: str) -> "SessionInfo":
+async def named_session(workspace: "Workspace", name: str) -> "SessionInfo":
     """A session of this project: by its id, the beginning of it, its two words, or `last`."""
     from toolwright.ids import is_id
 

@@ -6,14 +6,9 @@ import asyncio
 from toolwright.cli import policy_actions
 from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
 from toolwright.display import visible
-from toolwright.errors import UsageError
 from toolwright.jsontypes import Json
 from toolwright.permission.explain import RequestExplanation, explain, lines
-from toolwright.permission.gate import DryRunOver
-from toolwright.policy.expectations import arguments_for, unknown
-from toolwright.policy.judging import dry_run, permissions_of
-from toolwright.request import Request
-from toolwright.session.session import Session
+from toolwright.policy.judging import requests_of
 from toolwright.workspace import Workspace
 
 
@@ -67,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     session = workspace.session(options.agent)
     argument = " ".join(options.args)
-    requests = await _requests(workspace, session, options.tool, argument)
+    requests = await requests_of(workspace, session, options.tool, argument)
     approvals = workspace.gate.approvals.of((session.id,))
     explained = [explain(session.ruled_agent.policy, request, approvals) for request in requests]
     if options.json:
@@ -76,19 +71,6 @@ async def _explain(workspace: Workspace, options: argparse.Namespace) -> int:
     text = "\n\n".join("\n".join(lines(one)) for one in explained)
     print(visible(text) if text else f"{options.tool} needs no permission for this.")
     return 0
-
-
-async def _requests(workspace: Workspace, session: Session, tool: str, argument: str) -> list[Request]:
-    """What a call would ask for; a permission that is no tool is asked for by its own name."""
-    if tool not in workspace.registry:
-        known = permissions_of(workspace, session)
-        if tool not in known:
-            raise UsageError(f"{unknown('tool or permission', tool, [*workspace.registry.ids(), *known])}.")
-        return [Request(permission=tool, patterns=(argument or "*",))]
-    result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
-    if result.error is not None and not isinstance(result.error, DryRunOver):
-        raise result.error
-    return [entry.judgement.request for entry in log]
 
 
 def _as_json(one: RequestExplanation) -> Json:

@@ -3,13 +3,14 @@
 from toolwright.agents import Agents
 from toolwright.config.warn import PERMISSIONS
 from toolwright.definition import Call, Result
-from toolwright.errors import PermissionDenied, ToolError
+from toolwright.errors import PermissionDenied, ToolError, UsageError
 from toolwright.ids import new_id
 from toolwright.jsontypes import Json
 from toolwright.permission.approvals import Approval
 from toolwright.permission.gate import AskedRequest, DryRunOver
 from toolwright.permission.judge import judged
 from toolwright.permission.rules import STRICTNESS, Decision, Rule
+from toolwright.policy.expectations import arguments_for, unknown
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.session import Session
@@ -68,6 +69,19 @@ async def wanted(workspace: Workspace, agent: str, tool: str, arguments: Json, a
     if isinstance(error, DryRunOver) or (requests and isinstance(error, PermissionDenied)):
         error = None
     return Wanted(agent=session.agent, permission=permission, requests=requests, error=error)
+
+
+async def requests_of(workspace: Workspace, session: Session, tool: str, argument: str) -> list[Request]:
+    """What a call would ask for; a permission that is no tool is asked for by its own name."""
+    if tool not in workspace.registry:
+        known = permissions_of(workspace, session)
+        if tool not in known:
+            raise UsageError(f"{unknown('tool or permission', tool, [*workspace.registry.ids(), *known])}.")
+        return [Request(permission=tool, patterns=(argument or "*",))]
+    result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
+    if result.error is not None and not isinstance(result.error, DryRunOver):
+        raise result.error
+    return [entry.judgement.request for entry in log]
 
 
 def verdict(agents: Agents, call: Wanted, approvals: tuple[Approval, ...] = ()) -> Verdict:

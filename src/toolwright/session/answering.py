@@ -95,6 +95,8 @@ class Answering:
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     changed: Callable[[], list[str]] = list
     """The files changed since this was last asked."""
+    hear: Callable[[], bool] = bool
+    """Take in what the user has said since the turn began; whether there was anything."""
     go_on_after_reject: bool = False
     compaction_hooks: Sequence[CompactionHook] = ()
     repeats: Repeats = field(default_factory=Repeats)

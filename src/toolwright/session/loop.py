@@ -20,6 +20,7 @@ async def answer(turn: Answering) -> Message:
     tell_notices(turn)
     while True:
         turn.spending.check()
+        turn.hear()
         turn.follow_agent()
         await compact_if_full(turn)
         turn.spending.steps += 1
@@ -29,7 +30,7 @@ async def answer(turn: Answering) -> Message:
         results = await (refuse_calls(turn, reply) if last else run_calls(turn, reply))
         await reply.finish()
         turn.note_changes(reply.message)
-        if last or not results:
+        if last or not (results or turn.hear()):
             return _checked(turn, reply)
         if refused_by_user(results) and not turn.go_on_after_reject:
             return reply.message

@@ -97,6 +97,8 @@ class Turns:
     turn: Turn | None = None
     """The turn that is under way."""
     _queue: Queue[TurnEnd] = field(default_factory=Queue[TurnEnd])
+    _heard: list[str] = field(default_factory=list[str])
+    """What the user has said during the turn and the model has not been told."""
 
     @property
     def busy(self) -> bool:
@@ -153,6 +155,12 @@ class Turns:
     async def abort(self, reason: str = STOPPED) -> None:
         """Stop the turn that is under way and those that wait. When this returns, nothing of them is left to do."""
         await self._queue.stop(reason)
+
+    def steer(self, text: str) -> bool:
+        """Tell the model something before its next step. False, and nothing is kept, if no turn is under way."""
+        if self.turn is not None:
+            self._heard.append(text)
+        return self.turn is not None
 
     def store_rules(self) -> None:
         """The session's own rules have changed: keep them with it."""
@@ -312,8 +320,19 @@ class Turns:
         self.conversation.change(self.conversation.info)
         return message
 
+    def _hear(self) -> bool:
+        """What the user has said meanwhile becomes a message of its own."""
+        last = self.conversation.last_user()
+        if not self._heard or last is None:
+            return False
+        text, self._heard = "\n\n".join(self._heard), []
+        info = replace(last, id=new_id("msg"), time=Moment(created=now()))
+        self.conversation.add(info, [TextPart(**new_part(info.session_id, info.id), text=text)])
+        return True
+
     def _begin(self, agent: Agent, model: Model, prompt: Prompt) -> Answering:
         settings = self.settings
+        self._heard.clear()
         self.changes.fresh()
         budget = (prompt.budget or settings.budget).within(settings.bounds)
         self.spending = Spending(budget=budget, above=self.above)
@@ -339,6 +358,7 @@ class Turns:
             retry=settings.retry,
             compaction=settings.compaction,
             changed=self.changes.fresh,
+            hear=self._hear,
             go_on_after_reject=settings.go_on_after_reject,
             compaction_hooks=settings.compaction_hooks,
         )

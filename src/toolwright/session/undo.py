@@ -39,7 +39,7 @@ class Selection:
     call: str = ""
     file: str = ""
     hunks: tuple[str, ...] = ()
-    """Of all that, these pieces of the difference alone."""
+    """Of all that, these pieces of the difference alone: by their ids, or of one file by their numbers, from 1."""
 
     @property
     def empty(self) -> bool:
@@ -250,9 +250,17 @@ class Undo:
 def _only(plans: Sequence[FileUndo], wanted: Sequence[str]) -> list[FileUndo]:
     """The pieces that are wanted of the files' way back."""
     known = {plan.path: {hunk.id for hunk in plan.hunks()} for plan in plans}
+    wanted = [_id_of(plans, one) if one.isdecimal() and len(one) < len("1000") else one for one in wanted]
     if not set(wanted) <= set().union(*known.values()):
         raise UsageError("A file was changed since its difference was shown. Look at it again, then choose.")
     return [plan if known[plan.path] <= set(wanted) else _in_part(plan, wanted) for plan in plans]
+
+
+def _id_of(plans: Sequence[FileUndo], number: str) -> str:
+    hunks = plans[0].hunks() if len(plans) == 1 else []
+    if not 1 <= int(number) <= len(hunks):
+        raise UsageError(f"There is no hunk {number} in what would be undone. Name one file, and a hunk as shown.")
+    return hunks[int(number) - 1].id
 
 
 def _in_part(plan: FileUndo, wanted: Sequence[str]) -> FileUndo:

@@ -330,6 +330,13 @@ class Settings(Section):
             default="none: such bytes are kept as they are",
         ),
     ] = ""
+    theme: Annotated[
+        str,
+        user_only("how the full screen looks: `dark`, `light`, `contrast` or `terminal`", default="`dark`"),
+    ] = ""
+    keybinds: Annotated[
+        Mapping[str, str], user_only("keys of the full screen, see [chat.md](chat.md#keys)", default="none")
+    ] = NONE
     telemetry: Annotated[bool, user_only("send traces of commands, see [telemetry.md](telemetry.md)")] = False
     search: SearchSection = SearchSection()
     foreign: ForeignSection = ForeignSection()
@@ -343,8 +350,6 @@ class Settings(Section):
 
 
 FOREIGN = (
-    "theme",
-    "keybinds",
     "logLevel",
     "tui",
     "server",

@@ -1,0 +1,1 @@
+"""The conversation on the whole screen of a terminal, drawn with textual."""

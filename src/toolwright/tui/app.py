@@ -1,0 +1,409 @@
+"""The full-screen conversation: its widgets, its keys, and what happens put where it is seen."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from textual import work
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.events import AppBlur, AppFocus
+from textual.screen import ModalScreen
+
+from toolwright.chat.background import Background
+from toolwright.chat.screen import RED
+from toolwright.display import visible
+from toolwright.errors import ToolwrightError
+from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
+from toolwright.messages import StepFinishPart
+from toolwright.session.events import (
+    QuestionAsked,
+    QuestionRejected,
+    QuestionReplied,
+    SessionUpdated,
+    TodoUpdated,
+)
+from toolwright.tui.commands import Commands
+from toolwright.tui.feed import Feed
+from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.highlight import highlighted
+from toolwright.tui.keys import ACTIONS, Key, bindings, chosen
+from toolwright.tui.prompt import Offers, Prompt
+from toolwright.tui.questions import Questions
+from toolwright.tui.story import Story
+from toolwright.tui.surroundings import STOPPED, handle_signals, is_gone, title_of
+from toolwright.tui.talk import MODES, Opened, Talk
+from toolwright.tui.themes import LOOKS, USUAL
+from toolwright.tui.view import Transcript
+
+FRAME = 1 / 30
+"""Seconds between two drawings of what comes."""
+TICK = 0.25
+TWICE = 2.0
+"""Seconds within which a key that is pressed again means more."""
+PANEL = 34
+
+Opening = Callable[[], Coroutine[Any, Any, Opened]]
+
+
+class Conversation(App[int]):
+    """One project, one person. `opening` is carried out once the first frame is there."""
+
+    CSS = f"""
+    #main {{ width: 1fr; }}
+    #heading {{ text-style: bold; color: $text; }}
+    #progress {{ color: $text-warning; }}
+    #panel {{ width: {PANEL}; height: 1fr; background: $panel; display: none; }}
+    #panel.shown {{ display: block; }}
+    """
+    BINDINGS = bindings()
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, background: Background, opening: Opening) -> None:
+        super().__init__()
+        self.background = background
+        self._opening = opening
+        self.talk: Talk | None = None
+        self.commands: Commands | None = None
+        self._early: list[str] = []
+        """Prompts that were sent before the project was open."""
+        self._feed: Feed | None = None
+        self._drawn = 0.0
+        self._due = False
+        self._inside: Story | None = None
+        """The subagent that is looked at."""
+        self.questions = Questions(self)
+        self._interrupts = self._escapes = 0.0
+        self._away = False
+        self._wants_panel: bool | None = None
+        for look in LOOKS.values():
+            self.register_theme(look.theme)
+        self.theme = USUAL
+
+    def compose(self) -> ComposeResult:
+        offers = Offers(markup=False)
+        with Horizontal():
+            with Vertical(id="main"):
+                yield Edge(id="heading", markup=False)
+                yield Transcript(LOOKS[USUAL].palette)
+                yield Edge(id="progress", markup=False)
+                yield Edge(id="waiting", markup=False)
+                yield offers
+                yield Prompt(offers, self._completed, self._directory)
+                yield Edge(id="footer", markup=False)
+            yield Edge(id="panel", markup=False)
+
+    # Beginning and end.
+
+    def on_mount(self) -> None:
+        self.edge("heading", "toolwright")
+        self.edge("footer", "opening the project …")
+        self.prompt.focus()
+        handle_signals(self.exit)
+        self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
+
+    async def _open(self) -> None:
+        try:
+            opened = await asyncio.wrap_future(self.background.submit(self._opening()))
+        except ToolwrightError as error:
+            self.exit(1, message=visible(f"tw: {error}"))
+            return
+        self.talk = talk = Talk(self.background, opened, self.refresh_edges)
+        self.commands = Commands(self, talk)
+        self._feed = Feed(self.background, opened.backend.follow(), self.wake)
+        self.set_keymap(chosen(opened.keybinds))
+        self.choose_theme(opened.theme or USUAL)
+        self.prompt.past.load(opened.history)
+        if opened.session is not None:
+            await talk.open(opened.session)
+        for note in opened.notes:
+            talk.story.note(note)
+        self.transcript.show(talk.story)
+        await self.commands.load()
+        await talk.refresh()
+        if not talk.next_model:
+            await self.commands.tell_ways()
+        self.set_interval(TICK, self._tick)
+        self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
+        for text in (opened.prompt, *self._early):
+            if text:
+                self.send(text)
+
+    def on_unmount(self) -> None:
+        if self._feed is not None:
+            self._feed.close()
+
+    # What is there.
+
+    @property
+    def _is_up(self) -> bool:
+        """Whether there is anything to draw on; at the end there no longer is."""
+        return bool(self.screen_stack) and bool(self.screen_stack[0].query("#main"))
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.screen_stack[0].query_one(Transcript)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.screen_stack[0].query_one(Prompt)
+
+    def edge(self, name: str, text: str) -> None:
+        for edge in self.screen_stack[0].query(f"#{name}").results(Edge):
+            edge.tell(text)
+
+    def _directory(self) -> Path:
+        return self.talk.backend.directory if self.talk else Path.cwd()
+
+    def _completed(self, word: str, first: bool) -> list[tuple[str, str]]:
+        return self.commands.completions(word, first=first) if self.commands else []
+
+    def note(self, text: str, code: str = "2") -> None:
+        """A line of ours in the transcript."""
+        if self.talk is not None and self._is_up:
+            self.talk.story.note(text, code)
+            self.transcript.look()
+
+    # Drawing.
+
+    def wake(self) -> None:
+        """Something has happened: draw it, but not more often than anybody can see."""
+        if self._due:
+            return
+        wait = FRAME - (time.perf_counter() - self._drawn)
+        self._due = True
+        if wait > 0:
+            self.set_timer(wait, self._draw)
+        else:
+            self.call_later(self._draw)
+
+    def _draw(self) -> None:
+        self._due = False
+        self._drawn = time.perf_counter()
+        if self._feed is None or self.talk is None or not self._is_up:
+            return
+        for event in self._feed.take():
+            self.talk.take(event)
+            self._notice(event)
+        self._follow_story()
+        self.transcript.look()
+
+    def _follow_story(self) -> None:
+        """The story of a new session is another one."""
+        assert self.talk is not None
+        shown = self._inside or self.talk.story
+        if self.transcript.story is not shown:
+            self.transcript.show(shown)
+
+    def _notice(self, event: Event) -> None:
+        assert self.talk is not None
+        talk = self.talk
+        match event:
+            case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
+                self.questions.asked(question_id)
+            case PermissionReplied() | QuestionReplied() | QuestionRejected():
+                self.questions.withdrawn(event.request_id)
+            case PartUpdated(part=StepFinishPart()) | TodoUpdated():
+                self.run_worker(talk.refresh())
+            case SessionUpdated(info=info) if talk.session is not None and info.id == talk.session.id:
+                talk.session = info
+                self.refresh_edges()
+            case EventsMissed():
+                self.run_worker(talk.reload())
+            case _:
+                pass
+
+    def _tick(self) -> None:
+        if not self.is_headless and is_gone():
+            self.exit(STOPPED)
+        elif self.talk is not None and self._is_up:
+            self.edge("progress", progress(self.talk, self.main_columns))
+            self._title()
+
+    def refresh_edges(self) -> None:
+        """Who answers, what waits, what it has cost."""
+        if self.talk is None or not self._is_up:
+            return
+        talk, columns = self.talk, self.main_columns
+        self._follow_story()
+        self.transcript.look()
+        self.edge("progress", progress(talk, columns))
+        self.edge("waiting", waiting(talk, columns))
+        self.edge("footer", footer(talk, columns))
+        title = talk.session.title if talk.session else str(talk.backend.directory)
+        inside = f"subagent {self._inside.session_id[-6:]} of {title}   (Esc goes back)" if self._inside else title
+        self.edge("heading", visible(inside, lines=False)[:columns])
+        side = self.screen_stack[0].query_one("#panel", Edge)
+        wants = self.size.width >= WIDE if self._wants_panel is None else self._wants_panel
+        side.set_class(wants, "shown")
+        side.tell(panel(talk, PANEL - 2))
+        side.display = wants
+
+    @property
+    def main_columns(self) -> int:
+        return max(20, self.screen_stack[0].query_one("#main").size.width - 2)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.refresh_edges)
+
+    def choose_theme(self, name: str) -> None:
+        self.theme = name if name in LOOKS else USUAL
+        self.transcript.set_palette(LOOKS[self.theme].palette)
+
+    def _title(self) -> None:
+        assert self.talk is not None
+        title = title_of(self.talk)
+        if title != self.title and self._driver is not None and not self.is_headless:
+            self.title = title
+            self._driver.write(f"\x1b]0;{title}\x07")
+
+    def call_for_attention(self) -> None:
+        if self._away:
+            self.bell()
+
+    def on_app_blur(self, _: AppBlur) -> None:
+        self._away = True
+
+    def on_app_focus(self, _: AppFocus) -> None:
+        self._away = False
+
+    # Prompts.
+
+    def on_prompt_sent(self, message: Prompt.Sent) -> None:
+        text = self.prompt.take().strip()
+        if text == "?":
+            self.action_command("keys")
+        elif text:
+            self.prompt.past.remember(text)
+            self.send(text)
+
+    @work(exclusive=True, group="completions", exit_on_error=False)
+    async def _search(self, word: str) -> None:
+        if self.commands is not None:
+            self.prompt.offer_more(word, await self.commands.found_files(word))
+
+    def on_prompt_searched(self, message: Prompt.Searched) -> None:
+        self._search(message.word)
+
+    def send(self, text: str) -> None:
+        """Carry out what was typed: a command, or a prompt."""
+        if self.talk is None or self.commands is None:
+            self._early.append(text)
+            return
+        self.transcript.follows = True
+        self.run_worker(self._carry_out(text), exit_on_error=False)
+
+    async def _carry_out(self, text: str) -> None:
+        assert self.talk is not None
+        assert self.commands is not None
+        try:
+            if not await self.commands.run(text):
+                await self.talk.say(text)
+                self.call_for_attention()
+        except ToolwrightError as error:
+            self.note(f"! {error}", RED)
+        if self.talk.queue and not self.talk.busy:
+            # A turn was stopped: what waited is the person's again.
+            self.prompt.put("\n\n".join([*self.talk.queue, *([self.prompt.text] if self.prompt.text else [])]))
+            self.talk.queue.clear()
+        self.refresh_edges()
+
+    # Keys.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of the conversation mean nothing in a dialog."""
+        return not (action in ACTIONS and isinstance(self.screen, ModalScreen))
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C: stop the turn, or clear the prompt, or leave."""
+        now = time.monotonic()
+        again, self._interrupts = now - self._interrupts < TWICE, 0.0
+        if self.talk is not None and self.talk.busy and not self.talk.stopping:
+            self.run_worker(self.talk.stop(), exit_on_error=False)
+        elif self.prompt.text:
+            self.prompt.take()
+        elif again:
+            self.exit(0)
+        else:
+            self._interrupts = now
+            self.note("Ctrl-C again, Ctrl-D or /quit leaves")
+
+    def action_leave(self) -> None:
+        if self.prompt.text:
+            self.prompt.action_delete_right()
+        else:
+            self.exit(0)
+
+    def action_go_back(self) -> None:
+        """Escape: close what is open, leave a subagent, and twice stop the turn."""
+        now = time.monotonic()
+        again, self._escapes = now - self._escapes < TWICE, now
+        if self.prompt.offers.has_class("shown"):
+            self.prompt.offers.offer([])
+        elif self._inside is not None:
+            self.look_at(None)
+        elif again and self.talk is not None and self.talk.busy:
+            self.run_worker(self.talk.stop(), exit_on_error=False)
+
+    def action_next_agent(self) -> None:
+        if not self.prompt.accept() and self.commands is not None:
+            self.run_worker(self.commands.next_agent(), exit_on_error=False)
+
+    def action_next_mode(self) -> None:
+        if self.talk is not None:
+            names = list(MODES)
+            self.talk.mode = names[(names.index(self.talk.mode) + 1) % len(names)]
+            self.refresh_edges()
+
+    def action_page(self, step: int) -> None:
+        self.transcript.scroll_lines(step * self.transcript.page)
+
+    def action_edge(self, side: int) -> None:
+        self.transcript.scroll_lines(side * 1_000_000_000)
+
+    def action_steer(self) -> None:
+        text = self.prompt.take()
+        if text.strip() and self.talk is not None:
+            self.run_worker(self.talk.steer(text), exit_on_error=False)
+
+    def action_unqueue(self) -> None:
+        if self.talk is not None and self.talk.queue:
+            self.prompt.put(self.talk.queue.pop())
+            self.refresh_edges()
+
+    def action_whole(self) -> None:
+        self.transcript.set_whole(not self.transcript.whole)
+
+    def action_sidebar(self) -> None:
+        shown = self.screen_stack[0].query_one("#panel").has_class("shown")
+        self._wants_panel = not shown
+        self.refresh_edges()
+        self.call_after_refresh(self.refresh_edges)
+
+    def key_of(self, key: Key) -> str:
+        """The key that does it now, which may be one of the settings."""
+        return self._keymap.get(key.action, key.keys).replace(",", ", ")
+
+    def action_command(self, name: str) -> None:
+        self.send(f"/{name}")
+
+    def action_step_in(self) -> None:
+        self.send("/subagents")
+
+    # Subagents.
+
+    def on_transcript_stepped_into(self, message: Transcript.SteppedInto) -> None:
+        self.run_worker(self.step_into(message.session_id), exit_on_error=False)
+
+    async def step_into(self, session_id: str) -> None:
+        if self.talk is not None:
+            self.look_at(await self.talk.step_into(session_id))
+
+    def look_at(self, story: Story | None) -> None:
+        """Show the story of a subagent, or that of the session again."""
+        if self.talk is not None:
+            self._inside = story
+            self.transcript.show(story or self.talk.story)
+            self.refresh_edges()

@@ -1,0 +1,195 @@
+"""Questions to the person: a permission with the whole call and the rule each answer stores, and choices."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from textual import events
+from textual.app import ComposeResult
+from textual.widgets import Input, Static
+
+from toolwright.chat.questions import SCOPES, colour_of, offers
+from toolwright.chat.screen import BOLD, DIM
+from toolwright.cli.call_text import shown_call
+from toolwright.inbox import Choice, Question, Reply
+from toolwright.tui.dialog import Dialog, Quiet, content_of
+from toolwright.tui.diffs import WIDE, side_by_side
+from toolwright.tui.page import Line, Page
+
+ARMED = 0.4
+"""Seconds before a question takes an answer: a key that was on its way when it appeared was meant for the prompt."""
+ALL = 1_000_000
+
+
+class PermissionDialog(Dialog[Reply | None]):
+    """May this be done? The whole of it, what it was understood to do, and what each answer would store."""
+
+    def __init__(self, question: Question, directory: Path, explain: Callable[[Question], None]) -> None:
+        super().__init__()
+        self.question = question
+        self.directory = directory
+        self.explain = explain
+        self.chosen = list(question.always)
+        """The rules that an answer for longer would store."""
+        self.armed = False
+        self.title_text = "May the agent do this?"
+
+    def answers(self) -> ComposeResult:
+        yield Static(id="offers", markup=False)
+        yield Quiet(placeholder="what to do instead; Enter refuses", widget_id="advice")
+
+    def on_mount(self) -> None:
+        self.query_one("#advice").display = False
+        self.tell("")
+        self._show()
+        self.set_timer(ARMED, self._arm)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show()
+
+    def explained(self, lines: Sequence[str]) -> None:
+        """Why it is asked: below the call."""
+        self._show([[], [("why it is asked", BOLD)], *([(line, DIM)] for line in lines)])
+        self.call_after_refresh(self.scroll, "end")
+
+    def _arm(self) -> None:
+        self.armed = True
+
+    def _show(self, more: Sequence[Line] = ()) -> None:
+        columns = max(20, self.size.width - 4)
+        question, diff = self.question, self.question.metadata.get("diff")
+        wide = columns >= WIDE and isinstance(diff, str)
+        page = Page.blank(columns)
+        for line in shown_call(question, self.directory, diff=not wide, columns=columns).splitlines()[1:]:
+            page.line(line, colour_of(line))
+        lines = [*page.lines, *(side_by_side(str(diff), columns, ALL) if wide else []), *more]
+        self.read(lines)
+        page = Page.blank(columns)
+        for line in offers(question, self.chosen, "a number leaves one out or takes it back in"):
+            page.wrapped(line)
+        self.query_one("#offers", Static).update(content_of(page.lines))
+
+    def on_key(self, event: events.Key) -> None:
+        if self.query_one("#advice").has_focus:
+            return
+        if self.scroll(event.key):
+            event.stop()
+            return
+        if not self.armed:
+            return
+        key = event.character or event.key
+        if key == "y":
+            self.dismiss(Reply(kind="once"))
+        elif key in SCOPES and self.chosen:
+            self.dismiss(Reply(kind="always", scope=SCOPES[key][0], patterns=tuple(self.chosen)))
+        elif key == "n":
+            self.query_one("#advice").display = True
+            self.query_one("#advice").focus()
+            event.prevent_default()
+        elif key == "?":
+            self.explain(self.question)
+        elif key.isdigit() and 0 < int(key) <= len(self.question.always):
+            self._toggle(self.question.always[int(key) - 1])
+        else:
+            return
+        event.stop()
+
+    def _toggle(self, pattern: str) -> None:
+        kept = [one for one in self.chosen if one != pattern] if pattern in self.chosen else [*self.chosen, pattern]
+        # An answer for longer that stores nothing would be no answer for longer.
+        self.chosen = [one for one in self.question.always if one in kept] or self.chosen
+        self._show()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(Reply(kind="reject", message=event.value.strip()))
+
+    def action_give_up(self) -> None:
+        advice = self.query_one("#advice")
+        if advice.has_focus:
+            advice.display = False
+            self.set_focus(None)
+        elif self.armed:
+            # Nobody has answered: the turn is stopped, as Ctrl-C does everywhere else.
+            self.dismiss(None)
+
+
+class ChoiceDialog(Dialog[tuple[str, ...] | None]):
+    """A question of the agent with answers to choose from, or words of one's own."""
+
+    def __init__(self, choice: Choice, number: int, count: int) -> None:
+        super().__init__()
+        self.choice = choice
+        self.at = 0
+        self.picked: set[int] = set()
+        self.armed = False
+        self.title_text = choice.header or "The agent asks"
+        if count > 1:
+            self.title_text += f" ({number} of {count})"
+
+    def answers(self) -> ComposeResult:
+        yield Quiet(placeholder="your own words; Enter answers", widget_id="own")
+
+    def on_mount(self) -> None:
+        self.query_one("#own").display = not self.choice.options
+        if not self.choice.options:
+            self.query_one("#own").focus()
+        keys = ["a number or Enter answers"] if self.choice.options else []
+        keys += ["Space picks several"] if self.choice.multiple else []
+        keys += ["o for your own words"] if self.choice.custom and self.choice.options else []
+        self.tell(", ".join([*keys, "Esc declines"]))
+        self._show()
+        self.set_timer(ARMED, self._arm)
+
+    def _arm(self) -> None:
+        self.armed = True
+
+    def _show(self) -> None:
+        page = Page.blank(max(20, self.size.width - 4))
+        for line in self.choice.question.splitlines():
+            page.wrapped(line, BOLD)
+        for at, option in enumerate(self.choice.options):
+            mark = ("[x] " if at in self.picked else "[ ] ") if self.choice.multiple else ""
+            here = "›" if at == self.at else " "
+            page.wrapped(f"{here} {at + 1}. {mark}{option.label}", BOLD if at == self.at else "")
+            if option.description:
+                page.wrapped(f"       {option.description}", DIM)
+        self.read(page.lines)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show()
+
+    def on_key(self, event: events.Key) -> None:
+        if self.query_one("#own").has_focus:
+            return
+        if self.scroll(event.key) or not self.armed or not self.choice.options:
+            return
+        key, count = event.character or event.key, len(self.choice.options)
+        if event.key in ("up", "down"):
+            self.at = (self.at + (1 if event.key == "down" else -1)) % count
+        elif event.key == "space" and self.choice.multiple:
+            self.picked ^= {self.at}
+        elif key.isdigit() and 0 < int(key) <= count:
+            self._take(int(key) - 1)
+        elif event.key == "enter":
+            self._answer()
+            return
+        elif key == "o" and self.choice.custom:
+            self.query_one("#own").display = True
+            self.query_one("#own").focus()
+            event.prevent_default()
+        event.stop()
+        self._show()
+
+    def _take(self, at: int) -> None:
+        if self.choice.multiple:
+            self.picked ^= {at}
+        else:
+            self.dismiss((self.choice.options[at].label,))
+
+    def _answer(self) -> None:
+        taken = sorted(self.picked) if self.choice.multiple and self.picked else [self.at]
+        self.dismiss(tuple(self.choice.options[at].label for at in taken))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss((event.value.strip(),) if event.value.strip() else None)

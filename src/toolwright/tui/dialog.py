@@ -1,0 +1,226 @@
+"""What dialogs share: a box above the conversation, with lines to read and answers to choose from by one key."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from toolwright.display import visible
+from toolwright.tui.page import Line
+
+T = TypeVar("T")
+_STYLES = {
+    "1": "bold",
+    "2": "dim",
+    "31": "$text-error",
+    "32": "$text-success",
+    "33": "$text-warning",
+    "36": "$text-accent",
+    "35": "$text-secondary",
+}
+
+
+def content_of(lines: Iterable[Line]) -> Content:
+    """Lines as textual draws them, without anything in them being read as markup."""
+    made: list[Content] = []
+    for line in lines:
+        pieces = [(visible(text, lines=False), _STYLES.get(code, "")) for text, code in line]
+        made.append(Content.assemble(*pieces))
+    return Content("\n").join(made)
+
+
+class Dialog(ModalScreen[T]):
+    """A box at the foot of the screen. Escape gives it up."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center bottom; }
+    Dialog > Vertical {
+        width: 100%; height: auto; max-height: 100%; background: $panel; padding: 0 1; border-top: solid $accent;
+    }
+    Dialog #title { text-style: bold; height: auto; }
+    Dialog #read { height: auto; scrollbar-size-vertical: 1; }
+    Dialog #foot { color: $text-muted; height: auto; }
+    Dialog OptionList { height: auto; background: $panel; padding: 0; }
+    Dialog OptionList, Dialog OptionList:focus { border: none; }
+    Dialog #offers { margin-top: 1; }
+    Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "give_up", "give up"), ("ctrl+c", "give_up", "give up")]
+    AUTO_FOCUS = ""
+    title_text = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content(visible(self.title_text, lines=False)), id="title")
+            with VerticalScroll(id="read", can_focus=False):
+                yield Static(id="text", markup=False)
+            yield from self.answers()
+            yield Static(id="foot", markup=False)
+
+    def answers(self) -> ComposeResult:
+        """The widgets below what is read."""
+        yield from ()
+
+    def read(self, lines: Sequence[Line]) -> None:
+        self.query_one("#text", Static).update(content_of(lines))
+        self.call_after_refresh(self._fit)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """What is read gets the room that the answers leave; it scrolls."""
+        box = self.query_one("#read")
+        for options in self.query(OptionList):
+            options.styles.max_height = max(3, self.size.height // 2)
+        others = sum(
+            one.outer_size.height + one.styles.margin.height
+            for one in self.query_one(Vertical).children
+            if one is not box and one.display
+        )
+        box.styles.max_height = max(2, self.size.height - others - 1)
+
+    def tell(self, text: str) -> None:
+        self.query_one("#foot", Static).update(Content(text))
+        self.query_one("#foot").display = bool(text)
+
+    def action_give_up(self) -> None:
+        self.dismiss(None)
+
+    def scroll(self, key: str) -> bool:
+        """Carry out a key that scrolls what is read."""
+        box = self.query_one("#read", VerticalScroll)
+        step = {"pageup": -1, "pagedown": 1}.get(key)
+        if step is not None:
+            box.scroll_relative(y=step * max(1, box.size.height - 1), animate=False)
+        elif key in ("home", "end"):
+            box.scroll_to(y=0 if key == "home" else box.max_scroll_y, animate=False)
+        return step is not None or key in ("home", "end")
+
+
+class Quiet(Input):
+    """One line of input, whose cursor stands still."""
+
+    def __init__(self, *, placeholder: str = "", widget_id: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, id=widget_id, compact=True)
+        self.cursor_blink = False
+
+
+class Picker(Dialog[str | None]):
+    """A list to choose one from, narrowed down by typing."""
+
+    def __init__(
+        self,
+        title: str,
+        entries: Sequence[tuple[str, str]],
+        *,
+        chosen: str = "",
+        keys: str = "",
+        foot: str = "Enter takes it, Esc gives up; type to search",
+    ) -> None:
+        """Entries are what is returned and what is shown; `keys` return themselves before the entry, as in `d:name`."""
+        super().__init__()
+        self.title_text = title
+        self.entries = entries
+        self.chosen = chosen
+        self.keys = {"ctrl+" + letter: letter for letter in keys}
+        self.foot = foot
+        self._shown: list[str] = []
+
+    def answers(self) -> ComposeResult:
+        yield Quiet(placeholder="search")
+        yield OptionList(markup=False)
+
+    def on_mount(self) -> None:
+        self.tell(self.foot)
+        self.query_one("#read").display = False
+        self.query_one(OptionList).can_focus = False
+        self._fit()
+        self._narrow("")
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._narrow(event.value)
+
+    def on_input_submitted(self) -> None:
+        self._take()
+
+    def on_option_list_option_selected(self) -> None:
+        self._take()
+
+    def on_key(self, event: events.Key) -> None:
+        options = self.query_one(OptionList)
+        if event.key in ("up", "down"):
+            (options.action_cursor_up if event.key == "up" else options.action_cursor_down)()
+        elif event.key in ("pageup", "pagedown"):
+            at = (options.highlighted or 0) + (-1 if event.key == "pageup" else 1) * max(1, options.size.height)
+            options.highlighted = max(0, min(at, len(self._shown) - 1))
+        elif event.key in self.keys:
+            self._take(f"{self.keys[event.key]}:")
+        else:
+            return
+        event.stop()
+
+    def _narrow(self, words: str) -> None:
+        options = self.query_one(OptionList)
+        wanted = words.lower().split()
+        found = [one for one in self.entries if all(word in f"{one[0]} {one[1]}".lower() for word in wanted)]
+        self._shown = [name for name, _ in found]
+        options.clear_options()
+        options.add_options([Option(Content(visible(text, lines=False))) for _, text in found])
+        options.highlighted = self._shown.index(self.chosen) if self.chosen in self._shown else 0 if found else None
+
+    def _take(self, before: str = "") -> None:
+        at = self.query_one(OptionList).highlighted
+        if at is not None:
+            self.dismiss(f"{before}{self._shown[at]}")
+
+
+class Words(Dialog[str | None]):
+    """Asks for a line of words."""
+
+    def __init__(self, title: str, text: str = "", lines: Sequence[Line] = ()) -> None:
+        super().__init__()
+        self.title_text = title
+        self.first, self.lines = text, lines
+
+    def answers(self) -> ComposeResult:
+        yield Quiet()
+
+    def on_mount(self) -> None:
+        self.read(self.lines)
+        self.tell("Enter takes it, Esc gives up")
+        self.query_one(Input).value = self.first
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value)
+
+
+class Reading(Dialog[None]):
+    """Lines to read."""
+
+    can_focus = True
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self.title_text, self.lines = title, lines
+
+    def on_mount(self) -> None:
+        self.read(self.lines)
+        self.tell("Esc or Enter closes, Page Up and Page Down scroll")
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in ("enter", "q"):
+            self.dismiss(None)
+        elif event.key in ("up", "down"):
+            self.query_one("#read", VerticalScroll).scroll_relative(y=-1 if event.key == "up" else 1, animate=False)
+        else:
+            self.scroll(event.key)

@@ -1,0 +1,242 @@
+"""Where the person types: several lines, history, what was pasted as a placeholder, and completions."""
+
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, TextArea
+from textual.widgets.option_list import Option
+
+from toolwright.chat.history import History
+from toolwright.display import visible
+from toolwright.record import record
+
+PASTED_LINES = 6
+PASTED_LETTERS = 1_000
+"""What is pasted and larger than this is shown as a placeholder."""
+OFFERED = 50
+
+Complete = Callable[[str, bool], list[tuple[str, str]]]
+"""Completions of a word, given whether it is the first: what it becomes, and what that is."""
+
+
+class Offers(OptionList):
+    """The completions of the word before the cursor."""
+
+    DEFAULT_CSS = """
+    Offers { display: none; max-height: 8; height: auto; border: none; padding: 0 1; background: $panel; }
+    Offers.shown { display: block; }
+    """
+    can_focus = False
+
+    found: list[tuple[str, str]]
+
+    def offer(self, found: list[tuple[str, str]]) -> None:
+        self.found = found[:OFFERED]
+        self.clear_options()
+        self.set_class(bool(found), "shown")
+        if found:
+            self.add_options([Option(_line(word, text)) for word, text in self.found])
+            self.highlighted = 0
+
+
+@record(slots=True, kw_only=True)
+class Past:
+    """The prompts before this one, walked through with the arrow keys."""
+
+    history: History = field(default_factory=History)
+    prompts: list[str] = field(default_factory=list[str])
+    at: int = 0
+    draft: str = ""
+
+    def load(self, history: History) -> None:
+        self.history = history
+        self.prompts = [*history.prompts(), *self.prompts]
+        self.at = len(self.prompts)
+
+    def remember(self, text: str) -> None:
+        if not self.prompts or self.prompts[-1] != text:
+            self.prompts.append(text)
+            self.history.remember(text)
+        self.at = len(self.prompts)
+
+    def walk(self, step: int, now: str) -> str | None:
+        """The prompt so many steps away; None if there is none."""
+        if not 0 <= self.at + step <= len(self.prompts):
+            return None
+        if self.at == len(self.prompts):
+            self.draft = now
+        self.at += step
+        return self.draft if self.at == len(self.prompts) else self.prompts[self.at]
+
+
+class Prompt(TextArea):
+    """The text of the next prompt."""
+
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto; min-height: 1; max-height: 10; border: none; border-left: thick $accent; padding: 0 1;
+        background: $panel;
+        &:focus { border: none; border-left: thick $accent; }
+        & .text-area--cursor-line { background: $panel; }
+    }
+    """
+
+    class Sent(Message):
+        """The person has pressed Enter."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Searched(Message):
+        """More completions are wanted than those of one folder."""
+
+        def __init__(self, word: str) -> None:
+            super().__init__()
+            self.word = word
+
+    def __init__(self, offers: Offers, complete: Complete, directory: Callable[[], Path]) -> None:
+        super().__init__(
+            compact=True, highlight_cursor_line=False, placeholder="Ask for something; / for commands, ? for keys"
+        )
+        self.cursor_blink = False
+        self.past = Past()
+        self.offers = offers
+        self.complete = complete
+        self.directory = directory
+        self._pasted: dict[str, str] = {}
+
+    def whole(self) -> str:
+        """The prompt with what was pasted in the place of its placeholders."""
+        text = self.text
+        for name, pasted in self._pasted.items():
+            text = text.replace(name, pasted)
+        return text
+
+    def put(self, text: str) -> None:
+        """Another text, with the cursor behind it."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def take(self) -> str:
+        """The prompt, which is gone from here."""
+        text = self.whole()
+        self._pasted.clear()
+        self.put("")
+        self.offers.offer([])
+        return text
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._own_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
+        await super()._on_key(event)
+
+    def _own_key(self, key: str) -> bool:
+        """Carry out a key that means something else here than in any text."""
+        if key in ("shift+enter", "ctrl+j", "alt+enter") or (key == "enter" and self._goes_on()):
+            self.insert("\n")
+        elif key == "enter" and not self.accept(send=True):
+            self.post_message(self.Sent(self.whole()))
+        elif key == "up" and self.offers.has_class("shown"):
+            self.offers.action_cursor_up()
+        elif key == "down" and self.offers.has_class("shown"):
+            self.offers.action_cursor_down()
+        elif key == "up" and self.cursor_location[0] == 0:
+            self._walk(-1)
+        elif key == "down" and self.cursor_location[0] == self.document.line_count - 1:
+            self._walk(1)
+        else:
+            return key == "enter"
+        return True
+
+    def _goes_on(self) -> bool:
+        """A backslash at the end of the line goes on with the next; it is removed."""
+        row, column = self.cursor_location
+        if column and self.document.get_line(row)[:column].endswith("\\"):
+            self.delete((row, column - 1), (row, column))
+            return True
+        return False
+
+    def _walk(self, step: int) -> None:
+        found = self.past.walk(step, self.text)
+        if found is not None:
+            self.put(found)
+            self.offers.offer([])
+
+    # Completions.
+
+    def accept(self, *, send: bool = False) -> bool:
+        """Take the chosen completion; whether there was one. One that changes nothing is no reason not to send."""
+        chosen = self.offers.highlighted
+        if not self.offers.has_class("shown") or chosen is None:
+            return False
+        start, word, _ = self._word()
+        wanted = self.offers.found[chosen][0]
+        self.offers.offer([])
+        if send and wanted.rstrip() == word:
+            return False
+        row, column = self.cursor_location
+        self.replace(wanted, (row, start), (row, column))
+        return True
+
+    def on_text_area_changed(self) -> None:
+        _, word, first = self._word()
+        wanted = word.startswith("@") or (first and word.startswith("/"))
+        found = self.complete(word, first) if wanted else []
+        self.offers.offer(found)
+        if word.startswith("@") and len(word) > 2 and len(found) < OFFERED:
+            self.post_message(self.Searched(word))
+
+    def offer_more(self, word: str, found: list[tuple[str, str]]) -> None:
+        """Completions that took longer to find, if they are still wanted."""
+        if self._word()[1] == word:
+            known = self.offers.found
+            self.offers.offer([*known, *(one for one in found if one not in known)])
+
+    def _word(self) -> tuple[int, str, bool]:
+        """Where the word before the cursor begins, the word, and whether it is the first of all."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)[:column]
+        start = max(line.rfind(" "), line.rfind("\t")) + 1
+        return start, line[start:], row == 0 and start == 0
+
+    # Pasting.
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        if (path := self._pasted_file(text)) is not None:
+            self.insert(f"@{path} ")
+        elif text.count("\n") >= PASTED_LINES or len(text) > PASTED_LETTERS:
+            lines = text.count("\n") + (not text.endswith("\n"))
+            name = f"[pasted {lines:,} lines #{len(self._pasted) + 1}]"
+            self._pasted[name] = text
+            self.insert(f"{name} ")
+        else:
+            self.insert(visible(text))
+
+    def _pasted_file(self, text: str) -> str | None:
+        """A picture that was dropped on the terminal comes as its path."""
+        name = text.strip().strip("'\"").replace("\\ ", " ")
+        if "\n" in name or len(name) > 1_000 or Path(name).suffix.lower() not in _PICTURES:
+            return None
+        path = self.directory() / name
+        try:
+            return name if path.is_file() else None
+        except OSError:
+            return None
+
+
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
+
+
+def _line(word: str, text: str) -> Content:
+    shown = visible(word, lines=False)
+    return Content.assemble(f"{shown:<18}", (f"  {visible(text, lines=False)}", "$text-muted"))

@@ -1,0 +1,86 @@
+"""The questions that wait for the person, put one after the other, and withdrawn when they are settled elsewhere."""
+
+from typing import TYPE_CHECKING
+
+from toolwright.chat.screen import YELLOW
+from toolwright.errors import ToolwrightError
+from toolwright.inbox import Question, Reply
+from toolwright.tui.asking import ChoiceDialog, PermissionDialog
+from toolwright.tui.talk import MODES
+
+if TYPE_CHECKING:
+    from toolwright.tui.app import Conversation
+
+
+class Questions:
+    """What is asked, the oldest first."""
+
+    def __init__(self, app: "Conversation") -> None:
+        self.app = app
+        self.waiting: list[str] = []
+        self.current: Question | None = None
+        self._asking = False
+
+    def asked(self, question_id: str) -> None:
+        self.waiting.append(question_id)
+        if not self._asking:
+            self._asking = True
+            self.app.run_worker(self._ask(), exit_on_error=False)
+
+    def withdrawn(self, question_id: str) -> None:
+        """A question was answered, or its turn stopped."""
+        self.waiting = [one for one in self.waiting if one != question_id]
+        if self.current is not None and self.current.id == question_id:
+            self.current = None
+            if isinstance(self.app.screen, PermissionDialog | ChoiceDialog):
+                self.app.screen.dismiss(None)
+
+    async def _ask(self) -> None:
+        try:
+            while self.waiting:
+                await self._put(self.waiting.pop(0))
+        finally:
+            self._asking = False
+
+    async def _put(self, question_id: str) -> None:
+        talk = self.app.talk
+        assert talk is not None
+        found = [one for one in await talk.call(talk.backend.questions()) if one.id == question_id]
+        if not found:
+            return
+        self.current = question = found[0]
+        try:
+            reply = await self._answer(question)
+            if self.current is question:
+                self.current = None
+                await (talk.call(talk.backend.reply(question.id, reply)) if reply else talk.stop())
+        except ToolwrightError as error:
+            # It was withdrawn while it was read.
+            self.app.note(f"! {error}", YELLOW)
+
+    async def _answer(self, question: Question) -> Reply | None:
+        talk = self.app.talk
+        assert talk is not None
+        if question.kind == "permission":
+            if talk.mode == "all" or (talk.mode == "edits" and question.permission == "edit"):
+                self.app.note(f"  {question.permission} {', '.join(question.patterns)}: yes ({MODES[talk.mode]})")
+                return Reply(kind="once")
+            self.app.call_for_attention()
+            return await self.app.push_screen_wait(PermissionDialog(question, talk.backend.directory, self._explain))
+        self.app.call_for_attention()
+        answers: list[tuple[str, ...]] = []
+        for number, choice in enumerate(question.choices, 1):
+            if self.current is question:
+                said = await self.app.push_screen_wait(ChoiceDialog(choice, number, len(question.choices)))
+                answers.append(said or ())
+        return Reply(kind="once", answers=tuple(answers)) if any(answers) else Reply(kind="reject")
+
+    def _explain(self, question: Question) -> None:
+        async def look_up() -> None:
+            talk = self.app.talk
+            assert talk is not None
+            lines = await talk.call(talk.backend.explained(question))
+            if isinstance(self.app.screen, PermissionDialog) and self.app.screen.question is question:
+                self.app.screen.explained(lines)
+
+        self.app.run_worker(look_up(), exit_on_error=False)

@@ -1,0 +1,158 @@
+"""A session as it is told: its messages and what happens in it, as blocks in their order."""
+
+from collections.abc import Sequence
+
+from toolwright.chat.screen import DIM, RED, YELLOW
+from toolwright.events import Event, PartUpdated
+from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
+from toolwright.parts import Pending, ToolPart
+from toolwright.session.events import (
+    MessageRemoved,
+    MessageUpdated,
+    PartDelta,
+    PartRemoved,
+    SessionCompacted,
+    SessionStatus,
+)
+from toolwright.tui.blocks import Block, CallBlock, Note, Said, Thoughts, Words
+
+
+class Story:
+    """The blocks of one session."""
+
+    def __init__(self, session_id: str = "") -> None:
+        self.session_id = session_id
+        self.blocks: list[Block] = []
+        self.changed: set[str] = set()
+        """The blocks that were added or changed since somebody last looked."""
+        self.removed = False
+        """Whether blocks went since then."""
+        self._known: dict[str, Block] = {}
+        self._message_of: dict[str, str] = {}
+        self._roles: dict[str, str] = {}
+        self._notes = 0
+
+    def load(self, messages: Sequence[Message]) -> None:
+        """The session as it is stored; notes of ours are gone."""
+        self.blocks.clear()
+        self._known.clear()
+        self.removed = True
+        for message in messages:
+            self._take_info(message.info)
+            for part in message.parts.values():
+                if isinstance(part, TextPart | ReasoningPart | ToolPart | CompactionPart):
+                    self._take_part(part)
+
+    def take(self, event: Event) -> None:
+        """What has happened, if it happened here."""
+        match event:
+            case MessageUpdated(info=info) if info.session_id == self.session_id:
+                self._take_info(info)
+            case PartUpdated(part=TextPart() | ReasoningPart() | ToolPart() | CompactionPart() as part) if (
+                part.session_id == self.session_id
+            ):
+                self._take_part(part)
+            case PartDelta(session_id=self.session_id, part_id=part_id, delta=delta):
+                block = self._known.get(part_id)
+                if isinstance(block, Words | Thoughts):
+                    block.add(delta)
+                    self.changed.add(block.id)
+            case PartRemoved(session_id=self.session_id, part_id=part_id):
+                self._remove({part_id})
+            case MessageRemoved(session_id=self.session_id, message_id=message_id):
+                self._remove({part for part, message in self._message_of.items() if message == message_id})
+            case SessionCompacted(session_id=self.session_id):
+                self.note("the conversation was summarised to make room")
+            case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message, **rest}):
+                self.note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
+            case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):
+                self.note(f"… {doing}", YELLOW)
+            case _:
+                pass
+
+    def note(self, text: str, code: str = DIM) -> None:
+        """A line of ours at the end."""
+        self._notes += 1
+        self.add(Note(f"note {self._notes}", text, code))
+
+    def add(self, block: Block) -> None:
+        self.blocks.append(block)
+        self._known[block.id] = block
+        self.changed.add(block.id)
+
+    def looked(self) -> set[str]:
+        """What has changed since the last time this was asked."""
+        changed, self.changed, self.removed = self.changed, set(), False
+        return changed
+
+    def running(self) -> list[CallBlock]:
+        """The calls that are under way; none of them is far from the end."""
+        return [one for one in self.blocks[-100:] if isinstance(one, CallBlock) and _is_open(one.part)]
+
+    def children(self) -> list[CallBlock]:
+        """The calls that have handed work to a subagent."""
+        return [one for one in self.blocks if isinstance(one, CallBlock) and one.child]
+
+    def message_of(self, block: Block) -> str:
+        return self._message_of.get(block.id, "")
+
+    def _take_info(self, info: "User | Assistant") -> None:
+        self._roles[info.id] = info.role
+        if isinstance(info, Assistant) and info.error is not None and (known := f"error {info.id}") not in self._known:
+            self.add(Note(known, f"! {info.error.data.get('message', info.error.name)}", RED))
+            self._message_of[known] = info.id
+
+    def _take_part(self, part: TextPart | ReasoningPart | ToolPart | CompactionPart) -> None:
+        known = self._known.get(part.id)
+        block: Block | None = known
+        match part, known:
+            case ToolPart(), CallBlock():
+                known.take(part)
+            case ToolPart(), None:
+                block = CallBlock(part)
+            case TextPart(), Words() | Thoughts():
+                if _is_complete(part):
+                    known.finish(part.text)
+            case TextPart(), None:
+                block = self._text(part)
+            case ReasoningPart(), Thoughts():
+                if part.time.end is not None:
+                    known.finish(part.text)
+            case ReasoningPart(), None:
+                block = Thoughts(part.id, part.text)
+                block.complete = part.time.end is not None
+            case CompactionPart(), None:
+                block = Note(part.id, "── what was said before is summarised for the model ──")
+            case _:
+                return
+        if block is None:
+            return
+        self._message_of[part.id] = part.message_id
+        if known is None:
+            self.add(block)
+        self.changed.add(block.id)
+
+    def _text(self, part: TextPart) -> Block | None:
+        if part.synthetic or part.ignored:
+            return None
+        if self._roles.get(part.message_id) == "user":
+            return Said(part.id, part.text)
+        words = Words(part.id, part.text)
+        words.complete = _is_complete(part)
+        return words
+
+    def _remove(self, gone: set[str]) -> None:
+        kept = [block for block in self.blocks if block.id not in gone]
+        if len(kept) < len(self.blocks):
+            self.blocks[:] = kept
+            for one in gone:
+                self._known.pop(one, None)
+            self.removed = True
+
+
+def _is_open(part: ToolPart) -> bool:
+    return part.state.status in ("pending", "running") and not isinstance(part.state, Pending)
+
+
+def _is_complete(part: TextPart) -> bool:
+    return part.time is not None and part.time.end is not None

@@ -1,0 +1,34 @@
+"""The terminal around the full screen: signals that end it, its title, and whether it is still there."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from toolwright.display import visible
+from toolwright.tui.talk import Talk
+
+STOPPED = 4
+"""The exit code of a program that was told to end."""
+
+
+def handle_signals(end: Callable[[int], None]) -> None:
+    """A signal to end, or that the terminal was closed, ends the conversation in order."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        try:
+            loop.add_signal_handler(number, end, STOPPED)
+        except (RuntimeError, ValueError):
+            return  # not in the main thread
+
+
+def is_gone() -> bool:
+    """Whether nobody can sit at the terminal any more."""
+    return not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0)
+
+
+def title_of(talk: Talk) -> str:
+    """What the terminal should call its window."""
+    name = talk.session.title if talk.session else talk.backend.directory.name
+    return visible(f"{'… ' if talk.busy else ''}tw: {name}", lines=False)[:100]

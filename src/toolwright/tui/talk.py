@@ -1,0 +1,211 @@
+"""The conversation itself, without its looks: who answers, what waits, what is under way."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from toolwright.chat.background import Background
+from toolwright.chat.history import History
+from toolwright.chat.screen import RED, YELLOW
+from toolwright.errors import ToolwrightError
+from toolwright.events import Event, EventsMissed
+from toolwright.messages import SessionInfo
+from toolwright.record import record
+from toolwright.session.events import SessionIdle
+from toolwright.tui.blocks import Said
+from toolwright.tui.story import Story
+
+if TYPE_CHECKING:
+    from toolwright.backend import Backend, SessionUse
+    from toolwright.services import Todo
+    from toolwright.session.result import TurnResult
+
+T = TypeVar("T")
+REST = 2.0
+"""Seconds in which the last events of a turn must have come; then its end is told all the same."""
+Mode = Literal["ask", "edits", "all"]
+MODES: dict[Mode, str] = {"ask": "", "edits": "edits without asking", "all": "all without asking"}
+"""What is answered with yes by itself. A rule that denies is never asked about, so it holds in all of them."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A project that is ready to be talked about."""
+
+    backend: "Backend"
+    agent: str
+    model: str = ""
+    session: SessionInfo | None = None
+    prompt: str = ""
+    """What to begin with."""
+    history: History = field(default_factory=History)
+    notes: tuple[str, ...] = ()
+    """What the person should know first."""
+    theme: str = ""
+    keybinds: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Talk:
+    """One person, one session at a time. What it does is done in the loop of the screen; the work is in another."""
+
+    def __init__(self, background: Background, opened: Opened, changed: Callable[[], None]) -> None:
+        self.background = background
+        self.backend = opened.backend
+        self.agent = opened.agent
+        self.model = opened.model
+        self.variant = ""
+        self.mode: Mode = "ask"
+        self.session: SessionInfo | None = None
+        self.story = Story()
+        """Of the session; those of its subagents are read when somebody steps into them."""
+        self.below: dict[str, Story] = {}
+        self.queue: list[str] = []
+        self.use: SessionUse | None = None
+        self.todos: list[Todo] = []
+        self.next_model = ""
+        self.began = 0.0
+        """When the turn that is under way began; 0 if none is."""
+        self.stopping = False
+        self._steered: list[str] = []
+        self._rested = asyncio.Event()
+        """Set when all that happened in a turn has been told here too."""
+        self._changed = changed
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.began)
+
+    async def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """What some work in the other loop comes to."""
+        return await asyncio.wrap_future(self.background.submit(work))
+
+    # Sessions.
+
+    async def open(self, info: SessionInfo) -> None:
+        """Go on with a session."""
+        self.session = await self.call(self.backend.resume(info.id))
+        messages = await self.call(self.backend.messages(info.id))
+        self.story, self.below = Story(info.id), {}
+        self.story.load(messages)
+        if messages and messages[-1].info.agent in [one.name for one in await self.call(self.backend.agents())]:
+            self.agent = messages[-1].info.agent
+        await self.refresh()
+
+    async def new(self) -> None:
+        self.session, self.story, self.below = None, Story(), {}
+        await self.refresh()
+
+    async def reload(self) -> None:
+        """Read the session again: something was undone, or events were missed."""
+        if self.session is not None:
+            self.story.load(await self.call(self.backend.messages(self.session.id)))
+            await self.refresh()
+
+    async def step_into(self, session_id: str) -> Story:
+        """The story of a subagent, which goes on while it works."""
+        if session_id not in self.below:
+            story = self.below[session_id] = Story(session_id)
+            story.load(await self.call(self.backend.messages(session_id)))
+        return self.below[session_id]
+
+    async def refresh(self) -> None:
+        """Look up what the edges of the screen tell."""
+        session_id = self.session.id if self.session else ""
+        try:
+            self.next_model = self.model or await self.call(self.backend.model_of(self.agent, session_id))
+            self.use = await self.call(self.backend.use_of(session_id)) if session_id else None
+            self.todos = await self.call(self.backend.todos(session_id)) if session_id else []
+        except ToolwrightError as error:
+            self.story.note(f"! {error}", RED)
+        self._changed()
+
+    def take(self, event: Event) -> None:
+        """Something has happened: whoever is concerned is told."""
+        if isinstance(event, SessionIdle | EventsMissed):
+            self._rested.set()
+        self.story.take(event)
+        for story in self.below.values():
+            story.take(event)
+
+    # Turns.
+
+    async def say(self, text: str) -> None:
+        """Send a prompt and everything that waits behind it, one after the other."""
+        if self.busy:
+            self.queue.append(text)
+            self._changed()
+            return
+        following: str | None = text
+        while following is not None:
+            stopped = await self._turn(following)
+            following = self.queue.pop(0) if self.queue and not stopped else None
+
+    async def _turn(self, text: str) -> bool:
+        """One turn; whether it was stopped."""
+        self.began, self.stopping = time.monotonic(), False
+        self._rested.clear()
+        self._changed()
+        fresh = self.session is None
+        try:
+            if self.session is None:
+                self.session = await self.call(self.backend.begin(self.agent))
+                notes = self.story.blocks
+                self.story = Story(self.session.id)
+                for block in notes:
+                    self.story.add(block)
+            asking = self.backend.prompt(
+                self.session.id, text, agent=self.agent, model=self.model, variant=self.variant
+            )
+            result = await self.call(asking)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._rested.wait(), REST)
+            self._tell(result)
+        except ToolwrightError as error:
+            self.story.note(f"! {error}", RED)
+            await self._forget_empty(fresh)
+        finally:
+            self.began = 0.0
+            self._requeue_unheard()
+            await self.refresh()
+        return self.stopping
+
+    async def _forget_empty(self, fresh: bool) -> None:
+        """A prompt that could not even be taken leaves no empty session behind."""
+        if fresh and self.session is not None and not await self.call(self.backend.messages(self.session.id)):
+            await self.call(self.backend.delete(self.session.id))
+            self.session = None
+
+    def _tell(self, result: "TurnResult") -> None:
+        from toolwright.chat.renderer import spent
+
+        if result.finish == "length":
+            self.story.note("! the answer was truncated at the model's limit", YELLOW)
+        self.story.note(f"  {spent(result, time.monotonic() - self.began)}")
+
+    async def steer(self, text: str) -> None:
+        """Tell the agent before its next step; where it is not at work, this is a prompt like any other."""
+        if self.busy and self.session and await self.call(self.backend.steer(self.session.id, text)):
+            self._steered.append(text)
+            self._changed()
+        else:
+            await self.say(text)
+
+    @property
+    def steered(self) -> list[str]:
+        """What was said during the turn and the agent has not read yet."""
+        said = [block.words for block in self.story.blocks[-200:] if isinstance(block, Said)]
+        self._steered = [text for text in self._steered if not any(text in one for one in said)]
+        return self._steered
+
+    def _requeue_unheard(self) -> None:
+        self.queue = [*self.steered, *self.queue]
+        self._steered = []
+
+    async def stop(self) -> None:
+        if self.busy and self.session is not None:
+            self.stopping = True
+            self._changed()
+            await self.call(self.backend.abort(self.session.id))

@@ -1,0 +1,282 @@
+"""The transcript as one widget of lines. A block is laid out once for a width; only what is seen is drawn."""
+
+import gc
+import time
+from bisect import bisect_right
+from itertools import accumulate, takewhile
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from toolwright.tui.blocks import Block, CallBlock
+from toolwright.tui.page import Line, Palette, strip_of
+from toolwright.tui.story import Story
+
+SLICE = 0.008
+"""Seconds at a time that are spent on blocks that nobody sees yet."""
+REMEMBERED = 1_000
+"""Lines that are kept as they were drawn."""
+AHEAD = 2
+"""Screens that are laid out at once."""
+
+
+_EMPTY: Line = []
+
+
+class LaidOut:
+    """A block with the lines it takes."""
+
+    __slots__ = ("block", "gap", "lines", "stamp", "strips")
+
+    def __init__(self, block: Block, gap: bool) -> None:
+        self.block = block
+        self.gap = gap
+        """Whether an empty line stands before it."""
+        self.strips: list[Strip] = []
+        self.lines: list[Line] = []
+        """What the strips were made of, as long as the block may grow."""
+        self.stamp: object = None
+
+
+class Transcript(ScrollView, can_focus=False):
+    """A story, scrolled by the keys of the prompt or the wheel; at the end it follows what comes."""
+
+    DEFAULT_CSS = """
+    Transcript { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
+    """
+
+    class SteppedInto(Message):
+        """A call of a subagent was clicked."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.palette = palette
+        self.whole = False
+        self.story = Story()
+        self.follows = True
+        """Whether it stays at the end when more comes."""
+        self._laid: list[LaidOut] = []
+        self._by_id: dict[str, LaidOut] = {}
+        self._starts: list[int] = [0]
+        self._behind = 0
+        """Blocks up to this one may not be laid out for the present width; they are, bit by bit, from the end."""
+        self._slicing = False
+        self._style: Style | None = None
+        self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
+        """Lines as they were last drawn, with what they were made of."""
+
+    # What is shown.
+
+    def show(self, story: Story) -> None:
+        """Another story, from its end."""
+        gc.unfreeze()
+        self.story = story
+        self.follows = True
+        story.looked()
+        self._renew()
+
+    def look(self) -> None:
+        """Show what has changed in the story."""
+        removed = self.story.removed
+        changed = self.story.looked()
+        if removed:
+            self._renew()
+            return
+        if not changed:
+            return
+        for at, block in enumerate(self.story.blocks[len(self._laid) :], len(self._laid)):
+            self._laid.append(LaidOut(block, self._has_gap(at)))
+            self._by_id[block.id] = self._laid[-1]
+        for block_id in changed:
+            if block_id in self._by_id:
+                self._lay_out(self._by_id[block_id])
+        self._measured()
+
+    def set_whole(self, whole: bool) -> None:
+        self.whole = whole
+        self._stale()
+
+    def set_palette(self, palette: Palette) -> None:
+        self.palette = palette
+        self._stale()
+
+    def jump(self, block: Block) -> None:
+        """Bring a block to the top of the screen."""
+        self._finish()
+        at = self.story.blocks.index(block)
+        self.follows = False
+        self.scroll_to(y=self._starts[at], animate=False)
+        self.follows = self.is_vertical_scroll_end
+
+    def scroll_lines(self, lines: int) -> None:
+        top = max(0, min(self.scroll_offset.y + lines, self.max_scroll_y))
+        self.scroll_to(y=top, animate=False)
+
+    @property
+    def page(self) -> int:
+        return max(1, self.size.height - 2)
+
+    # Laying out.
+
+    @property
+    def _width(self) -> int:
+        return max(10, self.scrollable_content_region.width or self.size.width)
+
+    def _stamp(self, block: Block) -> object:
+        return (block.version, self._width, self.whole, id(self.palette))
+
+    def _lay_out(self, laid: LaidOut) -> None:
+        stamp = self._stamp(laid.block)
+        if laid.stamp == stamp:
+            return
+        lines = laid.block.lines(self._width, whole=self.whole)
+        shown = [_EMPTY, *lines] if laid.gap and lines else lines
+        # A line that is the same object is the same line: of an answer that grows only the end is new.
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(laid.lines, shown, strict=False)))
+        laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in shown[kept:])]
+        laid.lines = shown if laid.block.grows else []
+        laid.stamp = stamp
+
+    def _renew(self) -> None:
+        self._laid = [LaidOut(block, self._has_gap(at)) for at, block in enumerate(self.story.blocks)]
+        self._by_id = {one.block.id: one for one in self._laid}
+        self._stale()
+
+    def _has_gap(self, at: int) -> bool:
+        blocks = self.story.blocks
+        return at > 0 and (blocks[at].loose or blocks[at - 1].loose)
+
+    def _stale(self) -> None:
+        """Everything must be laid out anew: what is seen at once, the rest from its end to its beginning."""
+        for laid in self._laid:
+            laid.lines = []
+        if not self.is_attached or not self.size.width:
+            return
+        self._behind = len(self._laid)
+        room = AHEAD * max(1, self.size.height)
+        if self.follows:
+            while self._behind and room > 0:
+                self._behind -= 1
+                self._lay_out(self._laid[self._behind])
+                room -= len(self._laid[self._behind].strips)
+        else:
+            first = self._at(self.scroll_offset.y)
+            for laid in self._laid[first:]:
+                self._lay_out(laid)
+                room -= len(laid.strips)
+                if room <= 0:
+                    break
+        self._measured()
+        self._continue()
+
+    def _continue(self) -> None:
+        if self._behind and not self._slicing:
+            self._slicing = True
+            self.set_timer(SLICE, self._slice)
+        elif not self._behind:
+            # A long transcript is hundreds of thousands of objects: looking through them for garbage stops the screen.
+            gc.freeze()
+
+    def _slice(self) -> None:
+        self._slicing = False
+        until = time.perf_counter() + SLICE
+        while self._behind and time.perf_counter() < until:
+            self._behind -= 1
+            self._lay_out(self._laid[self._behind])
+        self._measured()
+        self._continue()
+
+    def _finish(self) -> None:
+        """Lay out all that is left at once: somebody wants to know where something is."""
+        while self._behind:
+            self._behind -= 1
+            self._lay_out(self._laid[self._behind])
+        self._measured()
+        self._continue()
+
+    def _measured(self) -> None:
+        """The heights have changed: keep the line at the top where it is, or stay at the end."""
+        top = self.scroll_offset.y
+        first = self._at(top)
+        inside = top - self._starts[first] if self._laid else 0
+        self._starts = [0, *accumulate(len(one.strips) for one in self._laid)]
+        # The bar is always there, so the room of everything stays as it is: no layout is needed for a new height.
+        self.set_reactive(Transcript.virtual_size, Size(self._width, self._starts[-1]))
+        self._scroll_update(self.virtual_size)
+        if self.follows:
+            self.scroll_to(y=self.max_scroll_y, animate=False)
+        elif self._laid:
+            inside = min(inside, max(0, len(self._laid[first].strips) - 1))
+            if (place := self._starts[first] + inside) != top:
+                self.scroll_to(y=place, animate=False)
+        self.refresh()
+
+    def _at(self, y: int) -> int:
+        """The block that holds a line."""
+        return max(0, min(bisect_right(self._starts, y) - 1, len(self._laid) - 1))
+
+    # Drawing.
+
+    def on_resize(self) -> None:
+        self._stale()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.follows = new_value >= self.max_scroll_y
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._drawn.clear()
+        self._style = None
+
+    def render_line(self, y: int) -> Strip:
+        line = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        self._style = style = self._style or self.rich_style
+        if line >= self._starts[-1] or not self._laid:
+            return Strip.blank(width, style)
+        at = self._at(line)
+        strip = self._laid[at].strips[line - self._starts[at]]
+        made_of, drawn = self._drawn.get((line, width), (None, None))
+        if made_of is not strip or drawn is None:
+            drawn = strip.crop_extend(0, width, style).apply_style(style).apply_offsets(0, line)
+            if len(self._drawn) > REMEMBERED:
+                self._drawn.clear()
+            self._drawn[line, width] = (strip, drawn)
+        selected = self.text_selection
+        return drawn if selected is None else self._selected(drawn, line, selected)
+
+    def _selected(self, strip: Strip, line: int, selection: Selection) -> Strip:
+        span = selection.get_span(line)
+        if span is None:
+            return strip
+        start, end = span
+        end = strip.cell_length if end == -1 else end
+        marked = self.screen.get_component_rich_style("screen--selection")
+        parts = strip.divide([start, end, strip.cell_length])
+        middle = [Segment(one.text, (one.style or Style()) + marked) for one in parts[1]] if len(parts) > 1 else []
+        return Strip([*parts[0], *middle, *(one for part in parts[2:] for one in part)])
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        self._finish()
+        text = "\n".join(strip.text.rstrip() for laid in self._laid for strip in laid.strips)
+        return selection.extract(text), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
+    def on_click(self, event: "object") -> None:
+        y = getattr(event, "y", 0) + self.scroll_offset.y
+        if self._laid and y < self._starts[-1]:
+            block = self._laid[self._at(y)].block
+            if isinstance(block, CallBlock) and block.child:
+                self.post_message(self.SteppedInto(block.child))

@@ -1,0 +1,42 @@
+"""What the full screen costs before anything is asked of it."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
+
+from toolwright.chat.command_table import COMMANDS, FULL_SCREEN
+from toolwright.chat.commands import ChatCommands as LineCommands
+from toolwright.tui.commands import Commands
+from toolwright.tui.keys import KEYS, chosen
+from toolwright.tui.page import Page, fitted
+
+
+def test_the_first_frame_needs_nothing_of_models_or_the_project() -> None:
+    code = "import sys, toolwright.cli.chat_command, toolwright.cli.full_screen; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"toolwright.workspace", "toolwright.backend", "sqlite3", "httpx2", "pygments", "yaml"}
+    assert not heavy & set(done.stdout.split())
+    assert "toolwright.models" not in done.stdout
+
+
+def test_both_forms_of_the_conversation_have_every_command() -> None:
+    assert all(callable(getattr(LineCommands, name, None)) for name in COMMANDS)
+    assert all(callable(getattr(Commands, name, None)) for name in {**COMMANDS, **FULL_SCREEN})
+
+
+def test_keys_are_chosen_by_our_names_or_opencodes_and_never_behind_a_leader() -> None:
+    said = {"session_list": "<leader>l,f12", "next_mode": "ctrl+n", "model_list": "<leader>m", "theme_list": "none"}
+    assert chosen(said) == {"command('sessions')": "f12", "next_mode": "ctrl+n"}
+    assert len({key.keys for key in KEYS}) == len(KEYS)
+
+
+def test_a_line_that_is_too_long_is_broken_without_losing_a_letter() -> None:
+    text = "漢字" * 50 + "x" * 50
+    lines = fitted([("start ", ""), (text, "31"), (" end", "")], 20)
+    assert "".join(piece for line in lines for piece, _ in line) == f"start {text} end"
+    page = Page.blank(10)
+    page.line(text)
+    assert len(page.lines) > 10
