@@ -1,4 +1,4 @@
-"""The guides as tests see them: pages of listings, and a desk at which the listings of a page are carried out.
+"""The guides as tests see them: pages of listings, and a home in which the listings of a page are carried out.
 
 A listing whose first line ends in `file=NAME` is put into the project. In a `console` listing a line after `$ ` is a
 command and the lines below it are what it prints; a command with nothing below it only has to succeed. In what is
@@ -101,7 +101,7 @@ def steps(listing: Listing) -> Iterator[Step]:
 
 
 @dataclass(slots=True)
-class Desk:
+class Home:
     """A home folder with a project in it, where nothing of this machine's user is seen."""
 
     home: Path

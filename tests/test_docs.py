@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import PAGES, ROOT, Desk, Listing, fits, listings, steps
+from tests.pages import PAGES, ROOT, Home, Listing, fits, listings, steps
 from toolwright.cli import COMMANDS
 from toolwright.config.load import load_config
 from toolwright.config.schema import config_schema
@@ -32,17 +32,17 @@ def of_kind(kind: str) -> list[Listing]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=named)
 def test_commands_print_what_a_page_shows(tmp_path: Path, page: Path) -> None:
-    desk = Desk(tmp_path / "home")
+    home = Home(tmp_path / "home")
     for listing in listings(page):
         if listing.file:
-            desk.put(listing)
+            home.put(listing)
         elif listing.kind == "console" and listing.runs_here:
-            _check_commands(desk, listing)
+            _check_commands(home, listing)
 
 
-def _check_commands(desk: Desk, listing: Listing) -> None:
+def _check_commands(home: Home, listing: Listing) -> None:
     for step in steps(listing):
-        code, printed = desk.command(step)
+        code, printed = home.command(step)
         if not step.shown.strip():
             assert code == 0, f"{listing}: {step.command}\n{printed}"
         elif UPDATE and not fits(step.shown, printed):
@@ -61,13 +61,13 @@ def _rewrite(listing: Listing, command: str, shown: str, printed: str) -> None:
 def test_a_listing_in_python_runs(tmp_path: Path, listing: Listing) -> None:
     if not listing.runs_here:
         pytest.skip(f"{listing} needs what is not installed")
-    desk = Desk(tmp_path / "home")
+    home = Home(tmp_path / "home")
     page = listings(listing.page)
     position = page.index(listing)
     for earlier in page[:position]:
         if earlier.file:
-            desk.put(earlier)
-    code, printed = desk.python(listing)
+            home.put(earlier)
+    code, printed = home.python(listing)
     assert code == 0, f"{listing}:\n{printed}"
     if page[position + 1 :] and page[position + 1].about == "output":
         assert fits(page[position + 1].body, printed), printed

@@ -13,7 +13,7 @@ import pytest
 import toolwright
 from tests.cli.conftest import Tw
 from tests.cli.person import at_terminal
-from tests.session.stage import call, calls, says
+from tests.session.trial import call, calls, says
 from toolwright import folders
 from toolwright.errors import ConfigError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.person import Terminal, at_terminal
-from tests.session.stage import call, calls, says
+from tests.session.trial import call, calls, says
 
 WRITE = json.dumps({"filePath": "n.txt", "content": "new line\n"})
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.extensions.twins import HEAD, TWINS
-from tests.files.desk import lay_out, rows
+from tests.files.tool_case import lay_out, rows
 from tests.waiting import until
 from toolwright.extensions.tool_files import tool_id, with_defaults
 from toolwright.jsontypes import Json

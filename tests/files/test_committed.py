@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from toolwright.definition import Call, Result
 from toolwright.files.store import Commit, Files
 from toolwright.session.session import Session
@@ -160,13 +160,13 @@ async def test_a_change_that_was_formatted_can_be_undone(tmp_path: Path) -> None
         calls(call("write", filePath="new", content="c=d\n")),
         says("Done."),
     )
-    async with opened(project, *script) as stage:
-        files = stage.workspace.files
+    async with opened(project, *script) as trial:
+        files = trial.workspace.files
         files.committed.append(formats)
-        await stage.prompt()
+        await trial.prompt()
         assert (project / "a.txt").read_text() == "a = b\nworld\n"
-        undo = await Undo.of(files, stage.session.conversation)
-        turn = Selection(turn=stage.messages[0].info.id)
+        undo = await Undo.of(files, trial.session.conversation)
+        turn = Selection(turn=trial.messages[0].info.id)
         for _ in range(2):
             await undo.revert(turn)
             assert (project / "a.txt").read_text() == "hello\nworld\n"
@@ -187,12 +187,12 @@ async def test_a_large_file_that_was_formatted_can_be_undone(tmp_path: Path) -> 
         calls(call("edit", filePath="large", oldString="line 30000\n", newString="a=b\n")),
         says("Done."),
     )
-    async with opened(project, *script) as stage:
-        files = stage.workspace.files
+    async with opened(project, *script) as trial:
+        files = trial.workspace.files
         files.committed.append(formats)
-        await stage.prompt()
+        await trial.prompt()
         assert "a = b\n" in (project / "large").read_text()
-        await (await Undo.of(files, stage.session.conversation)).revert(Selection(file="large"))
+        await (await Undo.of(files, trial.session.conversation)).revert(Selection(file="large"))
     assert (project / "large").read_text() == lines
 
 

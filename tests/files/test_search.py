@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.files.desk import lay_out
-from tests.files.shelf import START, lay_out_dated
+from tests.files.search_rows import START, lay_out_dated
+from tests.files.tool_case import lay_out
 from tests.waiting import until, wait_until
 from toolwright.files.dialect import PatternError
 from toolwright.files.newest import Newest

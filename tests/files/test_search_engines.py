@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests.files.desk import lay_out
+from tests.files.tool_case import lay_out
 from toolwright.files.dialect import PatternError
 from toolwright.files.query import Engine, Query, Run
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
@@ -49,7 +49,7 @@ def ripgrep() -> Ripgrep:
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lines_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
     (folder / "lines.txt").write_bytes(LINES.encode())
     return folder
@@ -137,9 +137,9 @@ LINES = "a\nb\nab\naab\nABé\n\n é b\na.b\tc\n1 2\nE[a]\n{2}\nx-y#\n(a|b)\r\nab
 
 @settings(max_examples=200, deadline=None)
 @given(pattern=st.lists(PIECES, min_size=1, max_size=6).map("".join))
-def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, shelf: Path, pattern: str) -> None:
+def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, lines_folder: Path, pattern: str) -> None:
     assume(r"$\z\A" not in pattern)  # ripgrep finds it nowhere, though it finds `\z\A` in every empty line
-    query = Query(pattern=pattern, base=shelf)
+    query = Query(pattern=pattern, base=lines_folder)
     walked = _matches_or_trouble(FolderWalker(), query)
     assume("where ripgrep is installed" not in str(walked))
     assume("a closing ) without its (" not in str(walked))  # ripgrep puts brackets around the pattern and takes it
@@ -149,8 +149,8 @@ def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, shelf: Path, pattern: st
 
 @settings(max_examples=50, deadline=None)
 @given(text=st.text(st.sampled_from("ab.*[](){}|\\^$-é~&# \t"), min_size=1, max_size=4))
-def test_the_same_literal_text(ripgrep: Ripgrep, shelf: Path, text: str) -> None:
-    query = Query(pattern=text, base=shelf, literal=True)
+def test_the_same_literal_text(ripgrep: Ripgrep, lines_folder: Path, text: str) -> None:
+    query = Query(pattern=text, base=lines_folder, literal=True)
     assert _matches(ripgrep, query) == _matches(FolderWalker(), query)
 
 

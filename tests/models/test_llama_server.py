@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.conftest import events_of, finish_of, text_of, usage_of
-from tests.session.stage import info_of
+from tests.session.trial import info_of
 from tests.waiting import until
 from toolwright.models.connect import connect
 from toolwright.models.local_servers import ask_server

@@ -22,7 +22,7 @@ from toolwright.testing import ScriptedUser
 CALL = Call(id="call_1", tool="bash", arguments={})
 
 
-class House:
+class Trial:
     """An inbox with a scripted user, and askers under rules of one's choice."""
 
     def __init__(self, folder: Path, user: Any = None) -> None:
@@ -53,8 +53,8 @@ def bash(*patterns: str, always: tuple[str, ...] | None = None, **more: Any) -> 
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def trial(tmp_path: Path) -> Trial:
+    return Trial(tmp_path)
 
 
 async def settle() -> None:
@@ -62,146 +62,146 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_allowed_passes_without_a_question(house: House) -> None:
-    await house.ask(house.asker(ALLOW), bash("echo hello", "ls -la", "pwd"))
-    assert house.events == []
+async def test_what_is_allowed_passes_without_a_question(trial: Trial) -> None:
+    await trial.ask(trial.asker(ALLOW), bash("echo hello", "ls -la", "pwd"))
+    assert trial.events == []
 
 
-async def test_what_is_denied_is_refused_without_a_question(house: House) -> None:
+async def test_what_is_denied_is_refused_without_a_question(trial: Trial) -> None:
     with pytest.raises(PermissionDenied, match=r"A rule forbids bash on 'ls': the rule `bash \*: deny`") as raised:
-        await house.ask(house.asker(Rule("bash", "*", "deny")), bash("ls"))
+        await trial.ask(trial.asker(Rule("bash", "*", "deny")), bash("ls"))
     assert raised.value.kind == "denied"
-    assert house.events == []
+    assert trial.events == []
 
 
 @pytest.mark.parametrize("patterns", [("ls", "rm victim"), ("rm victim", "ls")])
-async def test_a_deny_anywhere_comes_before_every_question(house: House, patterns: tuple[str, ...]) -> None:
-    asker = house.asker(ASK, Rule("bash", "rm *", "deny"))
+async def test_a_deny_anywhere_comes_before_every_question(trial: Trial, patterns: tuple[str, ...]) -> None:
+    asker = trial.asker(ASK, Rule("bash", "rm *", "deny"))
     with pytest.raises(PermissionDenied):
-        await house.ask(asker, bash(*patterns))
+        await trial.ask(asker, bash(*patterns))
     with pytest.raises(PermissionDenied):
-        await house.ask(asker, bash("ls"), bash("rm victim"))
-    assert house.user.questions == []
+        await trial.ask(asker, bash("ls"), bash("rm victim"))
+    assert trial.user.questions == []
 
 
-async def test_a_deny_on_what_is_only_implied_counts_as_well(house: House) -> None:
+async def test_a_deny_on_what_is_only_implied_counts_as_well(trial: Trial) -> None:
     with pytest.raises(PermissionDenied, match="rm x"):
-        await house.ask(house.asker(ALLOW, Rule("bash", "rm *", "deny")), bash("cleanup", implied=("rm x",)))
+        await trial.ask(trial.asker(ALLOW, Rule("bash", "rm *", "deny")), bash("cleanup", implied=("rm x",)))
 
 
-async def test_a_request_with_nothing_in_it_is_asked_never_allowed(house: House) -> None:
-    task = house.start(house.asker(ALLOW), bash())
+async def test_a_request_with_nothing_in_it_is_asked_never_allowed(trial: Trial) -> None:
+    task = trial.start(trial.asker(ALLOW), bash())
     await settle()
-    assert len(house.inbox.pending) == 1
+    assert len(trial.inbox.pending) == 1
     task.cancel()
 
 
 async def test_once_is_for_once(tmp_path: Path) -> None:
-    house = House(tmp_path, ScriptedUser.saying("once", "once"))
+    trial = Trial(tmp_path, ScriptedUser.saying("once", "once"))
     for _ in range(2):
-        await house.ask(house.asker(ASK), bash("ls"))
-    assert len(house.user.questions) == 2
+        await trial.ask(trial.asker(ASK), bash("ls"))
+    assert len(trial.user.questions) == 2
 
 
-async def test_always_holds_for_what_was_offered_and_for_other_sessions(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("git log -5", always=("git log *",)))
+async def test_always_holds_for_what_was_offered_and_for_other_sessions(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("git log -5", always=("git log *",)))
     await settle()
-    [question] = house.inbox.pending
-    house.inbox.reply(question.id, Reply(kind="always", scope="project"))
+    [question] = trial.inbox.pending
+    trial.inbox.reply(question.id, Reply(kind="always", scope="project"))
     await task
-    await house.ask(house.asker(ASK, session="ses_2"), bash("git log"), bash("git log --oneline"))
-    assert len(house.user.questions) == 1
+    await trial.ask(trial.asker(ASK, session="ses_2"), bash("git log"), bash("git log --oneline"))
+    assert len(trial.user.questions) == 1
 
 
 async def test_always_for_a_session_ends_with_it(tmp_path: Path) -> None:
-    house = House(tmp_path, ScriptedUser.saying("always", "reject"))
-    await house.ask(house.asker(ASK), bash("ls"))
-    await house.ask(house.asker(ASK), bash("ls"))
+    trial = Trial(tmp_path, ScriptedUser.saying("always", "reject"))
+    await trial.ask(trial.asker(ASK), bash("ls"))
+    await trial.ask(trial.asker(ASK), bash("ls"))
     with pytest.raises(PermissionRejected):
-        await house.ask(house.asker(ASK, session="ses_2"), bash("ls"))
+        await trial.ask(trial.asker(ASK, session="ses_2"), bash("ls"))
 
 
 async def test_an_approval_of_the_calling_session_holds_for_its_child(tmp_path: Path) -> None:
-    house = House(tmp_path, ScriptedUser.saying("always"))
-    parent = house.asker(ASK)
-    await house.ask(parent, bash("ls"))
+    trial = Trial(tmp_path, ScriptedUser.saying("always"))
+    parent = trial.asker(ASK)
+    await trial.ask(parent, bash("ls"))
     child = AskingCall(session_id="ses_2", policy=parent.policy, callers=("ses_1",), call=CALL)
-    await house.ask(child, bash("ls"))
-    assert len(house.user.questions) == 1
+    await trial.ask(child, bash("ls"))
+    assert len(trial.user.questions) == 1
 
 
-async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(house: House) -> None:
-    tasks = [house.start(house.asker(ASK, session=f"ses_{n}"), bash(f"ls -{n}", always=("ls *",))) for n in range(3)]
-    other = house.start(house.asker(ASK, session="ses_9"), bash("pwd"))
-    strict = house.start(house.asker(ASK, Rule("bash", "ls *", "ask"), session="ses_8"), bash("ls", "whoami"))
+async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(trial: Trial) -> None:
+    tasks = [trial.start(trial.asker(ASK, session=f"ses_{n}"), bash(f"ls -{n}", always=("ls *",))) for n in range(3)]
+    other = trial.start(trial.asker(ASK, session="ses_9"), bash("pwd"))
+    strict = trial.start(trial.asker(ASK, Rule("bash", "ls *", "ask"), session="ses_8"), bash("ls", "whoami"))
     await settle()
-    house.inbox.reply(house.user.questions[2].id, Reply(kind="always", scope="user"))
+    trial.inbox.reply(trial.user.questions[2].id, Reply(kind="always", scope="user"))
     async with patience():
         await asyncio.gather(*tasks)
     assert not other.done()
     assert not strict.done()
-    replied = [event.reply for event in house.events if isinstance(event, PermissionReplied)]
+    replied = [event.reply for event in trial.events if isinstance(event, PermissionReplied)]
     assert replied == ["always"] * 3
     for task in (other, strict):
         task.cancel()
 
 
-async def test_always_may_take_a_part_of_what_was_offered(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
+async def test_always_may_take_a_part_of_what_was_offered(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
     await settle()
-    [question] = house.inbox.pending
-    house.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
+    [question] = trial.inbox.pending
+    trial.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
     await task
-    await house.ask(house.asker(ASK), bash("git status"))
-    again = house.start(house.asker(ASK), bash("make"))
+    await trial.ask(trial.asker(ASK), bash("git status"))
+    again = trial.start(trial.asker(ASK), bash("make"))
     await settle()
     assert not again.done()
     again.cancel()
 
 
-async def test_what_was_not_offered_cannot_be_approved(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("git status"))
+async def test_what_was_not_offered_cannot_be_approved(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("git status"))
     await settle()
-    [question] = house.inbox.pending
+    [question] = trial.inbox.pending
     with pytest.raises(UsageError, match=r"\* was not offered for this question; there is git status"):
-        house.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
-    assert house.inbox.pending == [question]
-    assert not house.gate.approvals.file.exists()
+        trial.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
+    assert trial.inbox.pending == [question]
+    assert not trial.gate.approvals.file.exists()
     task.cancel()
 
 
-async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(house: House) -> None:
+async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(trial: Trial) -> None:
     """A saved rule that cannot satisfy the gate which asked would ask for ever."""
-    useless = house.start(house.asker(ASK), bash("git push", always=("git status *",)))
-    uncertain = house.start(house.asker(ASK), bash("eval $x", must_ask=True))
-    good = house.start(house.asker(ASK), bash("git push", always=("git push *",)))
+    useless = trial.start(trial.asker(ASK), bash("git push", always=("git status *",)))
+    uncertain = trial.start(trial.asker(ASK), bash("eval $x", must_ask=True))
+    good = trial.start(trial.asker(ASK), bash("git push", always=("git push *",)))
     await settle()
-    assert [question.always for question in house.user.questions] == [(), (), ("git push *",)]
-    asked = [event for event in house.events if isinstance(event, PermissionAsked)]
+    assert [question.always for question in trial.user.questions] == [(), (), ("git push *",)]
+    asked = [event for event in trial.events if isinstance(event, PermissionAsked)]
     assert [event.always for event in asked] == [(), (), ("git push *",)]
     for task in (useless, uncertain, good):
         task.cancel()
 
 
 async def test_always_where_nothing_is_offered_is_for_once(tmp_path: Path) -> None:
-    house = House(tmp_path, ScriptedUser.saying("always", "reject"))
-    await house.ask(house.asker(ASK), bash("eval $x", must_ask=True))
+    trial = Trial(tmp_path, ScriptedUser.saying("always", "reject"))
+    await trial.ask(trial.asker(ASK), bash("eval $x", must_ask=True))
     with pytest.raises(PermissionRejected):
-        await house.ask(house.asker(ASK), bash("eval $x", must_ask=True))
+        await trial.ask(trial.asker(ASK), bash("eval $x", must_ask=True))
 
 
-async def test_a_command_that_must_be_asked_is_asked_even_if_a_rule_allows_it(house: House) -> None:
-    task = house.start(house.asker(ALLOW), bash("eval $x", must_ask=True))
+async def test_a_command_that_must_be_asked_is_asked_even_if_a_rule_allows_it(trial: Trial) -> None:
+    task = trial.start(trial.asker(ALLOW), bash("eval $x", must_ask=True))
     await settle()
-    assert len(house.inbox.pending) == 1
+    assert len(trial.inbox.pending) == 1
     task.cancel()
 
 
-async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(house: House) -> None:
-    tasks = [house.start(house.asker(ASK), bash(command)) for command in ("pwd", "whoami")]
-    stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
+async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(trial: Trial) -> None:
+    tasks = [trial.start(trial.asker(ASK), bash(command)) for command in ("pwd", "whoami")]
+    stranger = trial.start(trial.asker(ASK, session="ses_2"), bash("ls"))
     await settle()
-    house.inbox.reply(house.user.questions[0].id, Reply(kind="reject", message="use make instead"))
+    trial.inbox.reply(trial.user.questions[0].id, Reply(kind="reject", message="use make instead"))
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [PermissionRejected, PermissionRejected]
     assert str(outcomes[0]) == "The user refused bash on 'pwd' and says: use make instead"
@@ -212,71 +212,71 @@ async def test_a_rejection_takes_the_other_questions_of_the_session_with_it(hous
     stranger.cancel()
 
 
-async def test_an_answer_to_a_question_that_is_not_there_is_an_error(house: House) -> None:
+async def test_an_answer_to_a_question_that_is_not_there_is_an_error(trial: Trial) -> None:
     with pytest.raises(UsageError, match="No question 'per_1' is waiting"):
-        house.inbox.reply("per_1", Reply(kind="once"))
+        trial.inbox.reply("per_1", Reply(kind="once"))
 
 
-async def test_a_question_cannot_be_answered_twice(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("ls"))
+async def test_a_question_cannot_be_answered_twice(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("ls"))
     await settle()
-    [question] = house.inbox.pending
-    house.inbox.reply(question.id, Reply(kind="once"))
+    [question] = trial.inbox.pending
+    trial.inbox.reply(question.id, Reply(kind="once"))
     with pytest.raises(UsageError):
-        house.inbox.reply(question.id, Reply(kind="reject"))
+        trial.inbox.reply(question.id, Reply(kind="reject"))
     await task
 
 
-async def test_stopping_a_session_settles_every_question_of_it(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("ls"))
-    stranger = house.start(house.asker(ASK, session="ses_2"), bash("ls"))
+async def test_stopping_a_session_settles_every_question_of_it(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("ls"))
+    stranger = trial.start(trial.asker(ASK, session="ses_2"), bash("ls"))
     await settle()
-    house.inbox.cancel("ses_1", "you pressed escape")
+    trial.inbox.cancel("ses_1", "you pressed escape")
     with pytest.raises(ToolError, match="you pressed escape") as raised:
         await task
     assert raised.value.kind == "aborted"
-    assert [question.session_id for question in house.inbox.pending] == ["ses_2"]
-    assert [event.reply for event in house.events if isinstance(event, PermissionReplied)] == ["reject"]
+    assert [question.session_id for question in trial.inbox.pending] == ["ses_2"]
+    assert [event.reply for event in trial.events if isinstance(event, PermissionReplied)] == ["reject"]
     stranger.cancel()
 
 
-async def test_a_cancelled_call_takes_its_question_back_and_says_so(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("ls"))
+async def test_a_cancelled_call_takes_its_question_back_and_says_so(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("ls"))
     await settle()
     task.cancel()
     await settle()
-    assert house.inbox.pending == []
-    [replied] = [event for event in house.events if isinstance(event, PermissionReplied)]
-    assert replied.request_id == house.user.questions[0].id
+    assert trial.inbox.pending == []
+    [replied] = [event for event in trial.events if isinstance(event, PermissionReplied)]
+    assert replied.request_id == trial.user.questions[0].id
 
 
 async def test_an_answerer_that_breaks_leaves_no_question_behind(tmp_path: Path) -> None:
     def broken(question: Question) -> Reply:
         raise RuntimeError("no terminal")
 
-    house = House(tmp_path, broken)
+    trial = Trial(tmp_path, broken)
     with pytest.raises(ToolError, match="could not be put, so nothing was done: RuntimeError: no terminal"):
-        await house.ask(house.asker(ASK), bash("ls"))
-    assert house.inbox.pending == []
+        await trial.ask(trial.asker(ASK), bash("ls"))
+    assert trial.inbox.pending == []
 
 
 async def test_without_a_person_every_question_gets_the_declared_answer_at_once(tmp_path: Path) -> None:
-    refusing = House(tmp_path, always_say(Reply(kind="reject")))
+    refusing = Trial(tmp_path, always_say(Reply(kind="reject")))
     async with patience():
         with pytest.raises(PermissionRejected):
             await refusing.ask(refusing.asker(ASK), bash("ls"))
-    granting = House(tmp_path, always_say(Reply(kind="once")))
+    granting = Trial(tmp_path, always_say(Reply(kind="once")))
     await granting.ask(granting.asker(ASK), bash("ls"))
     with pytest.raises(PermissionDenied):
         await granting.ask(granting.asker(Rule("*", "*", "deny")), bash("ls"))
 
 
-async def test_what_was_asked_is_told_in_full(house: House) -> None:
-    task = house.start(house.asker(ASK), bash("git log", always=("git log *",), metadata={"why": "history"}))
+async def test_what_was_asked_is_told_in_full(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("git log", always=("git log *",), metadata={"why": "history"}))
     await settle()
-    [event] = house.events
+    [event] = trial.events
     told = event.to_json()
-    assert told["properties"].pop("id") == house.user.questions[0].id
+    assert told["properties"].pop("id") == trial.user.questions[0].id
     assert told == {
         "type": "permission.asked",
         "properties": {
@@ -293,13 +293,13 @@ async def test_what_was_asked_is_told_in_full(house: House) -> None:
 
 
 async def test_what_words_come_down_to_is_approved_with_them_and_only_if_it_was_offered(tmp_path: Path) -> None:
-    house = House(tmp_path, ScriptedUser.saying("always"))
+    trial = Trial(tmp_path, ScriptedUser.saying("always"))
     request = bash("./deploy.sh", implied=("sh ./deploy.sh",), always=("./deploy.sh", "sh ./deploy.sh"))
-    await house.ask(house.asker(ASK), request)
-    await house.ask(house.asker(ASK), request)
-    assert len(house.user.questions) == 1
+    await trial.ask(trial.asker(ASK), request)
+    await trial.ask(trial.asker(ASK), request)
+    assert len(trial.user.questions) == 1
     with pytest.raises(PermissionDenied):
-        await house.ask(house.asker(ASK, Rule("bash", "sh *", "deny")), request)
+        await trial.ask(trial.asker(ASK, Rule("bash", "sh *", "deny")), request)
 
 
 COMMANDS = ["ls", "ls -a", "rm x", "rm -r y", "git push"]
@@ -330,15 +330,15 @@ REPLIES = st.lists(
 async def test_no_sequence_of_answers_makes_a_denied_call_run(
     tmp_path: Path, replies: list[Reply], calls: list[tuple[str, tuple[str, ...]]], denied: str, as_child: bool
 ) -> None:
-    house = House(tmp_path, ScriptedUser([*replies]))
-    house.gate.approvals.file.unlink(missing_ok=True)
+    trial = Trial(tmp_path, ScriptedUser([*replies]))
+    trial.gate.approvals.file.unlink(missing_ok=True)
     forbidding = Rule("bash", denied, "deny")
     parent = Policy("parent", (Layer("user", (ASK, forbidding)),)) if as_child else None
     rules = (ASK,) if as_child else (ASK, forbidding)
     for number, (command, always) in enumerate(calls):
-        asker = house.asker(*rules, session=f"ses_{number % 2}", parent=parent)
+        asker = trial.asker(*rules, session=f"ses_{number % 2}", parent=parent)
         try:
-            await house.ask(asker, bash(command, always=always))
+            await trial.ask(asker, bash(command, always=always))
         except PermissionDenied:
             continue
         assert not forbidding.fits(command)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, nothing_open, read, says, words
+from tests.session.trial import call, calls, nothing_open, read, says, words
 from tests.waiting import until
 from toolwright.jsontypes import Json
 from toolwright.messages import TextPart

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, nothing_open, opened, read, results, says
+from tests.session.trial import call, calls, nothing_open, opened, read, results, says
 from toolwright.messages import Message
 from toolwright.models.model import AssistantMessage, ModelCall
 from toolwright.models.scripted import ScriptedCall
@@ -15,11 +15,11 @@ BROKEN: ScriptedCall = {"name": "read", "raw": '{"filePath": '}
 
 async def _answer_to(project: Path, made: ScriptedCall) -> tuple[Message, list[ModelCall]]:
     """The reply that made the call, and the calls as the model sees them afterwards."""
-    async with opened(project, calls(made), says("Done.")) as stage:
-        assert (await stage.prompt()).text == "Done."
-        assert nothing_open(*await stage.stored())
-        reply = next(one for one in stage.requests[1].messages if isinstance(one, AssistantMessage))
-        return stage.replies[0], [piece for piece in reply.content if isinstance(piece, ModelCall)]
+    async with opened(project, calls(made), says("Done.")) as trial:
+        assert (await trial.prompt()).text == "Done."
+        assert nothing_open(*await trial.stored())
+        reply = next(one for one in trial.requests[1].messages if isinstance(one, AssistantMessage))
+        return trial.replies[0], [piece for piece in reply.content if isinstance(piece, ModelCall)]
 
 
 async def test_a_name_in_another_case_is_the_tool(project: Path) -> None:
@@ -68,17 +68,17 @@ async def test_a_missing_file_is_an_error_with_near_names(project: Path) -> None
 async def test_a_stream_cut_inside_arguments_is_asked_for_again_and_stored_once(project: Path) -> None:
     """23"""
     whole = calls(read(), text="Let me see.")
-    async with opened(project, {**whole, "cut": 3}, whole, says("Done.")) as stage:
-        assert (await stage.prompt()).text == "Done."
-        assert len(stage.requests) == 3
-        assert len(await stage.stored()) == 3
-        assert [part.state.status for one in await stage.stored() for part in one.calls] == ["completed"]
+    async with opened(project, {**whole, "cut": 3}, whole, says("Done.")) as trial:
+        assert (await trial.prompt()).text == "Done."
+        assert len(trial.requests) == 3
+        assert len(await trial.stored()) == 3
+        assert [part.state.status for one in await trial.stored() for part in one.calls] == ["completed"]
 
 
 async def test_a_good_call_beside_a_broken_one_is_run(project: Path) -> None:
-    async with opened(project, calls(BROKEN, read(), call("nope")), says("Done.")) as stage:
-        await stage.prompt()
-        broken, good, unknown = results(stage.replies[0])
+    async with opened(project, calls(BROKEN, read(), call("nope")), says("Done.")) as trial:
+        await trial.prompt()
+        broken, good, unknown = results(trial.replies[0])
         assert "not JSON" in broken
         assert "hello" in good
         assert "There is no tool" in unknown
@@ -87,6 +87,6 @@ async def test_a_good_call_beside_a_broken_one_is_run(project: Path) -> None:
 async def test_an_empty_list_of_batch_calls_says_what_was_expected(project: Path) -> None:
     """69"""
     config: dict[str, Any] = {"experimental": {"batch_tool": True}}
-    async with opened(project, calls(call("batch", tool_calls=[])), says("Done."), config=config) as stage:
-        await stage.prompt()
-        assert "Expected" in results(stage.replies[0])[0]
+    async with opened(project, calls(call("batch", tool_calls=[])), says("Done."), config=config) as trial:
+        await trial.prompt()
+        assert "Expected" in results(trial.replies[0])[0]

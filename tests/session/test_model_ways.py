@@ -12,7 +12,7 @@ import pytest
 from tests.models.conftest import CHAT, Format
 from tests.models.replies import Reply, sse
 from tests.models.server import Server, serving
-from tests.session.stage import AT_ONCE, call, calls, error_of, info_of, opened, results, says
+from tests.session.trial import AT_ONCE, call, calls, error_of, info_of, opened, results, says
 from toolwright.errors import UsageError
 from toolwright.messages import ReasoningPart
 from toolwright.models.catalog import Catalog
@@ -44,9 +44,9 @@ async def provider(project: Path, form: Format = CHAT, **record: Any) -> AsyncIt
 
 async def test_two_calls_of_one_id_both_run(project: Path) -> None:
     made: list[Any] = [{**call("read", filePath=path), "id": "call_1"} for path in ("a.txt", "none.txt")]
-    async with opened(project, calls(*made), says("Done.")) as stage:
-        await stage.prompt()
-        first = stage.replies[0]
+    async with opened(project, calls(*made), says("Done.")) as trial:
+        await trial.prompt()
+        first = trial.replies[0]
         assert "hello" in results(first)[0]
         assert "none.txt" in results(first)[1]
         assert [part.state.input["filePath"] for part in first.calls] == ["a.txt", "none.txt"]
@@ -79,19 +79,19 @@ async def test_a_model_without_tools_is_offered_none(project: Path) -> None:
 
 async def test_a_limit_on_costs_needs_a_price(project: Path) -> None:
     model = ScriptedModel(says("x"), info=replace(DEFAULT_INFO, priced=False))
-    async with opened(project, model=model) as stage:
+    async with opened(project, model=model) as trial:
         with pytest.raises(UsageError, match="none is known for scripted/"):
-            await stage.prompt(budget=Budget(cost=1.0))
-        assert stage.messages == []
-        assert (await stage.prompt()).text == "x"
+            await trial.prompt(budget=Budget(cost=1.0))
+        assert trial.messages == []
+        assert (await trial.prompt()).text == "x"
 
 
 async def test_a_guess_is_called_one(project: Path) -> None:
     model = ScriptedModel(says("x"), says("y"), info=replace(DEFAULT_INFO, known=False, guessed_from="older"))
-    async with opened(project, model=model) as stage:
-        await stage.prompt()
-        await stage.prompt()
-        told = [event.status["doing"] for event in stage.told(SessionStatus) if "doing" in event.status]
+    async with opened(project, model=model) as trial:
+        await trial.prompt()
+        await trial.prompt()
+        told = [event.status["doing"] for event in trial.told(SessionStatus) if "doing" in event.status]
         assert told == ["Limits and prices of scripted/scripted are not known; those of older are assumed"]
 
 
@@ -100,94 +100,94 @@ async def test_the_reply_is_booked_on_the_model_that_gave_it(project: Path) -> N
     usage = {"input": 1_000_000, "output": 0}
     up = ScriptedModel(says("Here.", usage=usage), info=replace(DEFAULT_INFO, id="up", prices=Prices(input=2.0)))
     both: Any = FallbackModel([down, up])
-    async with opened(project, model=both) as stage:
-        info = info_of(await stage.prompt())
+    async with opened(project, model=both) as trial:
+        info = info_of(await trial.prompt())
         assert (info.model_id, info.cost) == ("up", 2.0)
-        told = [event.status for event in stage.told(SessionStatus) if event.status["type"] == "retry"]
+        told = [event.status for event in trial.told(SessionStatus) if event.status["type"] == "retry"]
         assert "Going on with scripted/up." in str(told[0]["message"])
         assert told[0]["wait"] == "at once; attempt 2 of 6"
 
 
 async def test_a_wait_is_told_with_its_length_and_its_reason(project: Path) -> None:
     script = says("", error={"kind": "overload", "message": "Busy.", "retry_after": 0.01}), says("Here.")
-    async with opened(project, *script) as stage:
-        await stage.prompt()
-        (told,) = [event.status for event in stage.told(SessionStatus) if event.status["type"] == "retry"]
+    async with opened(project, *script) as trial:
+        await trial.prompt()
+        (told,) = [event.status for event in trial.told(SessionStatus) if event.status["type"] == "retry"]
         assert told["wait"] == "waiting 0.01 s, as the provider asks; attempt 2 of 6"
 
 
 async def test_a_wait_that_is_too_long_is_told_too(project: Path) -> None:
-    async with opened(project, says("", error={"kind": "overload", "message": "Busy.", "retry_after": 600})) as stage:
-        failure = info_of(await stage.prompt()).error
+    async with opened(project, says("", error={"kind": "overload", "message": "Busy.", "retry_after": 600})) as trial:
+        failure = info_of(await trial.prompt()).error
         assert failure is not None
         assert failure.data["message"] == "Busy. The provider asks to wait 10 minutes, longer than is waited here."
 
 
 async def test_thinking_whose_first_tag_the_server_has_swallowed_is_no_answer(project: Path) -> None:
-    async with opened(project, says("Let me see.\n</think>\n\nIt is four.")) as stage:
-        message = await stage.prompt()
+    async with opened(project, says("Let me see.\n</think>\n\nIt is four.")) as trial:
+        message = await trial.prompt()
         assert message.text == "It is four."
         (thought,) = [part for part in message.parts.values() if isinstance(part, ReasoningPart)]
         assert thought.text == "Let me see."
 
 
 async def test_a_tag_that_is_spoken_of_stays_in_the_answer(project: Path) -> None:
-    async with opened(project, says("Write `</think>` after it.")) as stage:
-        assert (await stage.prompt()).text == "Write `</think>` after it."
+    async with opened(project, says("Write `</think>` after it.")) as trial:
+        assert (await trial.prompt()).text == "Write `</think>` after it."
 
 
 # What does not fit.
 
 
 async def test_instructions_and_tools_that_do_not_fit_are_told_at_once(project: Path) -> None:
-    async with opened(project, says("x"), context=2048) as stage:
-        failure = info_of(await stage.prompt()).error
+    async with opened(project, says("x"), context=2048) as trial:
+        failure = info_of(await trial.prompt()).error
         assert failure is not None
         assert "The instructions and tools alone need about" in str(failure.data["message"])
         assert "has 2.0k for them and the answer" in str(failure.data["message"])
-        assert stage.requests == []
+        assert trial.requests == []
 
 
 async def test_a_prompt_that_does_not_fit_is_told_at_once(project: Path) -> None:
-    async with opened(project, says("x"), context=16_000) as stage:
-        failure = info_of(await stage.prompt("word " * 20_000)).error
+    async with opened(project, says("x"), context=16_000) as trial:
+        failure = info_of(await trial.prompt("word " * 20_000)).error
         assert failure is not None
         assert "The prompt with its files needs about 25.0k tokens" in str(failure.data["message"])
-        assert stage.requests == []
+        assert trial.requests == []
 
 
 async def test_a_summary_is_told_while_it_is_written_and_is_bounded(project: Path) -> None:
     script = says("x", usage={"input": 60_000, "output": 10}), says("Goal: …", kind="compaction"), says("Done.")
-    async with opened(project, *script, context=64_000) as stage:
-        await stage.prompt()
-        await stage.prompt("And on.")
-        told = [event.status for event in stage.told(SessionStatus) if "doing" in event.status]
+    async with opened(project, *script, context=64_000) as trial:
+        await trial.prompt()
+        await trial.prompt("And on.")
+        told = [event.status for event in trial.told(SessionStatus) if "doing" in event.status]
         assert "writing a summary" in str(told[0]["doing"])
-        (summary,) = [one for one in stage.requests if one.settings.purpose == "compaction"]
+        (summary,) = [one for one in trial.requests if one.settings.purpose == "compaction"]
         assert summary.settings.max_output == 8_000
 
 
 async def test_a_file_that_the_model_cannot_take_is_told_to_the_user(project: Path) -> None:
     (project / "a.pdf").write_bytes(b"%PDF-1.4 x")
-    async with opened(project, says("Seen.")) as stage:
-        await stage.prompt("Look.", files=(Attached(url="a.pdf"),))
-        told = [str(event.status["doing"]) for event in stage.told(SessionStatus) if "doing" in event.status]
+    async with opened(project, says("Seen.")) as trial:
+        await trial.prompt("Look.", files=(Attached(url="a.pdf"),))
+        told = [str(event.status["doing"]) for event in trial.told(SessionStatus) if "doing" in event.status]
         assert told == ["a.pdf (application/pdf) is not shown: this model does not take PDF files."]
 
 
 async def test_a_small_context_leaves_room_to_work(project: Path) -> None:
-    async with opened(project, says("Hello."), context=16_384) as stage:
-        assert (await stage.prompt()).text == "Hello."
-        assert len(stage.requests) == 1
+    async with opened(project, says("Hello."), context=16_384) as trial:
+        assert (await trial.prompt()).text == "Hello."
+        assert len(trial.requests) == 1
 
 
 async def test_a_small_context_is_offered_the_tools_in_few_words(project: Path) -> None:
     sizes = {}
     for context in (16_384, 200_000):
-        async with opened(project, says("Hello."), says("Again."), context=context) as stage:
-            await stage.prompt()
-            await stage.prompt("Once more.")
-            first, second = stage.requests
+        async with opened(project, says("Hello."), says("Again."), context=context) as trial:
+            await trial.prompt()
+            await trial.prompt("Once more.")
+            first, second = trial.requests
             assert [one.name for one in first.tools] == [one.name for one in second.tools]
             assert all(one is other for one, other in zip(first.tools, second.tools, strict=True))
             sizes[context] = tools_size(first.tools)
@@ -198,13 +198,13 @@ async def test_a_small_context_is_offered_the_tools_in_few_words(project: Path) 
 
 
 async def test_the_system_prompt_stays_as_it_is_over_midnight(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(project, says("One."), says("Two.")) as stage:
-        await stage.prompt()
+    async with opened(project, says("One."), says("Two.")) as trial:
+        await trial.prompt()
         monkeypatch.setattr("toolwright.session.system.now", lambda: 4_000_000_000_000)
-        await stage.prompt("Next.")
-        systems = [[one for one in seen.messages if isinstance(one, SystemMessage)] for seen in stage.requests]
+        await trial.prompt("Next.")
+        systems = [[one for one in seen.messages if isinstance(one, SystemMessage)] for seen in trial.requests]
         assert systems[0] == systems[1]
-        assert "Today is Tuesday, 02 October 2096." in json.dumps(str(stage.requests[1].messages[-1]))
+        assert "Today is Tuesday, 02 October 2096." in json.dumps(str(trial.requests[1].messages[-1]))
 
 
 def test_a_day_is_told_once() -> None:
@@ -250,16 +250,16 @@ async def test_a_title_is_short_and_waits_its_turn_on_a_local_server(project: Pa
 async def test_a_circle_of_eight_calls_is_noticed(project: Path) -> None:
     names = [f"{number}.txt" for number in range(8)]
     script = [calls(call("read", filePath=name)) for _ in range(3) for name in names]
-    async with opened(project, *script, says("Done.")) as stage:
-        await stage.prompt()
-        assert "doom_loop" in [question.permission for question in stage.user.questions]
+    async with opened(project, *script, says("Done.")) as trial:
+        await trial.prompt()
+        assert "doom_loop" in [question.permission for question in trial.user.questions]
 
 
 async def test_a_turn_ends_after_some_hundred_steps_if_nobody_says_otherwise(project: Path) -> None:
     assert Budget().steps == 500
     script = [calls(call("read", filePath=f"{number}.txt")) for number in range(9)]
-    async with opened(project, *script) as stage:
-        assert error_of(await stage.prompt(budget=Budget(steps=3))) == "LimitReachedError"
+    async with opened(project, *script) as trial:
+        assert error_of(await trial.prompt(budget=Budget(steps=3))) == "LimitReachedError"
 
 
 async def test_an_emoji_in_two_halves_is_stored_whole(project: Path) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.session.stage import call, calls, error_of, nothing_open, opened, read, says
+from tests.session.trial import call, calls, error_of, nothing_open, opened, read, says
 from toolwright.ids import now
 from toolwright.messages import Assistant, Message, new_part
 from toolwright.parts import Completed, Running, Span, ToolPart
@@ -17,22 +17,22 @@ def _leave_open(message: Message) -> ToolPart:
 
 async def test_a_turn_that_fails_closes_what_an_earlier_reply_has_left_open(project: Path) -> None:
     broken = says("", error={"kind": "bad_request", "message": "Too odd"})
-    async with opened(project, says("One."), broken) as stage:
-        await stage.prompt("First.")
-        stage.session.conversation.put(_leave_open(stage.replies[0]))
-        assert error_of(await stage.prompt("Second.")) == "APIError"
-        assert nothing_open(*await stage.stored())
+    async with opened(project, says("One."), broken) as trial:
+        await trial.prompt("First.")
+        trial.session.conversation.put(_leave_open(trial.replies[0]))
+        assert error_of(await trial.prompt("Second.")) == "APIError"
+        assert nothing_open(*await trial.stored())
 
 
 async def test_results_of_the_last_two_prompts_are_never_cleared(project: Path) -> None:
     names = [f"{number}.txt" for number in range(4)]
     script = [turn for _ in range(3) for turn in (calls(*map(read, names)), says("Seen."))]
-    async with opened(project, *script, config={"permission": {"doom_loop": "allow"}}) as stage:
+    async with opened(project, *script, config={"permission": {"doom_loop": "allow"}}) as trial:
         for name in names:
             (project / name).write_text("".join(f"{number:05d} {'x' * 40}\n" for number in range(1900)))
         for number in range(3):
-            await stage.prompt(f"Prompt {number}.")
-        states = [part.state for reply in stage.replies for part in reply.calls]
+            await trial.prompt(f"Prompt {number}.")
+        states = [part.state for reply in trial.replies for part in reply.calls]
         cleared = [isinstance(state, Completed) and state.time.compacted is not None for state in states]
         assert any(cleared[:4])
         assert not any(cleared[4:])
@@ -40,6 +40,6 @@ async def test_results_of_the_last_two_prompts_are_never_cleared(project: Path) 
 
 async def test_a_circle_of_four_calls_is_asked_about(project: Path) -> None:
     four = [calls(call("glob", pattern=pattern)) for pattern in ("*.a", "*.b", "*.c", "*.d")]
-    async with opened(project, *(four * 3), says("Done.")) as stage:
-        await stage.prompt()
-        assert "doom_loop" in [question.permission for question in stage.user.questions]
+    async with opened(project, *(four * 3), says("Done.")) as trial:
+        await trial.prompt()
+        assert "doom_loop" in [question.permission for question in trial.user.questions]

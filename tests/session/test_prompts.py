@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.session.stage import call, calls, error_of, opened, says, words
+from tests.session.trial import call, calls, error_of, opened, says, words
 from toolwright.definition import Attachment
 from toolwright.errors import UsageError
 from toolwright.messages import Message, TextPart
@@ -30,12 +30,12 @@ def _files(message: Message) -> list[FilePart]:
 
 async def _sent(project: Path, *files: Attached, text: str = "Look.") -> tuple[Message, str, list[Attachment]]:
     """The prompt as it is stored, the words of it the model got, and the files."""
-    async with opened(project, says("Seen.")) as stage:
-        message = await stage.prompt(text, files=files)
+    async with opened(project, says("Seen.")) as trial:
+        message = await trial.prompt(text, files=files)
         assert (error_of(message), message.text) == ("", "Seen.")
-        [request] = stage.requests
+        [request] = trial.requests
         pieces = [piece for one in request.messages if isinstance(one, UserMessage) for piece in one.content]
-        return stage.messages[0], words(request), [one for one in pieces if isinstance(one, Attachment)]
+        return trial.messages[0], words(request), [one for one in pieces if isinstance(one, Attachment)]
 
 
 async def test_a_range_of_lines_is_read_as_asked(project: Path) -> None:
@@ -87,18 +87,18 @@ async def test_a_text_in_the_address_is_read_whole(project: Path) -> None:
 
 
 async def test_an_address_that_is_damaged_is_refused_before_anything_is_written(project: Path) -> None:
-    async with opened(project, says("Seen.")) as stage:
+    async with opened(project, says("Seen.")) as trial:
         with pytest.raises(UsageError, match="base64"):
-            await stage.prompt(files=(Attached(url="data:image/png;base64,@@@"),))
-        assert await stage.stored() == []
+            await trial.prompt(files=(Attached(url="data:image/png;base64,@@@"),))
+        assert await trial.stored() == []
 
 
 async def test_a_file_that_no_model_takes_does_not_spoil_the_session(project: Path) -> None:
     """79, weakness 10: what a model is sent of it is words, by the adapters; see the tests of media."""
-    async with opened(project, says("One."), says("Two.")) as stage:
+    async with opened(project, says("One."), says("Two.")) as trial:
         odd = Attached(url="data:application/octet-stream;base64,AAEC", filename="blob.bin")
-        assert (await stage.prompt(files=(odd,))).text == "One."
-        assert (await stage.prompt()).text == "Two."
+        assert (await trial.prompt(files=(odd,))).text == "One."
+        assert (await trial.prompt()).text == "Two."
 
 
 async def test_mentions_in_the_text_are_looked_up(project: Path) -> None:
@@ -110,9 +110,9 @@ async def test_mentions_in_the_text_are_looked_up(project: Path) -> None:
 
 
 async def test_mentions_are_left_alone_if_that_is_wanted(project: Path) -> None:
-    async with opened(project, says("Seen.")) as stage:
-        await stage.prompt("What is in @a.txt?", mentions=False)
-        assert words(stage.requests[0]) == "What is in @a.txt?"
+    async with opened(project, says("Seen.")) as trial:
+        await trial.prompt("What is in @a.txt?", mentions=False)
+        assert words(trial.requests[0]) == "What is in @a.txt?"
 
 
 async def test_a_mention_is_read_under_the_rules_of_the_agent(project: Path) -> None:
@@ -182,10 +182,10 @@ async def test_a_picture_of_the_web_that_cannot_be_had_is_told_and_the_turn_goes
 
 async def test_planning_is_reminded_of_and_its_end_once(project: Path) -> None:
     script = [says(f"{number}.") for number in range(4)]
-    async with opened(project, *script) as stage:
+    async with opened(project, *script) as trial:
         for agent in ("plan", "plan", "build", "build"):
-            await stage.prompt("Go.", agent=agent)
-        prompts = [one for one in stage.messages if one.info.role == "user"]
+            await trial.prompt("Go.", agent=agent)
+        prompts = [one for one in trial.messages if one.info.role == "user"]
         reminders = [
             [part.text.split()[0] for part in one.parts.values() if isinstance(part, TextPart) and part.synthetic]
             for one in prompts
@@ -247,10 +247,10 @@ def test_instructions_that_change_are_read_again(instructions: Callable[..., Ins
 async def test_instructions_are_in_the_system_prompt_and_the_same_all_turn_long(project: Path) -> None:
     (project / "AGENTS.md").write_text("Use tabs.")
     change = call("bash", command="echo 'Use blanks.' > AGENTS.md", description="Change")
-    async with opened(project, calls(change), says("One."), says("Two."), config={"sandbox": "off"}) as stage:
-        await stage.prompt(system="Speak plainly.")
-        await stage.prompt()
-        systems = [str(request.messages[0]) for request in stage.requests]
+    async with opened(project, calls(change), says("One."), says("Two."), config={"sandbox": "off"}) as trial:
+        await trial.prompt(system="Speak plainly.")
+        await trial.prompt()
+        systems = [str(request.messages[0]) for request in trial.requests]
         assert "Use tabs." in systems[0]
         assert "Speak plainly." in systems[0]
         assert systems[1] == systems[0]

@@ -13,7 +13,7 @@ from toolwright.session.record import CallRecord
 CALL = Call(id="call_1", tool="read", arguments={"filePath": "a"})
 
 
-class Shelf:
+class SlowStore:
     """A store that settles only when told to, and notes the order of things."""
 
     def __init__(self) -> None:
@@ -29,38 +29,38 @@ class Shelf:
         self.order.append("settled")
 
 
-def begin(shelf: Shelf) -> tuple[CallRecord, list[Any]]:
+def begin(store: SlowStore) -> tuple[CallRecord, list[Any]]:
     bus = Bus()
     parts: list[Any] = []
 
     def note(event: Any) -> None:
         assert isinstance(event, PartUpdated)
         assert isinstance(event.part, ToolPart)
-        shelf.order.append(f"told {event.part.state.status}")
+        store.order.append(f"told {event.part.state.status}")
         parts.append(event.part)
 
     bus.subscribe(note)
-    return CallRecord.begin(CALL, session_id="ses_1", message_id="msg_1", store=shelf, bus=bus), parts
+    return CallRecord.begin(CALL, session_id="ses_1", message_id="msg_1", store=store, bus=bus), parts
 
 
 async def test_the_end_is_told_only_when_it_is_safe() -> None:
-    shelf = Shelf()
-    record, _ = begin(shelf)
+    store = SlowStore()
+    record, _ = begin(store)
     record.running(CALL)
     task = asyncio.create_task(record.finished(CALL, Result("done")))
-    await until(lambda: len(shelf.order) == 4)
+    await until(lambda: len(store.order) == 4)
     for _ in range(10):
         await asyncio.sleep(0)
-    assert shelf.order == ["told pending", "put running", "told running", "put completed"]
-    shelf.safe.set()
+    assert store.order == ["told pending", "put running", "told running", "put completed"]
+    store.safe.set()
     await task
-    assert shelf.order[4:] == ["settled", "told completed"]
+    assert store.order[4:] == ["settled", "told completed"]
 
 
 async def test_one_part_keeps_its_id_through_all_states() -> None:
-    shelf = Shelf()
-    shelf.safe.set()
-    record, parts = begin(shelf)
+    store = SlowStore()
+    store.safe.set()
+    record, parts = begin(store)
     record.running(CALL)
     record.progress("half", {"n": 1})
     await record.finished(
@@ -74,9 +74,9 @@ async def test_one_part_keeps_its_id_through_all_states() -> None:
 
 
 async def test_a_failure_keeps_its_kind_and_what_the_model_reads() -> None:
-    shelf = Shelf()
-    shelf.safe.set()
-    record, parts = begin(shelf)
+    store = SlowStore()
+    store.safe.set()
+    record, parts = begin(store)
     record.running(CALL)
     await record.finished(CALL, Result.failed(ToolError("There is no file a.", "missing")))
     end = parts[-1].state
@@ -84,9 +84,9 @@ async def test_a_failure_keeps_its_kind_and_what_the_model_reads() -> None:
 
 
 async def test_progress_before_the_start_and_after_the_end_is_ignored() -> None:
-    shelf = Shelf()
-    shelf.safe.set()
-    record, parts = begin(shelf)
+    store = SlowStore()
+    store.safe.set()
+    record, parts = begin(store)
     record.progress("too early", {})
     record.running(CALL)
     await record.finished(CALL, Result("out"))

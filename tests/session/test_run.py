@@ -13,7 +13,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from tests.session.stage import call, calls, read, says
+from tests.session.trial import call, calls, read, says
 from toolwright.cli import main
 from toolwright.cli.json_lines import line_schema
 from toolwright.jsontypes import Json

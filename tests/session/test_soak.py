@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import calls, info_of, nothing_open, read, says
+from tests.session.trial import calls, info_of, nothing_open, read, says
 from toolwright.events import Event
 from toolwright.models.info import ModelLimits
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel

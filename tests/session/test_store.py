@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import calls, read
+from tests.session.trial import calls, read
 from toolwright.errors import UsageError
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, ModelRef, Moment, SessionInfo, TextPart, User

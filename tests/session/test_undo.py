@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.session.stage import Stage, call, calls, opened, read, says
+from tests.session.trial import Trial, call, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.files.journal import JournalEntry
 from toolwright.session.undo import Made, Selection, Undo, standing_changes
@@ -22,15 +22,15 @@ def edit(name: str, old: str, new: str) -> Any:
     return call("edit", filePath=name, oldString=old, newString=new)
 
 
-async def undo_of(stage: Stage) -> Undo:
-    return await Undo.of(stage.workspace.files, stage.session.conversation)
+async def undo_of(trial: Trial) -> Undo:
+    return await Undo.of(trial.workspace.files, trial.session.conversation)
 
 
 async def test_back_and_forth_and_back_again(project: Path) -> None:
-    async with opened(project, calls(read()), calls(edit("a.txt", "hello", "goodbye")), says("Done.")) as stage:
-        await stage.prompt()
-        turn = Selection(turn=stage.messages[0].info.id)
-        undo = await undo_of(stage)
+    async with opened(project, calls(read()), calls(edit("a.txt", "hello", "goodbye")), says("Done.")) as trial:
+        await trial.prompt()
+        turn = Selection(turn=trial.messages[0].info.id)
+        undo = await undo_of(trial)
         for _ in range(3):
             await undo.revert(turn)
             assert (project / "a.txt").read_text() == "hello\nworld\n"
@@ -38,15 +38,15 @@ async def test_back_and_forth_and_back_again(project: Path) -> None:
                 undo.plan(turn)
             await undo.unrevert()
             assert (project / "a.txt").read_text() == "goodbye\nworld\n"
-        assert stage.session.conversation.info.revert is None
+        assert trial.session.conversation.info.revert is None
 
 
 async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> None:
     script = (calls(read()), calls(edit("a.txt", "hello", "one")), calls(edit("a.txt", "one", "two")), says("Done."))
-    async with opened(project, *script) as stage:
-        await stage.prompt()
-        first, second = stage.replies[1].calls[0].call_id, stage.replies[2].calls[0].call_id
-        undo = await undo_of(stage)
+    async with opened(project, *script) as trial:
+        await trial.prompt()
+        first, second = trial.replies[1].calls[0].call_id, trial.replies[2].calls[0].call_id
+        undo = await undo_of(trial)
         with pytest.raises(UsageError, match="undo that one first"):
             undo.plan(Selection(call=first))
         await undo.revert(Selection(call=second))
@@ -56,9 +56,9 @@ async def test_one_call_of_several_and_what_stands_in_its_way(project: Path) -> 
 
 
 async def test_one_file_of_a_turn(project: Path) -> None:
-    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as stage:
-        await stage.prompt()
-        await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id, file="b.txt"))
+    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as trial:
+        await trial.prompt()
+        await (await undo_of(trial)).revert(Selection(turn=trial.messages[0].info.id, file="b.txt"))
         assert not (project / "b.txt").exists()
         assert (project / "c.txt").exists()
 
@@ -67,32 +67,32 @@ async def test_pieces_of_a_file_are_undone_one_by_one_and_made_again(project: Pa
     before = "".join(f"line {number}\n" for number in range(60))
     (project / "long.txt").write_text(before)
     changed = before.replace("line 5\n", "five\n").replace("line 50\n", "fifty\nfifty more\n")
-    async with opened(project, calls(read("long.txt")), calls(write("long.txt", changed)), says("Done.")) as stage:
-        await stage.prompt()
-        undo = await undo_of(stage)
+    async with opened(project, calls(read("long.txt")), calls(write("long.txt", changed)), says("Done.")) as trial:
+        await trial.prompt()
+        undo = await undo_of(trial)
         [plan] = undo.plan(Selection(file="long.txt"))
         upper, lower = plan.hunks()
         assert "+line 50" in lower.text
-        await undo.revert(Selection(turn=stage.messages[0].info.id, file="long.txt", hunks=(lower.id,)))
+        await undo.revert(Selection(turn=trial.messages[0].info.id, file="long.txt", hunks=(lower.id,)))
         assert (project / "long.txt").read_text() == before.replace("line 5\n", "five\n")
-        assert "messageID" not in (stage.session.conversation.info.revert or {})
+        assert "messageID" not in (trial.session.conversation.info.revert or {})
         with pytest.raises(UsageError, match="Look at it again"):
             undo.plan(Selection(file="long.txt", hunks=(lower.id,)))
         await undo.unrevert()
         assert (project / "long.txt").read_text() == changed
         await undo.revert(Selection(file="long.txt", hunks=(upper.id,)))
         # What is left goes with the call that made it.
-        await undo.revert(Selection(call=stage.replies[1].calls[0].call_id))
+        await undo.revert(Selection(call=trial.replies[1].calls[0].call_id))
         assert (project / "long.txt").read_text() == before
 
 
 async def test_changes_inside_a_batch_are_taken_back_with_it(project: Path) -> None:
     inner = [{"tool": "write", "parameters": {"filePath": f"{name}.txt", "content": "x\n"}} for name in "bc"]
     config = {"experimental": {"batch_tool": True}}
-    async with opened(project, calls(call("batch", tool_calls=inner)), says("Done."), config=config) as stage:
-        await stage.prompt()
+    async with opened(project, calls(call("batch", tool_calls=inner)), says("Done."), config=config) as trial:
+        await trial.prompt()
         assert (project / "c.txt").exists()
-        await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id))
+        await (await undo_of(trial)).revert(Selection(turn=trial.messages[0].info.id))
         assert not (project / "b.txt").exists()
         assert not (project / "c.txt").exists()
 
@@ -108,11 +108,11 @@ async def test_changes_of_a_subagent_are_taken_back_with_its_task(project: Path,
         says("Sub.", match="^Sub job"),
         says("Done."),
     )
-    async with opened(project, *script) as stage:
-        await stage.prompt()
-        task = stage.replies[1].calls[0].call_id
-        selection = Selection(turn=stage.messages[0].info.id) if by == "turn" else Selection(call=task)
-        undo = await undo_of(stage)
+    async with opened(project, *script) as trial:
+        await trial.prompt()
+        task = trial.replies[1].calls[0].call_id
+        selection = Selection(turn=trial.messages[0].info.id) if by == "turn" else Selection(call=task)
+        undo = await undo_of(trial)
         assert len(undo.changes()) == 2
         await undo.revert(selection)
         assert not (project / "sub.txt").exists()
@@ -122,11 +122,11 @@ async def test_changes_of_a_subagent_are_taken_back_with_its_task(project: Path,
 
 
 async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_the_others(project: Path) -> None:
-    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as stage:
-        await stage.prompt()
+    async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as trial:
+        await trial.prompt()
         (project / "c.txt").write_text("mine\n")
         with pytest.raises(UsageError, match="changed after"):
-            await (await undo_of(stage)).revert(Selection(turn=stage.messages[0].info.id))
+            await (await undo_of(trial)).revert(Selection(turn=trial.messages[0].info.id))
         assert (project / "b.txt").exists()
         assert (project / "c.txt").read_text() == "mine\n"
 

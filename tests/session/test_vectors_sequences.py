@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.stage import call, calls, says
+from tests.session.trial import call, calls, says
 from tests.vectors.layout import Places, layouts, make_places, rows
 from tests.waiting import until
 from toolwright.inbox import Inbox, Reply

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from tests.vectors.layout import Places, make_places, rows
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
@@ -120,8 +120,8 @@ async def test_a_primary_agent_is_not_handed_work(project: Path) -> None:
     """task-0008"""
     config = {"agent": {"main": {"mode": "primary", "description": "Main only"}}}
     handed = call("task", description="d", prompt="p", subagent_type="main")
-    async with opened(project, calls(handed), says("end"), config=config) as stage:
-        await stage.prompt()
-        state = stage.replies[0].calls[0].state
+    async with opened(project, calls(handed), says("end"), config=config) as trial:
+        await trial.prompt()
+        state = trial.replies[0].calls[0].state
         assert isinstance(state, Failed)
         assert state.kind == "not_found"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.desk import Desk, lay_out, make_desk, rows
+from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from toolwright.definition import Result
 from toolwright.files.store import Event
 from toolwright.jsontypes import Json
@@ -42,8 +42,8 @@ QUIRKS: dict[str, Json] = {
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path)
+def case(tmp_path: Path) -> ToolCase:
+    return make_case(tmp_path)
 
 
 def label(row: Json) -> str:
@@ -51,30 +51,30 @@ def label(row: Json) -> str:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "quirk" not in row and row["id"] not in BETTER], ids=label)
-async def test_recorded_rows(desk: Desk, row: Json) -> None:
-    desk.files.drift = "replace" if row["id"] in KEPT_CONTEXT else "merge"
-    result = await play(desk, row)
+async def test_recorded_rows(case: ToolCase, row: Json) -> None:
+    case.files.drift = "replace" if row["id"] in KEPT_CONTEXT else "merge"
+    result = await play(case, row)
     if row["outcome"] == "error":
         assert result.error is not None
         assert result.error.kind == row["error_kind"], result.output
-        assert held(desk.project) == held_as(row["files"])
+        assert held(case.project) == held_as(row["files"])
         return
     assert result.error is None, result.output
-    assert held(desk.project, desk.project.parent / "esc2.txt") == held_as(row["files_after"])
+    assert held(case.project, case.project.parent / "esc2.txt") == held_as(row["files_after"])
     assert [described(file) for file in result.metadata["files"]] == row["changes"]
-    external = [request for request in desk.asked if request.permission == "external_directory"]
+    external = [request for request in case.asked if request.permission == "external_directory"]
     assert [list(request.patterns) for request in external] == [
-        [pattern.replace("{parent}", str(desk.project.parent)) for pattern in asked["patterns"]]
+        [pattern.replace("{parent}", str(case.project.parent)) for pattern in asked["patterns"]]
         for asked in row["asked"]
     ]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["id"] in KEPT_CONTEXT], ids=label)
-async def test_lines_that_a_patch_keeps_stay_as_the_file_has_them(desk: Desk, row: Json) -> None:
-    result = await play(desk, row)
+async def test_lines_that_a_patch_keeps_stay_as_the_file_has_them(case: ToolCase, row: Json) -> None:
+    result = await play(case, row)
     assert result.error is None, result.output
     [(name, before)] = row["files"].items()
-    after = (desk.project / name).read_text("utf-8")
+    after = (case.project / name).read_text("utf-8")
     wanted = sum(line.startswith("+") for line in row["patch"].splitlines())
     entry = result.metadata["files"][0]
     assert (entry["additions"], entry["deletions"]) == (wanted, wanted)
@@ -82,25 +82,25 @@ async def test_lines_that_a_patch_keeps_stay_as_the_file_has_them(desk: Desk, ro
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["id"] in BETTER], ids=label)
-async def test_rows_that_come_out_better(desk: Desk, row: Json) -> None:
-    result = await play(desk, row)
+async def test_rows_that_come_out_better(case: ToolCase, row: Json) -> None:
+    result = await play(case, row)
     assert result.error is None, result.output
-    assert held(desk.project) == held_as(BETTER[row["id"]][1])
+    assert held(case.project) == held_as(BETTER[row["id"]][1])
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "quirk" in row], ids=label)
-async def test_rows_that_record_an_accident_come_out_as_we_chose(desk: Desk, row: Json) -> None:
-    result = await play(desk, row)
+async def test_rows_that_record_an_accident_come_out_as_we_chose(case: ToolCase, row: Json) -> None:
+    result = await play(case, row)
     assert result.error is None, result.output
-    assert held(desk.project) == held_as(QUIRKS[row["id"]])
+    assert held(case.project) == held_as(QUIRKS[row["id"]])
 
 
-async def play(desk: Desk, row: Json) -> Result:
-    lay_out(desk.project, row["files"])
+async def play(case: ToolCase, row: Json) -> Result:
+    lay_out(case.project, row["files"])
     patch = row["patch"]
     if isinstance(patch, str):
-        patch = patch.replace("{project}", str(desk.project))
-    return await desk.run(apply_patch, patchText=patch)
+        patch = patch.replace("{project}", str(case.project))
+    return await case.run(apply_patch, patchText=patch)
 
 
 def described(file: Json) -> Json:
@@ -123,17 +123,17 @@ def held_as(files: Json) -> Json:
     return {name: value.encode() if isinstance(value, str) else value for name, value in files.items()}
 
 
-async def run(desk: Desk, *body: str) -> Result:
-    return await desk.run(apply_patch, patchText="\n".join(["*** Begin Patch", *body, "*** End Patch"]))
+async def run(case: ToolCase, *body: str) -> Result:
+    return await case.run(apply_patch, patchText="\n".join(["*** Begin Patch", *body, "*** End Patch"]))
 
 
 # --- the format
 
 
-async def test_several_files_in_one_patch_are_one_question(desk: Desk) -> None:
-    lay_out(desk.project, {"modify.txt": "line1\nline2\n", "delete.txt": "obsolete\n"})
+async def test_several_files_in_one_patch_are_one_question(case: ToolCase) -> None:
+    lay_out(case.project, {"modify.txt": "line1\nline2\n", "delete.txt": "obsolete\n"})
     result = await run(
-        desk,
+        case,
         *("*** Add File: nested/new.txt", "+created"),
         *("*** Delete File: delete.txt", "*** Update File: modify.txt", "@@", "-line2", "+changed"),
     )
@@ -147,86 +147,88 @@ async def test_several_files_in_one_patch_are_one_question(desk: Desk) -> None:
         "    2 - line2\n"
         "    2 + changed"
     )
-    assert held(desk.project) == {"nested/new.txt": b"created\n", "modify.txt": b"line1\nchanged\n"}
-    [question] = desk.asked
+    assert held(case.project) == {"nested/new.txt": b"created\n", "modify.txt": b"line1\nchanged\n"}
+    [question] = case.asked
     assert question.permission == "edit"
     assert question.patterns == ("nested/new.txt", "delete.txt", "modify.txt")
     assert question.always == ("*",)
     assert "+changed" in question.metadata["diff"]
 
 
-async def test_a_chunk_without_its_header_line_and_chunks_after_the_end_of_file_mark_are_applied(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "a\nb\nc\nd\n"})
-    result = await run(desk, "*** Update File: a.txt", "-a", "+A", "@@", "-d", "+D", "*** End of File")
+async def test_a_chunk_without_its_header_line_and_chunks_after_the_end_of_file_mark_are_applied(
+    case: ToolCase,
+) -> None:
+    lay_out(case.project, {"a.txt": "a\nb\nc\nd\n"})
+    result = await run(case, "*** Update File: a.txt", "-a", "+A", "@@", "-d", "+D", "*** End of File")
     assert result.error is None
-    assert (desk.project / "a.txt").read_text() == "A\nb\nc\nD\n"
+    assert (case.project / "a.txt").read_text() == "A\nb\nc\nD\n"
 
 
-async def test_a_chunk_behind_the_end_of_file_mark_must_still_follow_the_order(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "a\nb\nc\nd\n"})
-    result = await run(desk, "*** Update File: a.txt", "@@", "-d", "+D", "*** End of File", "@@", "-b", "+B")
+async def test_a_chunk_behind_the_end_of_file_mark_must_still_follow_the_order(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "a\nb\nc\nd\n"})
+    result = await run(case, "*** Update File: a.txt", "@@", "-d", "+D", "*** End of File", "@@", "-b", "+B")
     assert result.error is not None
     assert result.error.kind == "lines_not_found"
     assert "They are at line 2, above the chunk before" in result.output
-    assert (desk.project / "a.txt").read_text() == "a\nb\nc\nd\n"
+    assert (case.project / "a.txt").read_text() == "a\nb\nc\nd\n"
 
 
-async def test_the_end_of_file_mark_takes_the_last_place(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "x\nm\nx\n"})
-    await run(desk, "*** Update File: a.txt", "@@", "-x", "+X", "*** End of File")
-    assert (desk.project / "a.txt").read_text() == "x\nm\nX\n"
+async def test_the_end_of_file_mark_takes_the_last_place(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "x\nm\nx\n"})
+    await run(case, "*** Update File: a.txt", "@@", "-x", "+X", "*** End of File")
+    assert (case.project / "a.txt").read_text() == "x\nm\nX\n"
 
 
-async def test_only_added_lines_go_below_their_header(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "fn a\n1\nfn b\n2\n"})
-    await run(desk, "*** Update File: a.txt", "@@ fn a", "+inserted")
-    assert (desk.project / "a.txt").read_text() == "fn a\ninserted\n1\nfn b\n2\n"
+async def test_only_added_lines_go_below_their_header(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "fn a\n1\nfn b\n2\n"})
+    await run(case, "*** Update File: a.txt", "@@ fn a", "+inserted")
+    assert (case.project / "a.txt").read_text() == "fn a\ninserted\n1\nfn b\n2\n"
 
 
-async def test_a_part_of_a_line_as_header_is_refused_with_the_whole_line(desk: Desk) -> None:
-    lay_out(desk.project, {"a.py": "class A:\n    def b(self):\n        return 1\n"})
-    result = await run(desk, "*** Update File: a.py", "@@ def b", "-        return 1", "+        return 2")
+async def test_a_part_of_a_line_as_header_is_refused_with_the_whole_line(case: ToolCase) -> None:
+    lay_out(case.project, {"a.py": "class A:\n    def b(self):\n        return 1\n"})
+    result = await run(case, "*** Update File: a.py", "@@ def b", "-        return 1", "+        return 2")
     assert result.error is not None
     assert result.error.kind == "context_header_not_found"
     assert "Did you mean 'def b(self):'?" in result.output
 
 
-async def test_an_ambiguous_chunk_changes_the_first_place_and_says_so(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "x\ny\nx\n"})
-    result = await run(desk, "*** Update File: a.txt", "@@", "-x", "+Z")
-    assert (desk.project / "a.txt").read_text() == "Z\ny\nx\n"
+async def test_an_ambiguous_chunk_changes_the_first_place_and_says_so(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "x\ny\nx\n"})
+    result = await run(case, "*** Update File: a.txt", "@@", "-x", "+Z")
+    assert (case.project / "a.txt").read_text() == "Z\ny\nx\n"
     assert "Chunk 1 fits line 1 and line 3; the first was changed." in result.output
 
 
-async def test_a_numbered_header_tells_equal_places_apart(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "x\ny\nx\n"})
-    result = await run(desk, "*** Update File: a.txt", "@@ -3,1 +3,1 @@", "-x", "+Z")
-    assert (desk.project / "a.txt").read_text() == "x\ny\nZ\n"
+async def test_a_numbered_header_tells_equal_places_apart(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "x\ny\nx\n"})
+    result = await run(case, "*** Update File: a.txt", "@@ -3,1 +3,1 @@", "-x", "+Z")
+    assert (case.project / "a.txt").read_text() == "x\ny\nZ\n"
     assert "fits" not in result.output
 
 
-async def test_a_numbered_header_places_added_lines(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "1\n2\n3\n"})
-    await run(desk, "*** Update File: a.txt", "@@ -1,0 +2,1 @@", "+1.5")
-    assert (desk.project / "a.txt").read_text() == "1\n1.5\n2\n3\n"
+async def test_a_numbered_header_places_added_lines(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "1\n2\n3\n"})
+    await run(case, "*** Update File: a.txt", "@@ -1,0 +2,1 @@", "+1.5")
+    assert (case.project / "a.txt").read_text() == "1\n1.5\n2\n3\n"
 
 
-async def test_blank_lines_that_are_only_for_the_eye_do_not_hinder(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\ntwo\n"})
-    result = await run(desk, "*** Update File: a.txt", "@@", " one", "", "-two", "+TWO", "")
+async def test_blank_lines_that_are_only_for_the_eye_do_not_hinder(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\ntwo\n"})
+    result = await run(case, "*** Update File: a.txt", "@@", " one", "", "-two", "+TWO", "")
     assert result.error is None
-    assert (desk.project / "a.txt").read_text() == "one\nTWO\n"
+    assert (case.project / "a.txt").read_text() == "one\nTWO\n"
 
 
-async def test_lines_without_a_mark_are_left_out_and_named(desk: Desk) -> None:
-    result = await run(desk, "*** Add File: n.txt", "+one", "two", "+three")
-    assert (desk.project / "n.txt").read_text() == "one\nthree\n"
+async def test_lines_without_a_mark_are_left_out_and_named(case: ToolCase) -> None:
+    result = await run(case, "*** Add File: n.txt", "+one", "two", "+three")
+    assert (case.project / "n.txt").read_text() == "one\nthree\n"
     assert "Lines of the patch without a mark were left out, counted from its first: 4." in result.output
 
 
-async def test_marks_inside_an_added_file_are_content(desk: Desk) -> None:
-    await run(desk, "*** Add File: n.txt", "+*** End Patch", "+*** Add File: x")
-    assert (desk.project / "n.txt").read_text() == "*** End Patch\n*** Add File: x\n"
+async def test_marks_inside_an_added_file_are_content(case: ToolCase) -> None:
+    await run(case, "*** Add File: n.txt", "+*** End Patch", "+*** Add File: x")
+    assert (case.project / "n.txt").read_text() == "*** End Patch\n*** Add File: x\n"
 
 
 @pytest.mark.parametrize(
@@ -240,48 +242,48 @@ async def test_marks_inside_an_added_file_are_content(desk: Desk) -> None:
         ("", "schema"),
     ],
 )
-async def test_patches_that_ask_for_nothing_are_refused_by_kind(desk: Desk, patch: str, kind: str) -> None:
-    result = await desk.run(apply_patch, patchText=patch)
+async def test_patches_that_ask_for_nothing_are_refused_by_kind(case: ToolCase, patch: str, kind: str) -> None:
+    result = await case.run(apply_patch, patchText=patch)
     assert result.error is not None
     assert result.error.kind == kind
 
 
-async def test_what_does_not_fit_is_shown_with_how_far_it_does(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\ntwo\nthree\n"})
-    result = await run(desk, "*** Update File: a.txt", "@@", " one", " two", "-drei", "+four")
+async def test_what_does_not_fit_is_shown_with_how_far_it_does(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\ntwo\nthree\n"})
+    result = await run(case, "*** Update File: a.txt", "@@", " one", " two", "-drei", "+four")
     assert "They fit from line 1 on, but where the patch has 'drei' the file has 'three' (line 3)." in result.output
 
 
 # --- bytes that were not meant
 
 
-async def test_context_found_loosely_keeps_indentation_quotes_and_line_ends(desk: Desk) -> None:
-    lay_out(desk.project, {"a.py": "    say(“hi”)  \r\n    x = 1\r\n    y = 2"})
-    result = await run(desk, "*** Update File: a.py", "@@", ' say("hi")', "-x = 1", "+x = 3")
+async def test_context_found_loosely_keeps_indentation_quotes_and_line_ends(case: ToolCase) -> None:
+    lay_out(case.project, {"a.py": "    say(“hi”)  \r\n    x = 1\r\n    y = 2"})
+    result = await run(case, "*** Update File: a.py", "@@", ' say("hi")', "-x = 1", "+x = 3")
     assert result.error is None
-    assert (desk.project / "a.py").read_bytes().decode() == "    say(“hi”)  \r\n    x = 3\r\n    y = 2"
+    assert (case.project / "a.py").read_bytes().decode() == "    say(“hi”)  \r\n    x = 3\r\n    y = 2"
 
 
-async def test_a_last_line_without_end_gets_one_only_if_it_was_touched(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "a\nb", "b.txt": "a\nb", "c.txt": "a\nb"})
+async def test_a_last_line_without_end_gets_one_only_if_it_was_touched(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "a\nb", "b.txt": "a\nb", "c.txt": "a\nb"})
     await run(
-        desk,
+        case,
         *("*** Update File: a.txt", "@@", "-a", "+A"),
         *("*** Update File: b.txt", "@@", "-b", "+B"),
         *("*** Update File: c.txt", "@@", "+c"),
     )
-    assert held(desk.project) == {"a.txt": b"A\nb", "b.txt": b"a\nB\n", "c.txt": b"a\nb\nc\n"}
+    assert held(case.project) == {"a.txt": b"A\nb", "b.txt": b"a\nB\n", "c.txt": b"a\nb\nc\n"}
 
 
-async def test_encoding_and_byte_order_mark_stay(desk: Desk) -> None:
-    (desk.project / "bom.txt").write_bytes("\ufefföne\ntwo\n".encode())
-    (desk.project / "wide.txt").write_bytes("\ufefföne\ntwo\n".encode("utf-16-le"))
-    (desk.project / "old.txt").write_bytes(b"caf\xe9\ntwo\n")
+async def test_encoding_and_byte_order_mark_stay(case: ToolCase) -> None:
+    (case.project / "bom.txt").write_bytes("\ufefföne\ntwo\n".encode())
+    (case.project / "wide.txt").write_bytes("\ufefföne\ntwo\n".encode("utf-16-le"))
+    (case.project / "old.txt").write_bytes(b"caf\xe9\ntwo\n")
     names = ("bom.txt", "wide.txt", "old.txt")
     chunk = ("@@", "-two", "+TWO")
-    result = await run(desk, *(line for name in names for line in (f"*** Update File: {name}", *chunk)))
+    result = await run(case, *(line for name in names for line in (f"*** Update File: {name}", *chunk)))
     assert result.error is None, result.output
-    assert held(desk.project) == {
+    assert held(case.project) == {
         "bom.txt": "\ufefföne\nTWO\n".encode(),
         "wide.txt": "\ufefföne\nTWO\n".encode("utf-16-le"),
         "old.txt": b"caf\xe9\nTWO\n",
@@ -303,20 +305,20 @@ async def test_encoding_and_byte_order_mark_stay(desk: Desk) -> None:
         (("*** Add File: b.txt/below", "+x"), "missing"),
     ],
 )
-async def test_when_one_section_fails_nothing_is_written(desk: Desk, last: tuple[str, ...], kind: str) -> None:
-    lay_out(desk.project, {"a.txt": "a\n", "b.txt": "b\n", "folder/": None})
-    (desk.project / "pic.bin").write_bytes(bytes(range(256)))
-    before = held(desk.project)
-    result = await run(desk, "*** Add File: n.txt", "+n", "*** Update File: a.txt", "@@", "-a", "+A", *last)
+async def test_when_one_section_fails_nothing_is_written(case: ToolCase, last: tuple[str, ...], kind: str) -> None:
+    lay_out(case.project, {"a.txt": "a\n", "b.txt": "b\n", "folder/": None})
+    (case.project / "pic.bin").write_bytes(bytes(range(256)))
+    before = held(case.project)
+    result = await run(case, "*** Add File: n.txt", "+n", "*** Update File: a.txt", "@@", "-a", "+A", *last)
     assert result.error is not None
-    assert held(desk.project) == before
+    assert held(case.project) == before
     assert result.error.kind == kind, result.output
 
 
-async def test_sections_of_one_file_are_folded_in_order(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\ntwo\n"})
+async def test_sections_of_one_file_are_folded_in_order(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\ntwo\n"})
     result = await run(
-        desk,
+        case,
         *("*** Update File: a.txt", "@@", "-one", "+uno"),
         *("*** Update File: ./a.txt", "@@", "-uno", "+UNO"),
         *("*** Update File: a.txt", "*** Move to: b.txt", "@@", "-two", "+dos"),
@@ -324,39 +326,39 @@ async def test_sections_of_one_file_are_folded_in_order(desk: Desk) -> None:
         *("*** Add File: n.txt", "+n", "*** Delete File: n.txt"),
     )
     assert result.error is None, result.output
-    assert held(desk.project) == {"b.txt": b"UNO\nDOS\n"}
+    assert held(case.project) == {"b.txt": b"UNO\nDOS\n"}
 
 
-async def test_a_file_that_a_section_before_deleted_cannot_be_updated(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n"})
-    result = await run(desk, "*** Delete File: a.txt", "*** Update File: a.txt", "@@", "-one", "+two")
+async def test_a_file_that_a_section_before_deleted_cannot_be_updated(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n"})
+    result = await run(case, "*** Delete File: a.txt", "*** Update File: a.txt", "@@", "-one", "+two")
     assert result.error is not None
     assert result.error.kind == "missing_file"
-    assert held(desk.project) == {"a.txt": b"one\n"}
+    assert held(case.project) == {"a.txt": b"one\n"}
 
 
-async def test_delete_and_add_replace_a_file_even_a_binary_one(desk: Desk) -> None:
-    (desk.project / "a.bin").write_bytes(bytes(range(256)))
-    await run(desk, "*** Delete File: a.bin", "*** Add File: a.bin", "+text")
-    assert held(desk.project) == {"a.bin": b"text\n"}
+async def test_delete_and_add_replace_a_file_even_a_binary_one(case: ToolCase) -> None:
+    (case.project / "a.bin").write_bytes(bytes(range(256)))
+    await run(case, "*** Delete File: a.bin", "*** Add File: a.bin", "+text")
+    assert held(case.project) == {"a.bin": b"text\n"}
 
 
 @pytest.mark.parametrize("target", ["a.txt", "./a.txt", "sub/../a.txt", "{project}/a.txt"])
-async def test_a_move_onto_itself_is_an_update(desk: Desk, target: str) -> None:
-    lay_out(desk.project, {"a.txt": "one\n", "sub/": None})
-    target = target.replace("{project}", str(desk.project))
-    result = await run(desk, "*** Update File: a.txt", f"*** Move to: {target}", "@@", "-one", "+two")
+async def test_a_move_onto_itself_is_an_update(case: ToolCase, target: str) -> None:
+    lay_out(case.project, {"a.txt": "one\n", "sub/": None})
+    target = target.replace("{project}", str(case.project))
+    result = await run(case, "*** Update File: a.txt", f"*** Move to: {target}", "@@", "-one", "+two")
     assert result.error is None
-    assert held(desk.project) == {"a.txt": b"two\n"}
+    assert held(case.project) == {"a.txt": b"two\n"}
 
 
-async def test_a_move_keeps_the_mode_and_makes_folders(desk: Desk) -> None:
-    lay_out(desk.project, {"old/run.sh": "echo 1\n"})
-    (desk.project / "old/run.sh").chmod(0o755)
-    result = await run(desk, "*** Update File: old/run.sh", "*** Move to: new/dir/run.sh")
+async def test_a_move_keeps_the_mode_and_makes_folders(case: ToolCase) -> None:
+    lay_out(case.project, {"old/run.sh": "echo 1\n"})
+    (case.project / "old/run.sh").chmod(0o755)
+    result = await run(case, "*** Update File: old/run.sh", "*** Move to: new/dir/run.sh")
     assert result.output == "The patch is applied:\nM new/dir/run.sh"
-    assert held(desk.project) == {"new/dir/run.sh": b"echo 1\n"}
-    assert (desk.project / "new/dir/run.sh").stat().st_mode & 0o777 == 0o755
+    assert held(case.project) == {"new/dir/run.sh": b"echo 1\n"}
+    assert (case.project / "new/dir/run.sh").stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize(
@@ -366,69 +368,71 @@ async def test_a_move_keeps_the_mode_and_makes_folders(desk: Desk) -> None:
         ("*** Update File: a.txt", "*** Move to: kept.txt", "@@", "-one", "+new"),
     ],
 )
-async def test_what_is_overwritten_is_shown_in_the_question_and_named_after(desk: Desk, section: tuple[str]) -> None:
-    lay_out(desk.project, {"a.txt": "one\n", "kept.txt": "precious\n"})
-    result = await run(desk, *section)
-    assert "-precious" in desk.asked[-1].metadata["diff"]
+async def test_what_is_overwritten_is_shown_in_the_question_and_named_after(
+    case: ToolCase, section: tuple[str]
+) -> None:
+    lay_out(case.project, {"a.txt": "one\n", "kept.txt": "precious\n"})
+    result = await run(case, *section)
+    assert "-precious" in case.asked[-1].metadata["diff"]
     assert "kept.txt was there before and is replaced." in result.output
-    assert (desk.project / "kept.txt").read_text() == "new\n"
+    assert (case.project / "kept.txt").read_text() == "new\n"
 
 
 # --- permission, events, change while asking
 
 
-async def test_the_target_of_a_move_is_asked_for_too(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n", "secret/k.txt": "key\n"})
-    desk.rules = [("edit", "secret/*", "deny")]
-    result = await run(desk, "*** Update File: a.txt", "*** Move to: secret/k.txt", "@@", "-one", "+two")
+async def test_the_target_of_a_move_is_asked_for_too(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n", "secret/k.txt": "key\n"})
+    case.rules = [("edit", "secret/*", "deny")]
+    result = await run(case, "*** Update File: a.txt", "*** Move to: secret/k.txt", "@@", "-one", "+two")
     assert result.error is not None
     assert result.error.kind == "denied"
-    assert desk.asked == []
-    assert held(desk.project) == {"a.txt": b"one\n", "secret/k.txt": b"key\n"}
+    assert case.asked == []
+    assert held(case.project) == {"a.txt": b"one\n", "secret/k.txt": b"key\n"}
 
 
-async def test_a_denied_file_refuses_the_whole_patch_before_any_question(desk: Desk) -> None:
-    lay_out(desk.project, {"secret/k.txt": "key\n"})
-    desk.rules = [("edit", "*", "ask"), ("edit", "secret/*", "deny")]
-    result = await run(desk, "*** Add File: ok.txt", "+ok", "*** Delete File: secret/k.txt")
+async def test_a_denied_file_refuses_the_whole_patch_before_any_question(case: ToolCase) -> None:
+    lay_out(case.project, {"secret/k.txt": "key\n"})
+    case.rules = [("edit", "*", "ask"), ("edit", "secret/*", "deny")]
+    result = await run(case, "*** Add File: ok.txt", "+ok", "*** Delete File: secret/k.txt")
     assert result.error is not None
     assert result.error.kind == "denied"
-    assert desk.asked == []
+    assert case.asked == []
 
 
-async def test_two_files_in_one_folder_outside_are_one_question_about_it(desk: Desk) -> None:
-    await run(desk, "*** Add File: ../x.txt", "+x", "*** Add File: ../y.txt", "+y")
-    assert desk.permissions() == ["external_directory", "edit"]
-    assert (desk.project.parent / "x.txt").exists()
+async def test_two_files_in_one_folder_outside_are_one_question_about_it(case: ToolCase) -> None:
+    await run(case, "*** Add File: ../x.txt", "+x", "*** Add File: ../y.txt", "+y")
+    assert case.permissions() == ["external_directory", "edit"]
+    assert (case.project.parent / "x.txt").exists()
 
 
-async def test_a_rule_that_denies_tells_nothing_about_the_file(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n"})
-    desk.rules = [("edit", "*", "deny")]
-    fits = await run(desk, "*** Update File: a.txt", "@@", "-one", "+two")
-    does_not = await run(desk, "*** Update File: a.txt", "@@", "-nope", "+two")
+async def test_a_rule_that_denies_tells_nothing_about_the_file(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n"})
+    case.rules = [("edit", "*", "deny")]
+    fits = await run(case, "*** Update File: a.txt", "@@", "-one", "+two")
+    does_not = await run(case, "*** Update File: a.txt", "@@", "-nope", "+two")
     assert fits.output == does_not.output
 
 
-async def test_a_file_that_changes_while_the_question_is_open_is_not_overwritten(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n", "b.txt": "b\n"})
+async def test_a_file_that_changes_while_the_question_is_open_is_not_overwritten(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n", "b.txt": "b\n"})
 
     def change(request: Request) -> None:
-        (desk.project / "a.txt").write_text("one\nmine\n")
+        (case.project / "a.txt").write_text("one\nmine\n")
 
-    desk.while_asking = change
-    result = await run(desk, "*** Update File: b.txt", "@@", "-b", "+B", "*** Update File: a.txt", "@@", "-one", "+two")
+    case.while_asking = change
+    result = await run(case, "*** Update File: b.txt", "@@", "-b", "+B", "*** Update File: a.txt", "@@", "-one", "+two")
     assert result.error is not None
     assert result.error.kind == "stale"
-    assert held(desk.project) == {"a.txt": b"one\nmine\n", "b.txt": b"b\n"}
+    assert held(case.project) == {"a.txt": b"one\nmine\n", "b.txt": b"b\n"}
 
 
-async def test_events_name_what_happened_to_each_path(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n"})
+async def test_events_name_what_happened_to_each_path(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n"})
     seen: list[tuple[str, Event]] = []
-    desk.files.on_edited.append(lambda path, event: seen.append((path.name, event)))
+    case.files.on_edited.append(lambda path, event: seen.append((path.name, event)))
     await run(
-        desk,
+        case,
         *("*** Update File: a.txt", "*** Move to: moved.txt", "*** Delete File: b.txt"),
         *("*** Update File: c.txt", "@@", "-c", "+C", "*** Add File: d.txt", "+d"),
     )
@@ -441,18 +445,18 @@ async def test_events_name_what_happened_to_each_path(desk: Desk) -> None:
     ]
 
 
-async def test_a_patched_file_counts_as_read(desk: Desk) -> None:
-    await run(desk, "*** Add File: n.txt", "+one")
-    result = await desk.run(edit, filePath="n.txt", oldString="one", newString="two")
+async def test_a_patched_file_counts_as_read(case: ToolCase) -> None:
+    await run(case, "*** Add File: n.txt", "+one")
+    result = await case.run(edit, filePath="n.txt", oldString="one", newString="two")
     assert result.error is None, result.output
 
 
-async def test_the_metadata_tell_of_each_file(desk: Desk) -> None:
-    lay_out(desk.project, {"a.txt": "one\n"})
-    result = await run(desk, "*** Update File: a.txt", "*** Move to: b.txt", "@@", "-one", "+two")
+async def test_the_metadata_tell_of_each_file(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\n"})
+    result = await run(case, "*** Update File: a.txt", "*** Move to: b.txt", "@@", "-one", "+two")
     [entry] = result.metadata["files"]
-    assert entry["filePath"] == str(desk.project / "a.txt")
-    assert entry["movePath"] == str(desk.project / "b.txt")
+    assert entry["filePath"] == str(case.project / "a.txt")
+    assert entry["movePath"] == str(case.project / "b.txt")
     assert (entry["relativePath"], entry["type"]) == ("b.txt", "move")
     assert (entry["before"], entry["after"]) == ("one\n", "two\n")
     assert result.metadata["diagnostics"] == {}

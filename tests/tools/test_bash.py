@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from tests.process.workshop import EVERYTHING_ALLOWED, Workshop, open_workshop, run
+from tests.process.shell_session import EVERYTHING_ALLOWED, ShellSession, open_shell, run
 from tests.waiting import patience, until
 from toolwright.definition import Call
 from toolwright.errors import ToolError
@@ -21,13 +21,13 @@ from toolwright.process.sandbox import SandboxSettings
 
 
 @pytest.fixture
-async def shop(project: Path) -> AsyncIterator[Workshop]:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as workshop:
-        yield workshop
+async def shell(project: Path) -> AsyncIterator[ShellSession]:
+    async with open_shell(project, rules=EVERYTHING_ALLOWED) as shell:
+        yield shell
 
 
-async def test_a_command_shows_what_it_prints(shop: Workshop) -> None:
-    result = await shop.bash("echo out; echo err >&2", description="Prints two words")
+async def test_a_command_shows_what_it_prints(shell: ShellSession) -> None:
+    result = await shell.bash("echo out; echo err >&2", description="Prints two words")
     assert result.error is None
     assert result.output == "out\nerr\n"
     assert result.title == "Prints two words"
@@ -35,44 +35,44 @@ async def test_a_command_shows_what_it_prints(shop: Workshop) -> None:
     assert (result.metadata["exit"], result.metadata["description"]) == (0, "Prints two words")
 
 
-async def test_without_a_description_the_command_is_the_title(shop: Workshop) -> None:
-    result = await shop.bash("true")
+async def test_without_a_description_the_command_is_the_title(shell: ShellSession) -> None:
+    result = await shell.bash("true")
     assert (result.title, result.output) == ("true", "(no output)")
 
 
-async def test_a_failing_command_says_its_exit_code(shop: Workshop) -> None:
-    result = await shop.bash("printf half; exit 3")
+async def test_a_failing_command_says_its_exit_code(shell: ShellSession) -> None:
+    result = await shell.bash("printf half; exit 3")
     assert result.output == "half\n[exit code 3]"
     assert result.metadata["exit"] == 3
     assert result.error is None
 
 
-async def test_a_command_ended_by_a_signal_says_which(shop: Workshop) -> None:
-    result = await shop.bash("kill -SEGV $$")
+async def test_a_command_ended_by_a_signal_says_which(shell: ShellSession) -> None:
+    result = await shell.bash("kill -SEGV $$")
     assert result.output == "[ended by SIGSEGV]"
     assert result.metadata["exit"] is None
 
 
-async def test_a_command_runs_in_the_project_or_where_it_is_told(shop: Workshop, project: Path) -> None:
+async def test_a_command_runs_in_the_project_or_where_it_is_told(shell: ShellSession, project: Path) -> None:
     (project / "sub").mkdir()
-    assert (await shop.bash("pwd")).output == f"{project}\n"
-    assert (await shop.bash("pwd", workdir="sub")).output == f"{project}/sub\n"
-    assert (await shop.bash("pwd", workdir=str(project / "sub"))).output == f"{project}/sub\n"
+    assert (await shell.bash("pwd")).output == f"{project}\n"
+    assert (await shell.bash("pwd", workdir="sub")).output == f"{project}/sub\n"
+    assert (await shell.bash("pwd", workdir=str(project / "sub"))).output == f"{project}/sub\n"
 
 
-async def test_input_is_closed(shop: Workshop) -> None:
-    assert (await shop.bash("cat; echo $?")).output == "0\n"
+async def test_input_is_closed(shell: ShellSession) -> None:
+    assert (await shell.bash("cat; echo $?")).output == "0\n"
 
 
-async def test_what_is_not_text_is_shown_as_well_as_can_be(shop: Workshop) -> None:
-    assert (await shop.bash(r"printf 'a\xffb\xc3\xa9'")).output == "a\ufffdbé"
+async def test_what_is_not_text_is_shown_as_well_as_can_be(shell: ShellSession) -> None:
+    assert (await shell.bash(r"printf 'a\xffb\xc3\xa9'")).output == "a\ufffdbé"
 
 
 async def test_secrets_stay_out_of_the_environment(project: Path) -> None:
     environment = {**os.environ, "SOME_API_KEY": "1", "NPM_TOKEN": "2", "PLAIN": "3"}
     settings = ShellSettings(withhold=Withholding(except_for=("NPM_TOKEN",)))
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, environment=environment, shell=settings) as shop:
-        assert (await shop.bash("echo [$SOME_API_KEY] [$NPM_TOKEN] [$PLAIN]")).output == "[] [2] [3]\n"
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, environment=environment, shell=settings) as shell:
+        assert (await shell.bash("echo [$SOME_API_KEY] [$NPM_TOKEN] [$PLAIN]")).output == "[] [2] [3]\n"
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ async def test_secrets_stay_out_of_the_environment(project: Path) -> None:
     ],
 )
 async def test_bad_input_is_a_clear_error(
-    shop: Workshop, project: Path, arguments: dict[str, object], kind: str, words: str
+    shell: ShellSession, project: Path, arguments: dict[str, object], kind: str, words: str
 ) -> None:
     (project / "file").write_text("x")
-    result = await shop.session.run_call(Call(id="call_1", tool="bash", arguments=dict(arguments)))
+    result = await shell.session.run_call(Call(id="call_1", tool="bash", arguments=dict(arguments)))
     assert result.error is not None
     assert result.error.kind == kind
     assert words in result.output
@@ -104,15 +104,15 @@ async def test_bad_input_is_a_clear_error(
 
 async def test_the_longest_command_the_system_takes_runs(project: Path) -> None:
     start = "true # "
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"]) as shop:
-        result = await shop.bash(start + "x" * (LENGTH - len(start)))
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, replies=["once"]) as shell:
+        result = await shell.bash(start + "x" * (LENGTH - len(start)))
     assert result.error is None
     assert result.metadata["exit"] == 0
 
 
-async def test_a_command_that_takes_too_long_is_ended_with_all_it_started(shop: Workshop, project: Path) -> None:
+async def test_a_command_that_takes_too_long_is_ended_with_all_it_started(shell: ShellSession, project: Path) -> None:
     command = "echo begun; setsid sleep 300 & echo $! > pid; (trap '' TERM; sleep 300) & sleep 300"
-    result = await shop.bash(command, timeout=400)
+    result = await shell.bash(command, timeout=400)
     assert result.error is None
     assert result.output.removeprefix("begun\n") == (
         "[took longer than 400 ms: it and all it started were ended."
@@ -122,8 +122,8 @@ async def test_a_command_that_takes_too_long_is_ended_with_all_it_started(shop: 
     assert not (project / "pid").exists() or not Path("/proc", (project / "pid").read_text().strip()).exists()
 
 
-async def test_a_stopped_call_ends_its_command(shop: Workshop, project: Path) -> None:
-    call = asyncio.create_task(shop.bash("echo $$ > pid; sleep 300"))
+async def test_a_stopped_call_ends_its_command(shell: ShellSession, project: Path) -> None:
+    call = asyncio.create_task(shell.bash("echo $$ > pid; sleep 300"))
     await until(lambda: (project / "pid").exists() and (project / "pid").read_text())
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -132,7 +132,7 @@ async def test_a_stopped_call_ends_its_command(shop: Workshop, project: Path) ->
 
 
 async def test_progress_is_shown_while_a_command_runs_and_not_all_the_time(
-    shop: Workshop, project: Path, monkeypatch: pytest.MonkeyPatch
+    shell: ShellSession, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolwright.tools._commands.UPDATES", 3600)
     seen: list[str] = []
@@ -141,8 +141,8 @@ async def test_progress_is_shown_while_a_command_runs_and_not_all_the_time(
         if isinstance(event, PartUpdated) and isinstance(event.part, ToolPart):
             seen.append(str(event.part.state))
 
-    shop.workspace.bus.subscribe(note)
-    call = asyncio.create_task(shop.bash("echo line 1; until [ -e go ]; do sleep 0.01; done; seq 2 5000"))
+    shell.workspace.bus.subscribe(note)
+    call = asyncio.create_task(shell.bash("echo line 1; until [ -e go ]; do sleep 0.01; done; seq 2 5000"))
     await until(lambda: any("'output': 'line 1" in state for state in seen))
     (project / "go").touch()
     assert (await call).error is None
@@ -150,8 +150,8 @@ async def test_progress_is_shown_while_a_command_runs_and_not_all_the_time(
 
 
 async def test_a_long_output_keeps_both_ends_and_the_whole_in_a_file(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as shop:
-        result = await shop.bash("seq 1 200000; exit 2")
+    async with open_shell(project, rules=EVERYTHING_ALLOWED) as shell:
+        result = await shell.bash("seq 1 200000; exit 2")
     whole = "".join(f"{number}\n" for number in range(1, 200_001))
     path = Path(result.metadata["outputPath"])
     assert path.read_text() == whole
@@ -164,100 +164,100 @@ async def test_a_long_output_keeps_both_ends_and_the_whole_in_a_file(project: Pa
     assert len(result.output) < 60_000
 
 
-async def test_a_background_child_becomes_a_job(shop: Workshop) -> None:
+async def test_a_background_child_becomes_a_job(shell: ShellSession) -> None:
     async with patience():
-        result = await shop.bash("sleep 300 & echo started")
+        result = await shell.bash("sleep 300 & echo started")
     assert result.output == (
         "started\n[job_1 is still running (sleep 300)."
         ' Call bash with job: "job_1" to see more of it, with stop to end it]'
     )
     assert result.metadata["jobs"] == [{"id": "job_1", "command": "sleep 300 & echo started"}]
-    stopped = await shop.bash(job="job_1", stop=True)
+    stopped = await shell.bash(job="job_1", stop=True)
     assert stopped.output == "[job_1 was stopped]"
-    assert (await shop.bash(job="job_1")).output == "[job_1 has ended: exit code 0]"
+    assert (await shell.bash(job="job_1")).output == "[job_1 has ended: exit code 0]"
 
 
 async def test_a_background_command_can_be_read_and_fed(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, replies=["once"] * 5) as shop:
-        await _read_and_feed(shop)
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, replies=["once"] * 5) as shell:
+        await _read_and_feed(shell)
 
 
-async def _read_and_feed(shop: Workshop) -> None:
+async def _read_and_feed(shell: ShellSession) -> None:
     command = "echo ready; while read line; do echo got $line; [ $line = end ] && exit 4; done"
-    first = await shop.bash(command, background=True, timeout=150)
+    first = await shell.bash(command, background=True, timeout=150)
     assert "[job_1 is still running" in first.output
     if "ready" not in first.output:
-        await _read_until(shop, "ready\n")
-    assert (await shop.bash(job="job_1")).output == "[job_1 is still running]"
-    one = await shop.bash(job="job_1", input="one\n")
+        await _read_until(shell, "ready\n")
+    assert (await shell.bash(job="job_1")).output == "[job_1 is still running]"
+    one = await shell.bash(job="job_1", input="one\n")
     if "got one\n" not in one.output:
-        await _read_until(shop, "got one\n")
-    end = await shop.bash(job="job_1", input="end\n")
+        await _read_until(shell, "got one\n")
+    end = await shell.bash(job="job_1", input="end\n")
     if "has ended: exit code 4" not in end.output:
-        await _read_until(shop, "has ended: exit code 4")
-    late = await shop.bash(job="job_1", input="more\n")
+        await _read_until(shell, "has ended: exit code 4")
+    late = await shell.bash(job="job_1", input="more\n")
     assert late.error is not None
     assert "it has ended" in late.output
 
 
-async def _read_until(shop: Workshop, text: str) -> None:
+async def _read_until(shell: ShellSession, text: str) -> None:
     """What a job prints comes in its own time."""
     async with patience():
-        while text not in (await shop.bash(job="job_1", timeout=50)).output:
+        while text not in (await shell.bash(job="job_1", timeout=50)).output:
             pass
 
 
-async def test_waiting_for_a_job_returns_when_it_ends(shop: Workshop, project: Path) -> None:
-    await shop.bash("until [ -e go ]; do sleep 0.01; done; echo done", background=True, timeout=50)
+async def test_waiting_for_a_job_returns_when_it_ends(shell: ShellSession, project: Path) -> None:
+    await shell.bash("until [ -e go ]; do sleep 0.01; done; echo done", background=True, timeout=50)
     (project / "go").touch()
     async with patience():
-        result = await shop.bash(job="job_1", timeout=3_600_000)
+        result = await shell.bash(job="job_1", timeout=3_600_000)
     assert result.output == "done\n[job_1 has ended: exit code 0]"
 
 
-async def test_a_background_command_that_ends_at_once_is_no_job(shop: Workshop) -> None:
-    result = await shop.bash("echo oops; exit 1", background=True)
+async def test_a_background_command_that_ends_at_once_is_no_job(shell: ShellSession) -> None:
+    result = await shell.bash("echo oops; exit 1", background=True)
     assert result.output == "oops\n[exit code 1]"
     assert "jobs" not in result.metadata
 
 
-async def test_jobs_belong_to_their_session(shop: Workshop) -> None:
-    await shop.bash("sleep 300 &")
-    stranger = await run(shop.another(rules=EVERYTHING_ALLOWED), job="job_1")
+async def test_jobs_belong_to_their_session(shell: ShellSession) -> None:
+    await shell.bash("sleep 300 &")
+    stranger = await run(shell.another(rules=EVERYTHING_ALLOWED), job="job_1")
     assert stranger.output == "There is no job 'job_1'. This session has no jobs."
-    [job] = shop.jobs.running(shop.session.id)
-    await shop.jobs.end_session(shop.session.id)
+    [job] = shell.jobs.running(shell.session.id)
+    await shell.jobs.end_session(shell.session.id)
     assert job.is_over
 
 
-async def test_there_is_a_limit_to_jobs(shop: Workshop) -> None:
-    results = await asyncio.gather(*(shop.bash("sleep 300 &") for _ in range(RUNNING)))
+async def test_there_is_a_limit_to_jobs(shell: ShellSession) -> None:
+    results = await asyncio.gather(*(shell.bash("sleep 300 &") for _ in range(RUNNING)))
     assert all(result.error is None for result in results)
-    refused = await shop.bash("sleep 300 &")
+    refused = await shell.bash("sleep 300 &")
     assert refused.error is not None
     assert f"{RUNNING} jobs are running already" in refused.output
 
 
 async def test_closing_the_workspace_ends_jobs(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED) as shop:
-        await shop.bash("setsid sleep 300 & echo $! > pid")
+    async with open_shell(project, rules=EVERYTHING_ALLOWED) as shell:
+        await shell.bash("setsid sleep 300 & echo $! > pid")
     assert not Path("/proc", (project / "pid").read_text().strip()).exists()
 
 
 async def test_input_is_judged_like_the_command_it_becomes(project: Path) -> None:
     rules = (Rule("bash", "*", "allow"), Rule("bash", "rm *", "deny"))
-    async with open_workshop(project, rules=rules, replies=["once", "once"]) as shop:
+    async with open_shell(project, rules=rules, replies=["once", "once"]) as shell:
         (project / "victim").write_text("v")
-        await shop.bash("bash", background=True, timeout=100)
-        result = await shop.bash(job="job_1", input="rm victim\n")
+        await shell.bash("bash", background=True, timeout=100)
+        result = await shell.bash(job="job_1", input="rm victim\n")
         assert result.error is not None
         assert result.error.kind == "denied"
         assert (project / "victim").exists()
 
 
 async def test_a_denied_command_does_not_run(project: Path) -> None:
-    async with open_workshop(project, rules=(Rule("bash", "touch *", "deny"),)) as shop:
-        result = await shop.bash("touch made")
+    async with open_shell(project, rules=(Rule("bash", "touch *", "deny"),)) as shell:
+        result = await shell.bash("touch made")
         assert result.error is not None
         assert result.error.kind == "denied"
         assert not (project / "made").exists()
@@ -265,55 +265,55 @@ async def test_a_denied_command_does_not_run(project: Path) -> None:
 
 async def test_a_bare_redirection_meets_the_rules(project: Path) -> None:
     (project / "victim").write_text("v")
-    async with open_workshop(project, rules=(Rule("bash", "*", "deny"), Rule("bash", "git status", "allow"))) as shop:
-        result = await shop.bash("> victim")
+    async with open_shell(project, rules=(Rule("bash", "*", "deny"), Rule("bash", "git status", "allow"))) as shell:
+        result = await shell.bash("> victim")
         assert result.error is not None
         assert (project / "victim").read_text() == "v"
 
 
 async def test_all_is_judged_before_anybody_is_asked(project: Path) -> None:
     rules = (Rule("bash", "*", "ask"), Rule("bash", "rm *", "deny"))
-    async with open_workshop(project, rules=rules, replies=["once"]) as shop:
+    async with open_shell(project, rules=rules, replies=["once"]) as shell:
         (project / "victim").write_text("v")
-        result = await shop.bash("ls && rm victim")
+        result = await shell.bash("ls && rm victim")
         assert result.error is not None
-        assert shop.user.questions == []
+        assert shell.user.questions == []
         assert (project / "victim").exists()
 
 
 async def test_a_folder_outside_is_asked_for_and_then_open(project: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    async with open_workshop(project, replies=["once"], sandbox=SandboxSettings()) as shop:
-        result = await shop.bash(f"echo x > {outside}/file && cat {outside}/file")
-    assert [question.permission for question in shop.user.questions] == ["external_directory"]
+    async with open_shell(project, replies=["once"], sandbox=SandboxSettings()) as shell:
+        result = await shell.bash(f"echo x > {outside}/file && cat {outside}/file")
+    assert [question.permission for question in shell.user.questions] == ["external_directory"]
     assert result.output == "x\n"
 
 
 async def test_a_work_folder_outside_is_asked_for(project: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    async with open_workshop(project, replies=["reject"]) as shop:
-        result = await shop.bash("touch made", workdir=str(outside))
+    async with open_shell(project, replies=["reject"]) as shell:
+        result = await shell.bash("touch made", workdir=str(outside))
     assert result.error is not None
-    assert str(outside) in shop.user.questions[0].patterns
+    assert str(outside) in shell.user.questions[0].patterns
     assert list(outside.iterdir()) == []
 
 
-async def has_sandbox(shop: Workshop) -> bool:
+async def has_sandbox(shell: ShellSession) -> bool:
     """Whether a sandbox works; one that the settings name may not be installed."""
     try:
-        return await shop.sandbox.ready() != "none"
+        return await shell.sandbox.ready() != "none"
     except ToolError:
         return False
 
 
 async def test_in_the_sandbox_hidden_files_cannot_be_read_and_the_result_says_so(project: Path) -> None:
     (project / ".env").write_text("SECRET=1\n" * 10)
-    async with open_workshop(project, sandbox=SandboxSettings(), replies=["once"]) as shop:
-        if not await has_sandbox(shop):
+    async with open_shell(project, sandbox=SandboxSettings(), replies=["once"]) as shell:
+        if not await has_sandbox(shell):
             pytest.skip("no sandbox works here")
-        result = await shop.bash("grep -r SECRET . ; python3 -c \"print(open('.env').read())\"", description="Looks")
+        result = await shell.bash("grep -r SECRET . ; python3 -c \"print(open('.env').read())\"", description="Looks")
     assert "SECRET" not in result.output
     assert result.output.endswith(
         "[sandbox: A file that a rule keeps from being read is hidden."
@@ -327,8 +327,8 @@ async def test_a_project_in_a_temporary_folder_works_like_any_other(
 ) -> None:
     (project / ".env").write_text("SECRET=1")
     settings = SandboxSettings(mode=mode)
-    async with open_workshop(project, rules=(Rule("network", "*", "deny"),), sandbox=settings) as shop:
-        result = await shop.bash("echo x > made && cat made ; grep -r SECRET .; ls -A")
+    async with open_shell(project, rules=(Rule("network", "*", "deny"),), sandbox=settings) as shell:
+        result = await shell.bash("echo x > made && cat made ; grep -r SECRET .; ls -A")
         if "does not work on this machine" in result.output:
             pytest.skip(result.output)
     assert result.output.startswith("x\n"), result.output
@@ -337,11 +337,11 @@ async def test_a_project_in_a_temporary_folder_works_like_any_other(
 
 
 async def test_a_planning_agents_shell_cannot_write(project: Path) -> None:
-    async with open_workshop(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shop:
-        if not await has_sandbox(shop):
+    async with open_shell(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shell:
+        if not await has_sandbox(shell):
             pytest.skip("no sandbox works here")
-        named = await shop.bash("echo x > made")
-        hidden = await shop.bash("python3 -c \"open('made', 'w')\"")
+        named = await shell.bash("echo x > made")
+        hidden = await shell.bash("python3 -c \"open('made', 'w')\"")
         assert named.error is not None
         assert "Read-only file system" in hidden.output or "Permission denied" in hidden.output
         assert not (project / "made").exists()
@@ -352,10 +352,10 @@ async def test_a_folder_approved_to_a_planning_agent_is_still_not_its_to_write(p
     outside.mkdir(exist_ok=True)
     script = project / "touch.py"
     script.write_text("import sys; open(sys.argv[1] + '/made', 'w')")
-    async with open_workshop(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shop:
-        if not await has_sandbox(shop):
+    async with open_shell(project, agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shell:
+        if not await has_sandbox(shell):
             pytest.skip("no sandbox works here")
-        result = await shop.bash(f"ls {outside}; python3 touch.py {outside}")
+        result = await shell.bash(f"ls {outside}; python3 touch.py {outside}")
         assert "Read-only file system" in result.output or "Permission denied" in result.output
         assert not (outside / "made").exists()
 
@@ -363,11 +363,11 @@ async def test_a_folder_approved_to_a_planning_agent_is_still_not_its_to_write(p
 async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(mode="bubblewrap")) as shop:
-        if not await has_sandbox(shop):
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(mode="bubblewrap")) as shell:
+        if not await has_sandbox(shell):
             pytest.skip("bubblewrap does not work here")
         monkeypatch.setattr("toolwright.process.bubblewrap._privileges", lambda: ["--bind", "/no/such", "/x"])
-        result = await shop.bash("echo never")
+        result = await shell.bash("echo never")
     assert result.error is not None
     assert result.output.startswith(
         "The sandbox could not be set up, so the command did not run: Can't find source path /no/such"
@@ -376,25 +376,25 @@ async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
 
 
 async def test_jobs_run_in_the_sandbox_too(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shop:
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings()) as shell:
         late = "(until [ -e go ]; do sleep 0.01; done; echo late)"
-        result = await shop.bash(f"{late} & setsid sleep 300 & echo now")
+        result = await shell.bash(f"{late} & setsid sleep 300 & echo now")
         assert result.output.startswith("now\n[job_1 is still running (")
         (project / "go").touch()
-        await _read_until(shop, "late\n[job_1 is still running]")
-        assert (await shop.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
+        await _read_until(shell, "late\n[job_1 is still running]")
+        assert (await shell.bash(job="job_1", stop=True)).output == "[job_1 was stopped]"
 
 
 async def test_settings_that_a_command_writes_are_moved_to_where_they_have_no_effect(project: Path) -> None:
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(), replies=["once"]) as shop:
-        if not await has_sandbox(shop):
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(), replies=["once"]) as shell:
+        if not await has_sandbox(shell):
             pytest.skip("no sandbox works here")
-        result = await shop.bash("echo '{}' > toolwright.json")
+        result = await shell.bash("echo '{}' > toolwright.json")
     assert result.output.startswith("[sandbox: toolwright.json was moved to ")
     assert not (project / "toolwright.json").exists()
 
 
-async def test_calls_at_the_same_time_keep_apart(shop: Workshop) -> None:
-    results = await asyncio.gather(*(shop.bash(f"echo {number}; exit {number}") for number in range(8)))
+async def test_calls_at_the_same_time_keep_apart(shell: ShellSession) -> None:
+    results = await asyncio.gather(*(shell.bash(f"echo {number}; exit {number}") for number in range(8)))
     assert [result.metadata["exit"] for result in results] == list(range(8))
     assert [result.metadata["output"] for result in results] == [f"{number}\n" for number in range(8)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.desk import lay_out, rows
-from tests.tools.parlour import Parlour, make_parlour
+from tests.files.tool_case import lay_out, rows
+from tests.tools.doubles import Doubles, make_doubles
 from tests.waiting import patience
 from toolwright.definition import Attachment, Call, Result, ToolContext, tool
 from toolwright.errors import ToolError
@@ -58,12 +58,12 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
     (project / "opencode.json").write_text(json.dumps(row["config"]), "utf-8")
     (project / "p.png").write_bytes(PIXEL)
     before = _files(project)
-    parlour = _recorded(project)
+    doubles = _recorded(project)
     arguments = json.loads(json.dumps({"tool_calls": row["tool_calls"]}).replace("{project}", str(project)))
-    result = await parlour.run("batch", **{name: value for name, value in arguments.items() if value is not None})
+    result = await doubles.run("batch", **{name: value for name, value in arguments.items() if value is not None})
 
     assert {name: text for name, text in _files(project).items() if before.get(name) != text} == row["files_changed"]
-    assert parlour.permissions.questions == []
+    assert doubles.permissions.questions == []
     if row["outcome"] == "error":
         assert result.error is not None
         assert result.error.kind == row["error_kind"]
@@ -79,10 +79,10 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
         assert [one.get("kind") for one in result.metadata["details"]] == list(map(_our_kind, kinds))
 
 
-def _recorded(project: Path) -> Parlour:
+def _recorded(project: Path) -> Doubles:
     """A session as the rows had it; they were made with room for 25 calls."""
     tools = (batch, todowrite, todoread, skill, hello, bash)
-    return make_parlour(project, *tools, limits=BatchLimits(max_calls=25))
+    return make_doubles(project, *tools, limits=BatchLimits(max_calls=25))
 
 
 def _our_kind(recorded: str | None) -> str | None:
@@ -95,9 +95,9 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 async def test_every_result_stands_under_its_tool_and_state(project: Path) -> None:
-    parlour = make_parlour(project, batch, hello, picture, fail)
+    doubles = make_doubles(project, batch, hello, picture, fail)
     calls = _calls("hello", "fail", "helo", "batch", "Hello", "picture")
-    result = await parlour.run("batch", tool_calls=calls)
+    result = await doubles.run("batch", tool_calls=calls)
     assert result.output == (
         "2 of 6 calls succeeded. Failed: 2 (fail), 3 (helo), 4 (batch), 6 (picture).\n\n"
         "## 1. hello succeeded\nhello\n\n"
@@ -116,38 +116,38 @@ async def test_every_result_stands_under_its_tool_and_state(project: Path) -> No
 
 
 async def test_attachments_come_in_the_order_of_the_calls(project: Path) -> None:
-    parlour = make_parlour(project, batch, picture)
+    doubles = make_doubles(project, batch, picture)
     calls = [{"tool": "picture", "parameters": {"name": name}} for name in "ab"]
-    result = await parlour.run("batch", tool_calls=calls)
+    result = await doubles.run("batch", tool_calls=calls)
     assert [attachment.url for attachment in result.attachments] == ["data:a", "data:b"]
 
 
 async def test_calls_beyond_the_limit_fail_and_the_others_run(project: Path) -> None:
-    parlour = make_parlour(project, batch, hello)
-    result = await parlour.run("batch", tool_calls=_calls(*["hello"] * 12))
+    doubles = make_doubles(project, batch, hello)
+    result = await doubles.run("batch", tool_calls=_calls(*["hello"] * 12))
     assert result.metadata["successful"] == 10
     assert "## 11. hello failed\nA batch holds at most 10 calls; put this into another." in result.output
 
 
 async def test_the_description_names_the_limit_in_force(project: Path) -> None:
-    parlour = make_parlour(project, batch, limits=BatchLimits(max_calls=3))
-    assert "up to 3 calls" in (await parlour.shown(batch)).description
+    doubles = make_doubles(project, batch, limits=BatchLimits(max_calls=3))
+    assert "up to 3 calls" in (await doubles.shown(batch)).description
 
 
 async def test_the_name_of_a_tool_is_found_in_any_case_of_letters(project: Path) -> None:
-    result = await make_parlour(project, batch, hello).run("batch", tool_calls=_calls("Hello", "HELLO"))
+    result = await make_doubles(project, batch, hello).run("batch", tool_calls=_calls("Hello", "HELLO"))
     assert result.metadata["successful"] == 2
 
 
 async def test_tools_that_must_be_called_by_themselves_are_refused(project: Path) -> None:
-    parlour = make_parlour(
+    doubles = make_doubles(
         project,
         batch,
         hello,
         limits=BatchLimits(alone=lambda name: "Call it directly." if name in ("hello", "invalid", "Batch") else ""),
     )
     nested = {"tool": "Batch", "parameters": {"tool_calls": _calls("todoread")}}
-    result = await parlour.run("batch", tool_calls=[*_calls("hello", "invalid"), nested])
+    result = await doubles.run("batch", tool_calls=[*_calls("hello", "invalid"), nested])
     assert [one.get("kind") for one in result.metadata["details"]] == ["unknown_tool"] * 3
     assert "hello cannot be called in a batch. Call it directly." in result.output
 
@@ -162,7 +162,7 @@ async def test_the_calls_run_side_by_side(project: Path) -> None:
             await both_there.wait()
         return "met"
 
-    result = await make_parlour(project, batch, meet).run("batch", tool_calls=_calls("meet", "meet"))
+    result = await make_doubles(project, batch, meet).run("batch", tool_calls=_calls("meet", "meet"))
     assert result.metadata["successful"] == 2
 
 
@@ -179,8 +179,8 @@ async def test_stopping_a_batch_stops_every_call_in_it(project: Path) -> None:
             ended.append(ctx.call_id)
         return ""
 
-    parlour = make_parlour(project, batch, linger)
-    running = asyncio.create_task(parlour.run("batch", tool_calls=_calls("linger", "linger")))
+    doubles = make_doubles(project, batch, linger)
+    running = asyncio.create_task(doubles.run("batch", tool_calls=_calls("linger", "linger")))
     for _ in range(2):
         await started.acquire()
     running.cancel()
@@ -191,27 +191,27 @@ async def test_stopping_a_batch_stops_every_call_in_it(project: Path) -> None:
 
 async def test_each_call_answers_for_its_own_permission(project: Path) -> None:
     rules = [Rule("hello", "*", "ask"), Rule("fail", "*", "deny")]
-    parlour = make_parlour(project, batch, hello, fail, rules=rules, replies=["reject"])
-    result = await parlour.run("batch", tool_calls=_calls("hello", "fail"))
+    doubles = make_doubles(project, batch, hello, fail, rules=rules, replies=["reject"])
+    result = await doubles.run("batch", tool_calls=_calls("hello", "fail"))
     assert result.error is None
     assert [one["kind"] for one in result.metadata["details"]] == ["rejected", "denied"]
-    assert [question.permission for question in parlour.permissions.questions] == ["hello"]
+    assert [question.permission for question in doubles.permissions.questions] == ["hello"]
 
 
 async def test_a_denied_batch_runs_nothing(project: Path) -> None:
-    parlour = make_parlour(project, batch, todowrite, rules=[Rule("batch", "*", "deny")])
-    result = await parlour.run("batch", tool_calls=[{"tool": "todowrite", "parameters": {"todos": []}}])
+    doubles = make_doubles(project, batch, todowrite, rules=[Rule("batch", "*", "deny")])
+    result = await doubles.run("batch", tool_calls=[{"tool": "todowrite", "parameters": {"todos": []}}])
     assert result.error is not None
     assert result.error.kind == "denied"
-    assert parlour.todos.lists == {}
+    assert doubles.todos.lists == {}
 
 
 async def test_a_dry_run_shows_what_every_call_would_ask_for(project: Path) -> None:
-    parlour = make_parlour(project, batch, hello, fail)
+    doubles = make_doubles(project, batch, hello, fail)
     log: list[AskedRequest] = []
     call = Call(id="c", tool="batch", arguments={"tool_calls": _calls("hello", "fail")})
-    gate = DryGate(parlour.session.gate.inbox, parlour.session.gate.approvals)
-    await parlour.session.run_call(call, log=log, gate=gate)
+    gate = DryGate(doubles.session.gate.inbox, doubles.session.gate.approvals)
+    await doubles.session.run_call(call, log=log, gate=gate)
     assert [entry.judgement.request.permission for entry in log] == ["hello", "fail"]
 
 
@@ -225,7 +225,7 @@ async def test_a_dry_run_shows_what_every_call_would_ask_for(project: Path) -> N
 async def test_a_batch_that_is_none_is_answered_with_the_form_expected(
     project: Path, arguments: Json, problem: str
 ) -> None:
-    result = await make_parlour(project, batch).run("batch", **arguments)
+    result = await make_doubles(project, batch).run("batch", **arguments)
     assert result.output == (
         f"The batch could not be run:\n{problem}\n"
         'Expected: {"tool_calls": [{"tool": "read", "parameters": {"filePath": "a.txt"}}, ...]}'

@@ -4,36 +4,36 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.desk import Desk, lay_out, make_desk, rows
-from tests.files.shelf import entries_in, lay_out_row
+from tests.files.search_rows import entries_in, lay_out_row
+from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from toolwright.jsontypes import Json
 from toolwright.tools.list import list_
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path)
+def case(tmp_path: Path) -> ToolCase:
+    return make_case(tmp_path)
 
 
 @pytest.mark.parametrize("row", list(rows("list")), ids=lambda row: f"{row['id']} {row['note']}")
-async def test_recorded_rows(desk: Desk, row: Json) -> None:
+async def test_recorded_rows(case: ToolCase, row: Json) -> None:
     assert "quirk" not in row
-    lay_out_row(desk, row)
+    lay_out_row(case, row)
     expected = row["result"]
-    result = await desk.run(list_, path=row["path"])
+    result = await case.run(list_, path=row["path"])
     root, _, _ = result.output.partition("\n")
-    assert root == expected["root"].replace("{project}", str(desk.project))
+    assert root == expected["root"].replace("{project}", str(case.project))
     assert result.metadata["count"] == expected["file_count"]
     entries = entries_in(result)
     assert len([name for _, name in entries if not name.endswith("/")]) == expected["file_count"]
     assert entries == expected.get("entries", entries)
 
 
-async def test_the_whole_answer(desk: Desk) -> None:
-    lay_out(desk.project, {"src/b.py": "", "src/a/c.py": "", "README.md": "", ".github/w.yml": "", "empty/": None})
-    result = await desk.run(list_)
+async def test_the_whole_answer(case: ToolCase) -> None:
+    lay_out(case.project, {"src/b.py": "", "src/a/c.py": "", "README.md": "", ".github/w.yml": "", "empty/": None})
+    result = await case.run(list_)
     assert result.output == (
-        f"{desk.project}/\n"
+        f"{case.project}/\n"
         "  .github/\n    w.yml\n"
         "  src/\n    a/\n      c.py\n    b.py\n"
         "  README.md"
@@ -42,17 +42,17 @@ async def test_the_whole_answer(desk: Desk) -> None:
     assert result.truncated is False
 
 
-async def test_exactly_a_hundred_files_are_all_of_them(desk: Desk) -> None:
-    lay_out(desk.project, {f"{number:03d}": "" for number in range(100)})
-    result = await desk.run(list_)
+async def test_exactly_a_hundred_files_are_all_of_them(case: ToolCase) -> None:
+    lay_out(case.project, {f"{number:03d}": "" for number in range(100)})
+    result = await case.run(list_)
     assert result.metadata == {"count": 100, "truncated": False, "total": 100}
     assert "(" not in result.output
 
 
-async def test_of_too_many_files_those_near_the_top_are_shown(desk: Desk) -> None:
+async def test_of_too_many_files_those_near_the_top_are_shown(case: ToolCase) -> None:
     deep = {f"{folder}/deep/{number:03d}": "" for number in range(100) for folder in "az"}
-    lay_out(desk.project, deep | {"m/near": "", "top": ""})
-    result = await desk.run(list_)
+    lay_out(case.project, deep | {"m/near": "", "top": ""})
+    result = await case.run(list_)
     entries = entries_in(result)
     assert [1, "top"] in entries
     assert [2, "near"] in entries
@@ -60,61 +60,61 @@ async def test_of_too_many_files_those_near_the_top_are_shown(desk: Desk) -> Non
     assert result.output.endswith("\n\n(These are 100 of 202 files. List one of the folders to see all of it.)")
 
 
-async def test_in_a_vast_tree_counting_ends_and_says_so(desk: Desk) -> None:
-    lay_out(desk.project, {f"{number // 50}/{number}": "" for number in range(2100)})
-    result = await desk.run(list_)
+async def test_in_a_vast_tree_counting_ends_and_says_so(case: ToolCase) -> None:
+    lay_out(case.project, {f"{number // 50}/{number}": "" for number in range(2100)})
+    result = await case.run(list_)
     assert "100 of more than 2000 files" in result.output
     assert result.metadata == {"count": 100, "truncated": True, "total": 2000}
 
 
-async def test_ignored_and_made_files_are_left_out(desk: Desk) -> None:
-    lay_out(desk.project, {".gitignore": "secret/\n", "secret/a": "", "dist/b": "", "c": "", "x/dist/d": ""})
-    result = await desk.run(list_)
+async def test_ignored_and_made_files_are_left_out(case: ToolCase) -> None:
+    lay_out(case.project, {".gitignore": "secret/\n", "secret/a": "", "dist/b": "", "c": "", "x/dist/d": ""})
+    result = await case.run(list_)
     assert entries_in(result) == [[1, "x/"], [2, "dist/"], [3, "d"], [1, ".gitignore"], [1, "c"]]
 
 
-async def test_names_that_only_begin_like_made_ones_are_shown(desk: Desk) -> None:
-    lay_out(desk.project, {".coveragerc": "", "zig-outx/a": "", "builder/b": ""})
-    result = await desk.run(list_)
+async def test_names_that_only_begin_like_made_ones_are_shown(case: ToolCase) -> None:
+    lay_out(case.project, {".coveragerc": "", "zig-outx/a": "", "builder/b": ""})
+    result = await case.run(list_)
     assert entries_in(result) == [[1, "builder/"], [2, "b"], [1, "zig-outx/"], [2, "a"], [1, ".coveragerc"]]
 
 
-async def test_further_globs_can_be_left_out(desk: Desk) -> None:
-    lay_out(desk.project, {"a.log": "", "sub/b.log": "", "sub/c.py": "", "docs/d.md": ""})
-    result = await desk.run(list_, ignore=["*.log", "docs/"])
+async def test_further_globs_can_be_left_out(case: ToolCase) -> None:
+    lay_out(case.project, {"a.log": "", "sub/b.log": "", "sub/c.py": "", "docs/d.md": ""})
+    result = await case.run(list_, ignore=["*.log", "docs/"])
     assert entries_in(result) == [[1, "sub/"], [2, "c.py"]]
 
 
-async def test_a_glob_to_leave_out_that_cannot_be_read_is_an_error(desk: Desk) -> None:
-    result = await desk.run(list_, ignore=["[a"])
+async def test_a_glob_to_leave_out_that_cannot_be_read_is_an_error(case: ToolCase) -> None:
+    result = await case.run(list_, ignore=["[a"])
     assert result.error is not None
     assert result.error.kind == "schema"
 
 
-async def test_links_are_followed_inside_the_project_but_neither_out_of_it_nor_in_circles(desk: Desk) -> None:
-    lay_out(desk.project.parent, {"outside/secret": ""})
-    lay_out(desk.project, {"real/a": ""})
+async def test_links_are_followed_inside_the_project_but_neither_out_of_it_nor_in_circles(case: ToolCase) -> None:
+    lay_out(case.project.parent, {"outside/secret": ""})
+    lay_out(case.project, {"real/a": ""})
     for name, target in {"in": "real", "out": "../outside", "loop": ".", "real/up": "..", "real/self": "."}.items():
-        (desk.project / name).symlink_to(target)
-    result = await desk.run(list_)
+        (case.project / name).symlink_to(target)
+    result = await case.run(list_)
     assert entries_in(result) == [[1, "in/"], [2, "a"], [1, "real/"], [2, "a"]]
 
 
-async def test_what_is_asked_inside_and_outside_the_project(desk: Desk) -> None:
-    outside = desk.project.parent / "outside"
+async def test_what_is_asked_inside_and_outside_the_project(case: ToolCase) -> None:
+    outside = case.project.parent / "outside"
     lay_out(outside, {"a": ""})
-    await desk.run(list_)
-    await desk.run(list_, path=str(outside))
-    inside, first, second = desk.asked
-    assert (inside.permission, inside.patterns) == ("list", (str(desk.project),))
-    assert inside.metadata == {"path": str(desk.project)}
+    await case.run(list_)
+    await case.run(list_, path=str(outside))
+    inside, first, second = case.asked
+    assert (inside.permission, inside.patterns) == ("list", (str(case.project),))
+    assert inside.metadata == {"path": str(case.project)}
     assert (first.permission, first.patterns) == ("external_directory", (f"{outside}/*",))
     assert (second.permission, second.patterns, second.always) == ("list", (str(outside),), ("*",))
 
 
 @pytest.mark.parametrize("path", ["nowhere", "file.txt"])
-async def test_what_is_no_folder_is_an_error(desk: Desk, path: str) -> None:
-    lay_out(desk.project, {"file.txt": ""})
-    result = await desk.run(list_, path=path)
+async def test_what_is_no_folder_is_an_error(case: ToolCase, path: str) -> None:
+    lay_out(case.project, {"file.txt": ""})
+    result = await case.run(list_, path=path)
     assert result.error is not None
     assert result.error.kind == "missing"

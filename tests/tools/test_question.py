@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.parlour import Parlour, make_parlour
+from tests.tools.doubles import Doubles, make_doubles
 from toolwright.inbox import Choice
 from toolwright.jsontypes import Json
 from toolwright.request import Option
@@ -20,19 +20,19 @@ COLOUR = {
 
 
 @pytest.fixture
-def parlour(project: Path) -> Parlour:
-    return make_parlour(project, question, plan_enter, plan_exit)
+def doubles(project: Path) -> Doubles:
+    return make_doubles(project, question, plan_enter, plan_exit)
 
 
 @pytest.fixture
-def planner(project: Path) -> Parlour:
-    return make_parlour(project, question, plan_enter, plan_exit, agent="plan")
+def planner(project: Path) -> Doubles:
+    return make_doubles(project, question, plan_enter, plan_exit, agent="plan")
 
 
-async def test_chosen_and_own_answers_come_back_with_their_question(parlour: Parlour) -> None:
-    parlour.user.answers = [["Blue", "but dark"], []]
+async def test_chosen_and_own_answers_come_back_with_their_question(doubles: Doubles) -> None:
+    doubles.user.answers = [["Blue", "but dark"], []]
     size = COLOUR | {"question": "Which size?", "multiple": True, "custom": False}
-    result = await parlour.run("question", questions=[COLOUR, size])
+    result = await doubles.run("question", questions=[COLOUR, size])
     assert result.output == (
         'The user answered: "Which colour?"="Blue, but dark", "Which size?"="Unanswered". Go on with this in mind.'
     )
@@ -40,19 +40,19 @@ async def test_chosen_and_own_answers_come_back_with_their_question(parlour: Par
     assert result.metadata["answers"] == [["Blue", "but dark"], []]
 
 
-async def test_the_user_sees_the_question_as_it_was_written(parlour: Parlour) -> None:
-    parlour.user.answers = [["Red"]]
-    result = await parlour.run("question", questions=[COLOUR, COLOUR | {"multiple": True, "custom": False}])
+async def test_the_user_sees_the_question_as_it_was_written(doubles: Doubles) -> None:
+    doubles.user.answers = [["Red"]]
+    result = await doubles.run("question", questions=[COLOUR, COLOUR | {"multiple": True, "custom": False}])
     options = (Option(label="Red", description="warm"), Option(label="Blue", description="cool"))
-    assert parlour.user.asked == [
+    assert doubles.user.asked == [
         Choice(question="Which colour?", header="Colour", options=options),
         Choice(question="Which colour?", header="Colour", options=options, multiple=True, custom=False),
     ]
     assert result.metadata["answers"] == [["Red"], []]
 
 
-async def test_a_declined_question_is_a_rejection(parlour: Parlour) -> None:
-    result = await parlour.run("question", questions=[COLOUR])
+async def test_a_declined_question_is_a_rejection(doubles: Doubles) -> None:
+    result = await doubles.run("question", questions=[COLOUR])
     assert result.error is not None
     assert result.error.kind == "rejected"
 
@@ -66,25 +66,25 @@ async def test_a_declined_question_is_a_rejection(parlour: Parlour) -> None:
         ({"questions": [{"question": "?"}]}, "questions[0].options: is missing"),
     ],
 )
-async def test_a_question_nobody_could_show_is_refused(parlour: Parlour, arguments: Json, problem: str) -> None:
-    result = await parlour.run("question", **arguments)
+async def test_a_question_nobody_could_show_is_refused(doubles: Doubles, arguments: Json, problem: str) -> None:
+    result = await doubles.run("question", **arguments)
     assert problem in result.output
-    assert parlour.user.asked == []
+    assert doubles.user.asked == []
 
 
-async def test_yes_hands_the_session_to_the_plan_agent(parlour: Parlour) -> None:
-    parlour.user.answers = [["Yes"]]
-    result = await parlour.run("plan_enter")
+async def test_yes_hands_the_session_to_the_plan_agent(doubles: Doubles) -> None:
+    doubles.user.answers = [["Yes"]]
+    result = await doubles.run("plan_enter")
     assert result.error is None
-    [(agent, text)] = parlour.modes.switched
+    [(agent, text)] = doubles.modes.switched
     assert agent == "plan"
     assert ".toolwright/plans/one.md" in text
-    [asked] = parlour.user.asked
+    [asked] = doubles.user.asked
     assert [option.label for option in asked.options] == ["Yes", "No"]
     assert (asked.custom, asked.multiple) == (False, False)
 
 
-async def test_yes_hands_the_session_back_to_the_build_agent(planner: Parlour) -> None:
+async def test_yes_hands_the_session_back_to_the_build_agent(planner: Doubles) -> None:
     planner.user.answers = [["Yes"]]
     result = await planner.run("plan_exit")
     assert result.error is None
@@ -94,7 +94,7 @@ async def test_yes_hands_the_session_back_to_the_build_agent(planner: Parlour) -
 
 
 @pytest.mark.parametrize("answers", [[["No"]], [[]], [["Yes", "No"]], [], None])
-async def test_anything_but_yes_leaves_the_agent_as_it_is(planner: Parlour, answers: list[list[str]] | None) -> None:
+async def test_anything_but_yes_leaves_the_agent_as_it_is(planner: Doubles, answers: list[list[str]] | None) -> None:
     planner.user.answers = answers
     result = await planner.run("plan_exit")
     assert result.error is not None
@@ -102,7 +102,7 @@ async def test_anything_but_yes_leaves_the_agent_as_it_is(planner: Parlour, answ
     assert planner.modes.switched == []
 
 
-async def test_the_plan_agent_has_no_way_into_planning(planner: Parlour) -> None:
+async def test_the_plan_agent_has_no_way_into_planning(planner: Doubles) -> None:
     result = await planner.run("plan_enter")
     assert result.error is not None
     assert result.error.kind == "denied"

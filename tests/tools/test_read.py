@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.files.desk import Desk, lay_out, make_desk, rows
+from tests.files.tool_case import ToolCase, lay_out, make_case, rows
 from tests.waiting import patience
 from toolwright.definition import Result
 from toolwright.jsontypes import Json
@@ -29,20 +29,20 @@ FOLDED = {"no_folder": "not_found"}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path)
+def case(tmp_path: Path) -> ToolCase:
+    return make_case(tmp_path)
 
 
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if "quirk" not in row], ids=lambda row: f"{row['id']} {row['note']}"
 )
-async def test_recorded_rows(desk: Desk, row: Json) -> None:
-    lay_out(desk.project, row["files"])
-    arguments = _arguments(row, desk.project)
+async def test_recorded_rows(case: ToolCase, row: Json) -> None:
+    lay_out(case.project, row["files"])
+    arguments = _arguments(row, case.project)
     expected = row["result"]
-    result = await desk.run(read, **arguments)
+    result = await case.run(read, **arguments)
     if expected["status"] == "error":
-        _check_error(result, expected, desk.project)
+        _check_error(result, expected, case.project)
     elif "attachment" in expected:
         _check_attachment(result, expected["attachment"])
     else:
@@ -50,9 +50,9 @@ async def test_recorded_rows(desk: Desk, row: Json) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "quirk" in row], ids=lambda row: f"{row['id']} {row['note']}")
-async def test_rows_that_record_an_accident_come_out_as_we_chose(desk: Desk, row: Json) -> None:
-    lay_out(desk.project, row["files"])
-    result = await desk.run(read, **_arguments(row, desk.project))
+async def test_rows_that_record_an_accident_come_out_as_we_chose(case: ToolCase, row: Json) -> None:
+    lay_out(case.project, row["files"])
+    result = await case.run(read, **_arguments(row, case.project))
     assert (result.error.kind if result.error else None) == CHOICES[row["id"]]
 
 
@@ -120,34 +120,34 @@ def numbered(output: str) -> list[tuple[int, str]]:
     return [(int(match[1]), match[2]) for match in found if match]
 
 
-async def test_the_whole_answer_for_a_small_file(desk: Desk) -> None:
-    (desk.project / "poem.txt").write_text("roses\nviolets\n")
-    result = await desk.run(read, filePath="poem.txt")
+async def test_the_whole_answer_for_a_small_file(case: ToolCase) -> None:
+    (case.project / "poem.txt").write_text("roses\nviolets\n")
+    result = await case.run(read, filePath="poem.txt")
     assert result.output == "<file>\n00001| roses\n00002| violets\n00003| \n\n(End of file: total 3 lines.)\n</file>"
     assert result.title == "poem.txt"
-    assert desk.permissions() == ["read"]
-    assert desk.asked[0].patterns == (str(desk.project / "poem.txt"),)
+    assert case.permissions() == ["read"]
+    assert case.asked[0].patterns == (str(case.project / "poem.txt"),)
 
 
-async def test_offset_zero_means_the_first_line(desk: Desk) -> None:
-    (desk.project / "a.txt").write_text("x\ny\n")
-    result = await desk.run(read, filePath="a.txt", offset=0, limit=1)
+async def test_offset_zero_means_the_first_line(case: ToolCase) -> None:
+    (case.project / "a.txt").write_text("x\ny\n")
+    result = await case.run(read, filePath="a.txt", offset=0, limit=1)
     assert numbered(result.output) == [(1, "x")]
 
 
-async def test_the_total_is_known_also_when_lines_are_left_out(desk: Desk) -> None:
-    (desk.project / "a.txt").write_text("x\n" * 3000)
-    result = await desk.run(read, filePath="a.txt")
+async def test_the_total_is_known_also_when_lines_are_left_out(case: ToolCase) -> None:
+    (case.project / "a.txt").write_text("x\n" * 3000)
+    result = await case.run(read, filePath="a.txt")
     assert len(numbered(result.output)) == LINES
     assert "Use offset 2001 to read beyond line 2000 of 3001." in result.output
 
 
-async def test_a_line_that_is_cut_can_be_read_to_its_end(desk: Desk) -> None:
+async def test_a_line_that_is_cut_can_be_read_to_its_end(case: ToolCase) -> None:
     line = "".join(chr(ord("a") + number % 26) for number in range(4500))
-    (desk.project / "a.txt").write_text(f"short\n{line}\nend")
+    (case.project / "a.txt").write_text(f"short\n{line}\nend")
     pieces, column = "", 1
     while column:
-        result = await desk.run(read, filePath="a.txt", offset=2, limit=1, column=column)
+        result = await case.run(read, filePath="a.txt", offset=2, limit=1, column=column)
         ((_, text),) = numbered(result.output)
         pieces += text.removesuffix("...")
         more = re.search(r"Use offset 2, limit 1 and column (\d+) to read on", result.output)
@@ -156,190 +156,190 @@ async def test_a_line_that_is_cut_can_be_read_to_its_end(desk: Desk) -> None:
     assert pieces == line
 
 
-async def test_a_cut_never_halves_a_character(desk: Desk) -> None:
-    (desk.project / "a.txt").write_text("x" * 1999 + "🍲y")
-    result = await desk.run(read, filePath="a.txt")
+async def test_a_cut_never_halves_a_character(case: ToolCase) -> None:
+    (case.project / "a.txt").write_text("x" * 1999 + "🍲y")
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output) == [(1, "x" * 1999 + "...")]
     assert "column 2000 " in result.output
 
 
-async def test_line_ends_are_reported(desk: Desk) -> None:
-    (desk.project / "a.txt").write_bytes(b"a\r\nb\r\n")
-    result = await desk.run(read, filePath="a.txt")
+async def test_line_ends_are_reported(case: ToolCase) -> None:
+    (case.project / "a.txt").write_bytes(b"a\r\nb\r\n")
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output) == [(1, "a\r"), (2, "b\r"), (3, "")]
     assert "(The lines end in CRLF.)" in result.output
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
-async def test_other_unicode_encodings_are_readable(desk: Desk, encoding: str) -> None:
-    (desk.project / "a.txt").write_bytes("Käse\nmild and creamy\n".encode(encoding))
+async def test_other_unicode_encodings_are_readable(case: ToolCase, encoding: str) -> None:
+    (case.project / "a.txt").write_bytes("Käse\nmild and creamy\n".encode(encoding))
     if encoding == "utf-16-le":
-        (desk.project / "a.txt").write_bytes(b"\xff\xfe" + "Käse\nmild and creamy\n".encode(encoding))
-    result = await desk.run(read, filePath="a.txt")
+        (case.project / "a.txt").write_bytes(b"\xff\xfe" + "Käse\nmild and creamy\n".encode(encoding))
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output) == [(1, "Käse"), (2, "mild and creamy"), (3, "")]
 
 
-async def test_utf_16_without_a_mark_is_known_by_its_zeros(desk: Desk) -> None:
-    (desk.project / "a.txt").write_bytes("plain words in two bytes each\n".encode("utf-16-le"))
-    result = await desk.run(read, filePath="a.txt")
+async def test_utf_16_without_a_mark_is_known_by_its_zeros(case: ToolCase) -> None:
+    (case.project / "a.txt").write_bytes("plain words in two bytes each\n".encode("utf-16-le"))
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output)[0] == (1, "plain words in two bytes each")
     assert "UTF-16-LE" in result.output
 
 
-async def test_bytes_that_are_not_utf_8_are_flagged(desk: Desk) -> None:
-    (desk.project / "a.txt").write_bytes(b"caf\xe9\n")
-    result = await desk.run(read, filePath="a.txt")
+async def test_bytes_that_are_not_utf_8_are_flagged(case: ToolCase) -> None:
+    (case.project / "a.txt").write_bytes(b"caf\xe9\n")
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output)[0] == (1, "caf\ufffd")
     assert "not all UTF-8" in result.output
 
 
 async def test_a_configured_encoding_is_used_for_them(tmp_path: Path) -> None:
-    desk = make_desk(tmp_path, encoding="latin-1")
-    (desk.project / "a.txt").write_bytes(b"caf\xe9\n")
-    result = await desk.run(read, filePath="a.txt")
+    case = make_case(tmp_path, encoding="latin-1")
+    (case.project / "a.txt").write_bytes(b"caf\xe9\n")
+    result = await case.run(read, filePath="a.txt")
     assert numbered(result.output)[0] == (1, "café")
     assert "UTF-8" not in result.output
 
 
-async def test_text_named_like_a_binary_file_can_be_read_when_asked_for(desk: Desk) -> None:
-    (desk.project / "x.dat").write_text("just text\n")
-    refused = await desk.run(read, filePath="x.dat")
+async def test_text_named_like_a_binary_file_can_be_read_when_asked_for(case: ToolCase) -> None:
+    (case.project / "x.dat").write_text("just text\n")
+    refused = await case.run(read, filePath="x.dat")
     assert refused.error is not None
     assert refused.error.kind == "binary"
     assert "give offset 1" in refused.output
-    result = await desk.run(read, filePath="x.dat", offset=1)
+    result = await case.run(read, filePath="x.dat", offset=1)
     assert numbered(result.output)[0] == (1, "just text")
 
 
 @pytest.mark.parametrize("content", [b"text\0more", b"\x01" * 31 + b"a" * 69, b"\x7fELF\x02\x01\x01\0\0"])
-async def test_binary_content_is_refused(desk: Desk, content: bytes) -> None:
-    (desk.project / "a.txt").write_bytes(content)
-    result = await desk.run(read, filePath="a.txt", offset=1)
+async def test_binary_content_is_refused(case: ToolCase, content: bytes) -> None:
+    (case.project / "a.txt").write_bytes(content)
+    result = await case.run(read, filePath="a.txt", offset=1)
     assert result.error is not None
     assert result.error.kind == "binary"
 
 
-async def test_a_pipe_is_refused_at_once(desk: Desk) -> None:
-    os.mkfifo(desk.project / "pipe")
+async def test_a_pipe_is_refused_at_once(case: ToolCase) -> None:
+    os.mkfifo(case.project / "pipe")
     async with patience():
-        result = await desk.run(read, filePath="pipe")
+        result = await case.run(read, filePath="pipe")
     assert result.error is not None
     assert "a named pipe" in result.output
 
 
-async def test_a_device_is_refused(desk: Desk) -> None:
-    result = await desk.run(read, filePath="/dev/zero")
+async def test_a_device_is_refused(case: ToolCase) -> None:
+    result = await case.run(read, filePath="/dev/zero")
     assert "a device" in result.output
-    assert desk.permissions() == ["external_directory", "read"]
+    assert case.permissions() == ["external_directory", "read"]
 
 
-async def test_a_folder_is_listed(desk: Desk) -> None:
-    lay_out(desk.project, {"d/x.txt": "", "d/sub/": "", "d/link": {"link": "sub"}})
-    result = await desk.run(read, filePath="d")
+async def test_a_folder_is_listed(case: ToolCase) -> None:
+    lay_out(case.project, {"d/x.txt": "", "d/sub/": "", "d/link": {"link": "sub"}})
+    result = await case.run(read, filePath="d")
     assert result.output == "<folder>\nlink/\nsub/\nx.txt\n\n(3 entries.)\n</folder>"
-    part = await desk.run(read, filePath="d", offset=2, limit=1)
+    part = await case.run(read, filePath="d", offset=2, limit=1)
     assert part.output == "<folder>\nsub/\n\n(Use offset 3 to go on; 3 entries in all.)\n</folder>"
     assert part.truncated is True
 
 
-async def test_a_missing_file_suggests_near_names(desk: Desk) -> None:
-    lay_out(desk.project, {"config.json": "", "other.txt": ""})
-    result = await desk.run(read, filePath="confi.json")
+async def test_a_missing_file_suggests_near_names(case: ToolCase) -> None:
+    lay_out(case.project, {"config.json": "", "other.txt": ""})
+    result = await case.run(read, filePath="confi.json")
     assert result.output == (
-        f"There is no file {desk.project}/confi.json. The nearest name is {desk.project}/config.json."
+        f"There is no file {case.project}/confi.json. The nearest name is {case.project}/config.json."
     )
 
 
-async def test_a_missing_folder_suggests_a_near_one(desk: Desk) -> None:
-    lay_out(desk.project, {"source/a.py": ""})
-    result = await desk.run(read, filePath="sourec/a.py")
-    assert f"The nearest folder is {desk.project}/source." in result.output
+async def test_a_missing_folder_suggests_a_near_one(case: ToolCase) -> None:
+    lay_out(case.project, {"source/a.py": ""})
+    result = await case.run(read, filePath="sourec/a.py")
+    assert f"The nearest folder is {case.project}/source." in result.output
 
 
-async def test_at_most_three_names_are_suggested(desk: Desk) -> None:
-    lay_out(desk.project, {f"config{number}.json": "" for number in range(9)})
-    result = await desk.run(read, filePath="config")
+async def test_at_most_three_names_are_suggested(case: ToolCase) -> None:
+    lay_out(case.project, {f"config{number}.json": "" for number in range(9)})
+    result = await case.run(read, filePath="config")
     assert len(result.output.partition("these?\n")[2].splitlines()) == 3
 
 
-async def test_a_path_with_nul_is_refused(desk: Desk) -> None:
-    result = await desk.run(read, filePath="a\0b")
+async def test_a_path_with_nul_is_refused(case: ToolCase) -> None:
+    result = await case.run(read, filePath="a\0b")
     assert result.error is not None
     assert result.error.kind == "schema"
-    assert desk.asked == []
+    assert case.asked == []
 
 
-async def test_a_denied_file_is_not_read(desk: Desk) -> None:
-    (desk.project / ".env").write_text("KEY=1\n")
-    desk.rules = [("read", "*.env", "deny")]
-    result = await desk.run(read, filePath=".env")
+async def test_a_denied_file_is_not_read(case: ToolCase) -> None:
+    (case.project / ".env").write_text("KEY=1\n")
+    case.rules = [("read", "*.env", "deny")]
+    result = await case.run(read, filePath=".env")
     assert result.error is not None
     assert result.error.kind == "denied"
 
 
 @pytest.mark.parametrize("link", ["notes.txt", "deep/notes.txt"])
-async def test_a_rule_sees_through_a_link(desk: Desk, link: str) -> None:
-    (desk.project / ".env").write_text("KEY=1\n")
-    (desk.project / "deep").mkdir()
-    (desk.project / link).symlink_to(desk.project / ".env")
-    desk.rules = [("read", "*.env", "deny")]
-    result = await desk.run(read, filePath=link)
+async def test_a_rule_sees_through_a_link(case: ToolCase, link: str) -> None:
+    (case.project / ".env").write_text("KEY=1\n")
+    (case.project / "deep").mkdir()
+    (case.project / link).symlink_to(case.project / ".env")
+    case.rules = [("read", "*.env", "deny")]
+    result = await case.run(read, filePath=link)
     assert result.error is not None
     assert result.error.kind == "denied"
 
 
 @pytest.mark.parametrize("path", ["out/secret.txt", "secret-link", "out/missing.txt", "../../outside/secret.txt"])
-async def test_a_link_to_the_outside_is_outside(desk: Desk, path: str) -> None:
-    outside = desk.project.parents[1] / "outside"
+async def test_a_link_to_the_outside_is_outside(case: ToolCase, path: str) -> None:
+    outside = case.project.parents[1] / "outside"
     outside.mkdir()
     (outside / "secret.txt").write_text("s\n")
-    (desk.project / "out").symlink_to(outside)
-    (desk.project / "secret-link").symlink_to(outside / "secret.txt")
-    desk.rules = [("external_directory", "*", "deny")]
-    result = await desk.run(read, filePath=path)
+    (case.project / "out").symlink_to(outside)
+    (case.project / "secret-link").symlink_to(outside / "secret.txt")
+    case.rules = [("external_directory", "*", "deny")]
+    result = await case.run(read, filePath=path)
     assert result.error is not None
     assert result.error.kind == "denied"
 
 
-async def test_an_outside_folder_is_asked_for_by_itself(desk: Desk) -> None:
-    outside = desk.project.parents[1] / "outside"
+async def test_an_outside_folder_is_asked_for_by_itself(case: ToolCase) -> None:
+    outside = case.project.parents[1] / "outside"
     outside.mkdir()
-    await desk.run(read, filePath=str(outside))
-    assert desk.asked[0].patterns == (f"{outside}/*",)
-    assert desk.asked[0].metadata == {"filepath": str(outside), "parentDir": str(outside)}
+    await case.run(read, filePath=str(outside))
+    assert case.asked[0].patterns == (f"{outside}/*",)
+    assert case.asked[0].metadata == {"filepath": str(outside), "parentDir": str(outside)}
 
 
-async def test_the_end_of_a_large_file_is_found_and_found_again(desk: Desk) -> None:
-    path = desk.project / "big.log"
+async def test_the_end_of_a_large_file_is_found_and_found_again(case: ToolCase) -> None:
+    path = case.project / "big.log"
     with path.open("w") as file:
         file.writelines(f"line {number} {'x' * (number % 50)}\n" for number in range(1, 200_001))
     assert path.stat().st_size > 5_000_000
     for _ in range(2):
-        result = await desk.run(read, filePath="big.log", offset=199_999, limit=5)
+        result = await case.run(read, filePath="big.log", offset=199_999, limit=5)
         assert [number for number, _ in numbered(result.output)] == [199_999, 200_000, 200_001]
         assert numbered(result.output)[1][1].startswith("line 200000 ")
         assert result.metadata["totalLines"] == 200_001
-    result = await desk.run(read, filePath="big.log", offset=100_000, limit=1)
+    result = await case.run(read, filePath="big.log", offset=100_000, limit=1)
     assert numbered(result.output)[0][1].startswith("line 100000 ")
 
 
-async def test_a_large_file_that_changed_is_indexed_anew(desk: Desk) -> None:
-    path = desk.project / "big.log"
+async def test_a_large_file_that_changed_is_indexed_anew(case: ToolCase) -> None:
+    path = case.project / "big.log"
     path.write_text("aaaa\n" * 1_000_000)
-    await desk.run(read, filePath="big.log", offset=999_999, limit=1)
+    await case.run(read, filePath="big.log", offset=999_999, limit=1)
     path.write_text("b\n" * 2_500_000)
-    result = await desk.run(read, filePath="big.log", offset=2_000_000, limit=1)
+    result = await case.run(read, filePath="big.log", offset=2_000_000, limit=1)
     assert numbered(result.output) == [(2_000_000, "b")]
 
 
-async def test_of_a_huge_file_only_the_first_lines_are_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = desk.project / "huge.log"
+async def test_of_a_huge_file_only_the_first_lines_are_read(case: ToolCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = case.project / "huge.log"
     with path.open("wb") as file:
         file.write(b"first\n" * 2000)
         file.truncate(8 * 1024**3)
     monkeypatch.setattr("toolwright.files.disk._SETTLED", -1)  # a file written this very moment is hashed instead
     monkeypatch.setattr("toolwright.files.view.digest_of_file", lambda file: pytest.fail("all of it was read"))
-    result = await desk.run(read, filePath="huge.log", limit=1)
+    result = await case.run(read, filePath="huge.log", limit=1)
     assert numbered(result.output) == [(1, "first")]
     assert result.metadata["totalLines"] is None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.files.desk import Desk, make_desk
+from tests.files.tool_case import ToolCase, make_case
 from toolwright.definition import Attachment
 from toolwright.files.media import SENT, SIDE
 from toolwright.tools.read import read
@@ -17,114 +17,114 @@ Image = pytest.importorskip("PIL.Image")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path)
+def case(tmp_path: Path) -> ToolCase:
+    return make_case(tmp_path)
 
 
-async def test_a_picture_that_fits_goes_as_it_is(desk: Desk) -> None:
+async def test_a_picture_that_fits_goes_as_it_is(case: ToolCase) -> None:
     data = _picture((30, 20), "PNG")
-    (desk.project / "p.png").write_bytes(data)
-    result = await desk.run(read, filePath="p.png")
+    (case.project / "p.png").write_bytes(data)
+    result = await case.run(read, filePath="p.png")
     assert result.output == "Picture read: p.png"
     assert result.attachments == (Attachment(mime="image/png", url=_url("image/png", data), filename="p.png"),)
 
 
-async def test_a_large_picture_is_scaled_down(desk: Desk) -> None:
-    (desk.project / "p.jpg").write_bytes(_picture((5000, 2500), "JPEG"))
-    result = await desk.run(read, filePath="p.jpg")
+async def test_a_large_picture_is_scaled_down(case: ToolCase) -> None:
+    (case.project / "p.jpg").write_bytes(_picture((5000, 2500), "JPEG"))
+    result = await case.run(read, filePath="p.jpg")
     assert result.output == "Picture read: p.jpg (scaled from 5000 by 2500 to 2000 by 1000 pixels)"
     (attachment,) = result.attachments
     assert _opened(attachment).size == (SIDE, SIDE // 2)
     assert attachment.mime == "image/jpeg"
 
 
-async def test_a_picture_of_too_many_bytes_is_packed_tighter(desk: Desk) -> None:
+async def test_a_picture_of_too_many_bytes_is_packed_tighter(case: ToolCase) -> None:
     packed = BytesIO()
     Image.frombytes("RGB", (1200, 1200), os.urandom(3 * 1200 * 1200)).save(packed, "PNG", compress_level=0)
     assert len(packed.getvalue()) * 4 / 3 > SENT
-    (desk.project / "p.png").write_bytes(packed.getvalue())
-    result = await desk.run(read, filePath="p.png")
+    (case.project / "p.png").write_bytes(packed.getvalue())
+    result = await case.run(read, filePath="p.png")
     (attachment,) = result.attachments
     assert len(attachment.url) <= SENT + 100
     assert _opened(attachment).format == "JPEG"
 
 
 @pytest.mark.parametrize("form", ["BMP", "TIFF"])
-async def test_a_picture_no_model_takes_becomes_one_that_all_take(desk: Desk, form: str) -> None:
-    (desk.project / f"p.{form.lower()}").write_bytes(_picture((30, 20), form))
-    result = await desk.run(read, filePath=f"p.{form.lower()}")
+async def test_a_picture_no_model_takes_becomes_one_that_all_take(case: ToolCase, form: str) -> None:
+    (case.project / f"p.{form.lower()}").write_bytes(_picture((30, 20), form))
+    result = await case.run(read, filePath=f"p.{form.lower()}")
     (attachment,) = result.attachments
     assert attachment.mime == "image/png"
     assert _opened(attachment).size == (30, 20)
 
 
-async def test_transparency_is_kept(desk: Desk) -> None:
+async def test_transparency_is_kept(case: ToolCase) -> None:
     packed = BytesIO()
     Image.new("RGBA", (3000, 10), (0, 0, 0, 0)).save(packed, "PNG")
-    (desk.project / "p.png").write_bytes(packed.getvalue())
-    result = await desk.run(read, filePath="p.png")
+    (case.project / "p.png").write_bytes(packed.getvalue())
+    result = await case.run(read, filePath="p.png")
     assert _opened(result.attachments[0]).convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)
 
 
-async def test_what_is_no_picture_says_so_in_its_address(desk: Desk) -> None:
-    (desk.project / "p.png").write_text("not an image\n")
-    result = await desk.run(read, filePath="p.png")
+async def test_what_is_no_picture_says_so_in_its_address(case: ToolCase) -> None:
+    (case.project / "p.png").write_text("not an image\n")
+    result = await case.run(read, filePath="p.png")
     assert result.output == "Picture read: p.png. Its content is not what its name says."
     assert result.attachments[0].url == _url("text/plain", b"not an image\n")
 
 
-async def test_a_picture_by_another_name_is_told_from_its_bytes(desk: Desk) -> None:
-    (desk.project / "p.webp").write_bytes(_picture((3, 2), "PNG"))
-    result = await desk.run(read, filePath="p.webp")
+async def test_a_picture_by_another_name_is_told_from_its_bytes(case: ToolCase) -> None:
+    (case.project / "p.webp").write_bytes(_picture((3, 2), "PNG"))
+    result = await case.run(read, filePath="p.webp")
     assert result.attachments[0].url.startswith("data:image/png;")
 
 
-async def test_a_broken_picture_is_passed_on(desk: Desk) -> None:
+async def test_a_broken_picture_is_passed_on(case: ToolCase) -> None:
     data = _picture((3000, 10), "PNG")[:60]
-    (desk.project / "p.png").write_bytes(data)
-    result = await desk.run(read, filePath="p.png")
+    (case.project / "p.png").write_bytes(data)
+    result = await case.run(read, filePath="p.png")
     assert result.attachments[0].url == _url("image/png", data)
 
 
-async def test_a_file_of_immense_size_is_refused_unread(desk: Desk) -> None:
-    with (desk.project / "p.png").open("wb") as file:
+async def test_a_file_of_immense_size_is_refused_unread(case: ToolCase) -> None:
+    with (case.project / "p.png").open("wb") as file:
         file.truncate(1024**3)
-    result = await desk.run(read, filePath="p.png")
+    result = await case.run(read, filePath="p.png")
     assert result.error is not None
     assert result.error.kind == "too_large"
 
 
-async def test_a_pdf_is_attached(desk: Desk) -> None:
+async def test_a_pdf_is_attached(case: ToolCase) -> None:
     data = _document("one")
-    (desk.project / "d.pdf").write_bytes(data)
-    result = await desk.run(read, filePath="d.pdf")
+    (case.project / "d.pdf").write_bytes(data)
+    result = await case.run(read, filePath="d.pdf")
     assert result.output == "PDF read: d.pdf"
     assert result.attachments[0].url == _url("application/pdf", data)
 
 
-async def test_the_text_of_some_pages(desk: Desk) -> None:
+async def test_the_text_of_some_pages(case: ToolCase) -> None:
     pytest.importorskip("pypdfium2")
-    (desk.project / "d.pdf").write_bytes(_document("one", "two", "three"))
-    result = await desk.run(read, filePath="d.pdf", pages="2-9")
+    (case.project / "d.pdf").write_bytes(_document("one", "two", "three"))
+    result = await case.run(read, filePath="d.pdf", pages="2-9")
     assert result.output == "--- page 2 of 3 ---\ntwo\n\n--- page 3 of 3 ---\nthree"
     assert result.title == "d.pdf, pages 2-3"
-    assert (await desk.run(read, filePath="d.pdf", pages="1")).output == "--- page 1 of 3 ---\none"
+    assert (await case.run(read, filePath="d.pdf", pages="1")).output == "--- page 1 of 3 ---\none"
 
 
 @pytest.mark.parametrize(
     ("pages", "kind"), [("0", "schema"), ("3-1", "schema"), ("x", "schema"), ("-2", "schema"), ("4", "not_found")]
 )
-async def test_pages_that_are_not_there(desk: Desk, pages: str, kind: str) -> None:
+async def test_pages_that_are_not_there(case: ToolCase, pages: str, kind: str) -> None:
     pytest.importorskip("pypdfium2")
-    (desk.project / "d.pdf").write_bytes(_document("one", "two", "three"))
-    result = await desk.run(read, filePath="d.pdf", pages=pages)
+    (case.project / "d.pdf").write_bytes(_document("one", "two", "three"))
+    result = await case.run(read, filePath="d.pdf", pages=pages)
     assert result.error is not None
     assert result.error.kind == kind
 
 
-async def test_pages_of_what_is_no_pdf(desk: Desk) -> None:
-    (desk.project / "d.txt").write_text("text")
-    result = await desk.run(read, filePath="d.txt", pages="1")
+async def test_pages_of_what_is_no_pdf(case: ToolCase) -> None:
+    (case.project / "d.txt").write_text("text")
+    result = await case.run(read, filePath="d.txt", pages="1")
     assert "is not a PDF file" in result.output
 
 

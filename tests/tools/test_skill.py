@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.desk import lay_out, rows
-from tests.tools.parlour import make_parlour
+from tests.files.tool_case import lay_out, rows
+from tests.tools.doubles import make_doubles
 from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
 from toolwright.tools.skill import skill
@@ -19,14 +19,14 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
     lay_out(project, row["files"])
     (project / ".git").mkdir()
     (project / "opencode.json").write_text(json.dumps(row.get("config", {})), "utf-8")
-    parlour = make_parlour(project, skill, replies=["once"])
-    shown = await parlour.shown(skill)
-    result = await parlour.run("skill", **row["args"])
+    doubles = make_doubles(project, skill, replies=["once"])
+    shown = await doubles.shown(skill)
+    result = await doubles.run("skill", **row["args"])
 
     listing = shown.description.partition("Skills:\n")[2]
     expected = [f"- {one['name']}: {one['description'].strip()}" for one in row["offered"]]
     assert listing == ("\n".join(expected) or "(none at present)")
-    asked = parlour.permissions.questions
+    asked = doubles.permissions.questions
     assert [(one.permission, one.patterns, one.always, list(one.metadata)) for one in asked] == [
         (one["permission"], tuple(one["patterns"]), tuple(one["always"]), one["metadata_keys"]) for one in row["asked"]
     ]
@@ -43,13 +43,13 @@ async def test_recorded_rows(project: Path, row: Json) -> None:
 
 async def test_an_unknown_name_is_answered_with_the_names_this_agent_may_load(project: Path) -> None:
     lay_out(project, {f".toolwright/skill/{name}/SKILL.md": TIDY.replace("tidy", name) for name in ("a", "b", "c")})
-    parlour = make_parlour(project, skill, rules=[Rule("skill", "b", "deny")])
-    result = await parlour.run("skill", name="nope")
+    doubles = make_doubles(project, skill, rules=[Rule("skill", "b", "deny")])
+    result = await doubles.run("skill", name="nope")
     assert result.output == "There is no skill 'nope'. There are: a, c."
 
 
 async def test_without_any_skill_the_answer_says_so(project: Path) -> None:
-    result = await make_parlour(project, skill).run("skill", name="nope")
+    result = await make_doubles(project, skill).run("skill", name="nope")
     assert result.output == "There is no skill 'nope'. There are none; go on without."
 
 
@@ -58,15 +58,15 @@ async def test_our_folder_counts_over_the_references_and_the_project_over_the_ho
     lay_out(home, {".agents/skills/t/SKILL.md": TIDY, ".claude/skills/mine/SKILL.md": TIDY.replace("tidy", "mine")})
     places = {".opencode/skill/t/SKILL.md": "theirs", ".toolwright/skills/t/SKILL.md": "ours"}
     lay_out(project, {path: TIDY.replace("Do the thing.", body) for path, body in places.items()})
-    parlour = make_parlour(project, skill)
-    assert (await parlour.run("skill", name="tidy")).output.endswith("ours")
-    assert (await parlour.run("skill", name="mine")).metadata["dir"] == str(home / ".claude/skills/mine")
+    doubles = make_doubles(project, skill)
+    assert (await doubles.run("skill", name="tidy")).output.endswith("ours")
+    assert (await doubles.run("skill", name="mine")).metadata["dir"] == str(home / ".claude/skills/mine")
 
 
 async def test_a_description_cannot_pass_for_another_entry(project: Path) -> None:
     text = '---\nname: a\ndescription: "one\\n- b: $skills two"\n---\n'
     lay_out(project, {".toolwright/skill/a/SKILL.md": text, ".toolwright/skill/z/SKILL.md": _long("z")})
-    shown = await make_parlour(project, skill).shown(skill)
+    shown = await make_doubles(project, skill).shown(skill)
     *_, first, second = shown.description.splitlines()
     assert first == "- a: one - b: $skills two"
     assert second.endswith("...")
@@ -79,7 +79,7 @@ def _long(name: str) -> str:
 
 async def test_a_name_that_would_approve_others_too_is_never_approved_for_good(project: Path) -> None:
     lay_out(project, {".toolwright/skill/a/SKILL.md": '---\nname: "a*"\ndescription: x\n---\n'})
-    parlour = make_parlour(project, skill, rules=[Rule("skill", "*", "ask")], replies=["once"])
-    result = await parlour.run("skill", name="a*")
+    doubles = make_doubles(project, skill, rules=[Rule("skill", "*", "ask")], replies=["once"])
+    result = await doubles.run("skill", name="a*")
     assert result.error is None
-    assert parlour.permissions.questions[0].always == ()
+    assert doubles.permissions.questions[0].always == ()

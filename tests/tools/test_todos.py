@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contexts import HostedContext
-from tests.files.desk import rows
-from tests.tools.parlour import Parlour, make_parlour, run
+from tests.files.tool_case import rows
+from tests.tools.doubles import Doubles, make_doubles, run
 from toolwright.jsontypes import Json
 from toolwright.permission.rules import Rule
 from toolwright.services import Todo
@@ -23,15 +23,15 @@ ROWS = [row for row in rows("todo") if "calls" in row]
 
 
 @pytest.fixture
-def parlour(project: Path) -> Parlour:
-    return make_parlour(project, todowrite, todoread)
+def doubles(project: Path) -> Doubles:
+    return make_doubles(project, todowrite, todoread)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-async def test_recorded_rows(parlour: Parlour, row: Json) -> None:
-    sessions = {"second": parlour.another()}
+async def test_recorded_rows(doubles: Doubles, row: Json) -> None:
+    sessions = {"second": doubles.another()}
     for call, expected in zip(row["calls"], row["results"], strict=True):
-        session = sessions.get(call.get("session"), parlour.session)
+        session = sessions.get(call.get("session"), doubles.session)
         result = await run(session, call["tool"], **call["args"])
         if expected["status"] == "error":
             assert result.error is not None
@@ -44,11 +44,11 @@ async def test_recorded_rows(parlour: Parlour, row: Json) -> None:
         if "open_count" in expected:
             assert result.title.split()[0] == str(expected["open_count"])
     if not any("session" in call for call in row["calls"]):
-        assert [asdict(todo) for todo in await parlour.todos.of(parlour.session.id)] == row["stored_after"]
+        assert [asdict(todo) for todo in await doubles.todos.of(doubles.session.id)] == row["stored_after"]
 
 
-async def test_the_answer_is_json_with_an_entry_a_line(parlour: Parlour) -> None:
-    result = await parlour.run("todowrite", todos=[entry("Käse", id="k"), entry("b") | {"status": "completed"}])
+async def test_the_answer_is_json_with_an_entry_a_line(doubles: Doubles) -> None:
+    result = await doubles.run("todowrite", todos=[entry("Käse", id="k"), entry("b") | {"status": "completed"}])
     assert result.output == (
         "[\n"
         '{"id": "k", "content": "Käse", "status": "pending", "priority": "high"},\n'
@@ -58,22 +58,22 @@ async def test_the_answer_is_json_with_an_entry_a_line(parlour: Parlour) -> None
     assert result.title == "1 todo"
 
 
-async def test_an_entry_without_an_id_gets_the_next_free_number(parlour: Parlour) -> None:
-    await parlour.run("todowrite", todos=[entry("a", id="2"), entry("b"), entry("c"), entry("d", id="3")])
-    assert [todo.id for todo in await parlour.todos.of(parlour.session.id)] == ["2", "4", "5", "3"]
+async def test_an_entry_without_an_id_gets_the_next_free_number(doubles: Doubles) -> None:
+    await doubles.run("todowrite", todos=[entry("a", id="2"), entry("b"), entry("c"), entry("d", id="3")])
+    assert [todo.id for todo in await doubles.todos.of(doubles.session.id)] == ["2", "4", "5", "3"]
 
 
-async def test_a_cancelled_entry_is_counted_as_not_completed(parlour: Parlour) -> None:
-    result = await parlour.run("todowrite", todos=[entry("a") | {"status": "cancelled"}, entry("b")])
+async def test_a_cancelled_entry_is_counted_as_not_completed(doubles: Doubles) -> None:
+    result = await doubles.run("todowrite", todos=[entry("a") | {"status": "cancelled"}, entry("b")])
     assert result.title == "2 todos"
 
 
 async def test_a_denied_list_stays_as_it_was(project: Path) -> None:
-    parlour = make_parlour(project, todowrite, rules=[Rule("todowrite", "*", "deny")])
-    result = await parlour.run("todowrite", todos=[entry("a")])
+    doubles = make_doubles(project, todowrite, rules=[Rule("todowrite", "*", "deny")])
+    result = await doubles.run("todowrite", todos=[entry("a")])
     assert result.error is not None
     assert result.error.kind == "denied"
-    assert parlour.todos.lists == {}
+    assert doubles.todos.lists == {}
 
 
 class _Keeping:

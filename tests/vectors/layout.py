@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.files.desk import VECTORS, lay_out, rows
+from tests.files.tool_case import VECTORS, lay_out, rows
 from toolwright.definition import Tool
 from toolwright.jsontypes import Json
 from toolwright.testing import ScriptedUser, make_workspace

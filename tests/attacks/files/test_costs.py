@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.files.desk import lay_out, make_desk
+from tests.files.tool_case import lay_out, make_case
 from toolwright.files import globs
 from toolwright.files.globs import GlobError, parse_glob
 from toolwright.files.query import Query
@@ -57,11 +57,11 @@ def test_dashes_in_a_set_are_read_without_a_warning(pattern: str, path: str) -> 
 
 
 async def test_the_glob_tool_answers_too(tmp_path: Path) -> None:
-    desk = make_desk(tmp_path)
-    lay_out(desk.project, {"a" * 200: "", "a" * 100 + "b": ""})
-    result = await desk.run(glob, pattern="*a" * 30 + "b")
+    case = make_case(tmp_path)
+    lay_out(case.project, {"a" * 200: "", "a" * 100 + "b": ""})
+    result = await case.run(glob, pattern="*a" * 30 + "b")
     assert result.metadata["count"] == 1
-    refused = await desk.run(glob, pattern="{" * 5000)
+    refused = await case.run(glob, pattern="{" * 5000)
     assert refused.error is None
     assert "is no glob" in refused.output
 
@@ -84,12 +84,12 @@ async def test_without_ripgrep_a_pattern_that_repeats_finds_the_same(tmp_path: P
 
 
 async def test_a_patch_that_changes_nothing_says_so(tmp_path: Path) -> None:
-    desk = make_desk(tmp_path)
-    lay_out(desk.project, {"a": "one\n"})
-    before = (desk.project / "a").stat()
+    case = make_case(tmp_path)
+    lay_out(case.project, {"a": "one\n"})
+    before = (case.project / "a").stat()
     text = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+one\n*** End Patch"
-    result = await desk.run(apply_patch, patchText=text)
+    result = await case.run(apply_patch, patchText=text)
     assert result.error is None
     assert "nothing was written" in result.output
-    assert (desk.project / "a").stat() == before
+    assert (case.project / "a").stat() == before
     assert re.search("broke", result.output) is None

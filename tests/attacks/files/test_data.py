@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from toolwright import truncate
 from toolwright.files.images import Images
 from toolwright.files.journal import Journal, JournalEntry
@@ -33,9 +33,9 @@ async def test_files_are_private_in_private_folders(project: Path) -> None:
         calls(call("edit", filePath="key", oldString="BEGIN", newString="END")),
         says("Done."),
     )
-    async with opened(project, *script) as stage:
-        await stage.prompt()
-        data = stage.workspace.folders.data
+    async with opened(project, *script) as trial:
+        await trial.prompt()
+        data = trial.workspace.folders.data
         ours = [data / name for name in ("undo", "pending", "locks", "tool-output")]
         found = [path for top in ours if top.exists() for path in (top, *top.rglob("*"))]
         assert _holding(data / "undo", SECRET)
@@ -51,12 +51,12 @@ async def test_what_a_deleted_session_left_is_gone_after_gc(project: Path) -> No
         calls(call("edit", filePath="key", oldString=SECRET, newString="gone")),
         says("Done."),
     )
-    async with opened(project, *script) as stage:
-        await stage.prompt()
-        data = stage.workspace.folders.data
+    async with opened(project, *script) as trial:
+        await trial.prompt()
+        data = trial.workspace.folders.data
         assert _holding(data / "undo", SECRET)
         assert _holding(data / "tool-output", "TELLTALE")
-        await stage.workspace.sessions.delete(stage.session.id)
+        await trial.workspace.sessions.delete(trial.session.id)
         assert not _holding(data / "tool-output", "TELLTALE")
         Journal(data / "undo").sweep()
         assert not _holding(data / "undo", SECRET)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
@@ -51,15 +51,15 @@ WAYS: dict[str, ScriptedTurn] = {
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_modes_come_back(project: Path, way: str) -> None:
-    async with opened(project, WAYS[way], says("Done.")) as stage:
-        await stage.prompt()
-        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
+    async with opened(project, WAYS[way], says("Done.")) as trial:
+        await trial.prompt()
+        undo = await Undo.of(trial.workspace.files, trial.session.conversation)
         assert undo.changes()
-        await undo.revert(Selection(turn=stage.messages[0].info.id))
+        await undo.revert(Selection(turn=trial.messages[0].info.id))
         assert _modes(project) == MODES
         assert sorted(path.name for path in project.iterdir()) == sorted([*MODES, "a.txt"])
         await undo.unrevert()
-        await undo.revert(Selection(turn=stage.messages[0].info.id))
+        await undo.revert(Selection(turn=trial.messages[0].info.id))
         assert _modes(project) == MODES
 
 
@@ -72,10 +72,10 @@ async def test_attributes_and_owner_come_back(project: Path) -> None:
     if os.geteuid() == 0:
         os.chown(key, 1234, 4321)
     before = key.stat()
-    async with opened(project, _patch("*** Delete File: key"), says("Done.")) as stage:
-        await stage.prompt()
+    async with opened(project, _patch("*** Delete File: key"), says("Done.")) as trial:
+        await trial.prompt()
         assert not key.exists()
-        await (await Undo.of(stage.workspace.files, stage.session.conversation)).revert(Selection(file="key"))
+        await (await Undo.of(trial.workspace.files, trial.session.conversation)).revert(Selection(file="key"))
     after = key.stat()
     assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
     assert os.getxattr(key, "user.note") == b"\0kept"
@@ -86,11 +86,11 @@ async def test_a_link_that_a_command_removes_comes_back(project: Path) -> None:
     (project / "folder").mkdir()
     (project / "folder" / "inner").symlink_to("../key")
     command = calls(call("bash", command="rm link; rm -r folder", description="Remove"))
-    async with opened(project, command, says("Done.")) as stage:
-        await stage.prompt()
+    async with opened(project, command, says("Done.")) as trial:
+        await trial.prompt()
         assert not (project / "link").is_symlink()
-        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
-        await undo.revert(Selection(turn=stage.messages[0].info.id))
+        undo = await Undo.of(trial.workspace.files, trial.session.conversation)
+        await undo.revert(Selection(turn=trial.messages[0].info.id))
     assert (project / "link").readlink() == Path("key")
     assert (project / "folder" / "inner").readlink() == Path("../key")
     assert (project / "key").read_text() == "key\n"
@@ -102,8 +102,8 @@ async def test_what_is_in_the_way_of_an_undo_is_one_sentence(project: Path, thin
     (project / "in" / "f").write_text("f\n")
     outside = project.parent / "outside"
     outside.mkdir()
-    async with opened(project, _patch("*** Delete File: in/f"), says("Done.")) as stage:
-        await stage.prompt()
+    async with opened(project, _patch("*** Delete File: in/f"), says("Done.")) as trial:
+        await trial.prompt()
         match thing:
             case "a pipe":
                 os.mkfifo(project / "in" / "f")
@@ -115,9 +115,9 @@ async def test_what_is_in_the_way_of_an_undo_is_one_sentence(project: Path, thin
             case _:
                 (project / "in").rmdir()
                 (project / "in").symlink_to(outside)
-        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
+        undo = await Undo.of(trial.workspace.files, trial.session.conversation)
         with pytest.raises(Exception, match="in/f") as caught:
-            await undo.revert(Selection(turn=stage.messages[0].info.id))
+            await undo.revert(Selection(turn=trial.messages[0].info.id))
     assert "\n" not in str(caught.value)
     assert list(outside.iterdir()) == []
 
@@ -129,13 +129,13 @@ async def test_order_is_by_number_whatever_the_clock_says(project: Path, monkeyp
         says("Done."),
     )
     times = iter([2_000_000_000.0, 1_000_000_000.0])
-    async with opened(project, *script) as stage:
+    async with opened(project, *script) as trial:
         monkeypatch.setattr("toolwright.files.commit.time.time", lambda: next(times, 1.0))
-        await stage.prompt()
+        await trial.prompt()
         monkeypatch.undo()
         assert (project / "new").read_text() == "two\n"
-        undo = await Undo.of(stage.workspace.files, stage.session.conversation)
-        await undo.revert(Selection(turn=stage.messages[0].info.id))
+        undo = await Undo.of(trial.workspace.files, trial.session.conversation)
+        await undo.revert(Selection(turn=trial.messages[0].info.id))
     assert not (project / "new").exists()
 
 

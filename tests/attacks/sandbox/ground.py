@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attacks.sandbox.catalogue import ATTACKS, HARMLESS, Attack
-from tests.process.workshop import open_workshop
+from tests.process.shell_session import open_shell
 from toolwright.permission.defaults import rules
 from toolwright.process.sandbox import SandboxSettings
 
@@ -181,11 +181,11 @@ async def attack(ground: Ground, rung: str, one: Attack, environment: dict[str, 
     visible = ground.named(one.visible)
     replies = ["once"] * 10 if visible else []
     settings = SandboxSettings(mode=rung)  # type: ignore[arg-type] # the table names modes
-    async with open_workshop(
+    async with open_shell(
         ground.project, agent=one.agent, rules=said, replies=replies, sandbox=settings, environment=environment
-    ) as shop:
+    ) as shell:
         command = f"{visible}; python3 evil.py" if visible else "python3 evil.py"
-        result = await shop.bash(command)
+        result = await shell.bash(command)
     after = ground.state()
     different = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return {"printed": result.output, "different": different, "error": result.error is not None}
@@ -195,15 +195,15 @@ async def harmless(ground: Ground, rung: str, environment: dict[str, str]) -> di
     """What everybody does, in one session."""
     settings = SandboxSettings(mode=rung)  # type: ignore[arg-type] # the table names modes
     told = dict[str, Any]()
-    async with open_workshop(
+    async with open_shell(
         ground.project,
         rules=rules("external_directory: allow"),
         sandbox=settings,
         environment=environment,
         replies=["once"] * 30,
-    ) as shop:
+    ) as shell:
         for name, (command, _) in HARMLESS.items():
-            result = await shop.bash(command)
+            result = await shell.bash(command)
             told[name] = {
                 "printed": result.output,
                 "code": result.metadata.get("exit"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.workshop import EVERYTHING_ALLOWED, open_workshop
+from tests.process.shell_session import EVERYTHING_ALLOWED, open_shell
 from toolwright.errors import ToolError
 from toolwright.process.access import Access
 from toolwright.process.sandbox import Sandbox, SandboxSettings
@@ -67,8 +67,8 @@ async def test_programs_that_are_links_in_a_temporary_folder_are_found(
             (programs / name).symlink_to(found)
     settings = SandboxSettings(mode=mode)  # type: ignore[arg-type] # the table names modes
     environment = {"PATH": str(programs), "HOME": str(tmp_path)}
-    async with open_workshop(project, rules=EVERYTHING_ALLOWED, sandbox=settings, environment=environment) as shop:
-        result = await shop.bash("tool && ls -d .")
+    async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=settings, environment=environment) as shell:
+        result = await shell.bash("tool && ls -d .")
     if "does not work on this machine" in result.output:
         pytest.skip(result.output)
     assert result.output == "it runs\n.\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.sessions.command import database_of, tw
-from tests.session.stage import calls, opened, read, says
+from tests.session.trial import calls, opened, read, says
 from toolwright.errors import ToolwrightError
 from toolwright.models.scripted import ScriptedModel
 from toolwright.session.storage import Storage
@@ -102,10 +102,10 @@ DAMAGES: dict[str, Damage] = {
 
 
 async def _made(project: Path) -> str:
-    async with opened(project, calls(read()), says("One.")) as stage:
-        await stage.prompt("First.")
-        await stage.workspace.sessions.imported(await stage.workspace.sessions.exported(stage.session.id))
-        name = stage.session.id
+    async with opened(project, calls(read()), says("One.")) as trial:
+        await trial.prompt("First.")
+        await trial.workspace.sessions.imported(await trial.workspace.sessions.exported(trial.session.id))
+        name = trial.session.id
     connection = sqlite3.connect(database_of(project))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -170,14 +170,14 @@ async def test_a_table_that_is_gone_hides_no_other(project: Path) -> None:
     ids=["read-only", "full"],
 )
 async def test_a_disk_that_takes_nothing_is_told_and_reading_goes_on(project: Path, pragma: str, undone: str) -> None:
-    async with opened(project, says("One."), says("Two." + "x" * 50_000), says("Three.")) as stage:
-        await stage.prompt("First.")
-        store = stage.workspace.store
+    async with opened(project, says("One."), says("Two." + "x" * 50_000), says("Three.")) as trial:
+        await trial.prompt("First.")
+        store = trial.workspace.store
         assert isinstance(store, Storage)
         writer = await store.database.run(lambda connection: connection)
         writer.execute(f"PRAGMA {pragma}")
         with pytest.raises(StorageError, match=r"cannot be written: .*\. Make room or correct its permissions"):
-            await stage.prompt("Second.")
+            await trial.prompt("Second.")
         writer.execute(f"PRAGMA {undone}")
-        assert (await stage.prompt("Third.")).text
-        assert [one.text for one in await stage.stored()][:2] == ["First.", "One."]
+        assert (await trial.prompt("Third.")).text
+        assert [one.text for one in await trial.stored()][:2] == ["First.", "One."]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.sessions.command import tw
-from tests.session.stage import Stage, calls, opened, read, says
+from tests.session.trial import Trial, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.ids import now
 from toolwright.jsontypes import Json
@@ -21,38 +21,38 @@ ROUNDS = int(os.environ.get("TOOLWRIGHT_ATTACK_ROUNDS", "300")) // 6
 
 
 @pytest.fixture
-async def stage(project: Path) -> AsyncIterator[Stage]:
+async def trial(project: Path) -> AsyncIterator[Trial]:
     """A session with a prompt, a call and an answer."""
-    async with opened(project, calls(read()), says("One."), says("Two.")) as stage:
-        await stage.prompt("First.")
-        yield stage
+    async with opened(project, calls(read()), says("One."), says("Two.")) as trial:
+        await trial.prompt("First.")
+        yield trial
 
 
-async def _export(stage: Stage) -> Json:
-    value: Json = json.loads(json.dumps(await stage.workspace.sessions.exported(stage.session.id)))
+async def _export(trial: Trial) -> Json:
+    value: Json = json.loads(json.dumps(await trial.workspace.sessions.exported(trial.session.id)))
     return value
 
 
-async def _untouched(stage: Stage, before: Json) -> None:
+async def _untouched(trial: Trial, before: Json) -> None:
     """Whatever came in, the sessions that were there are as they were, and the list can be read."""
-    sessions = stage.workspace.sessions
-    assert await sessions.exported(stage.session.id) == before
-    assert stage.session.id in [one.id for one in await sessions.listed()]
+    sessions = trial.workspace.sessions
+    assert await sessions.exported(trial.session.id) == before
+    assert trial.session.id in [one.id for one in await sessions.listed()]
 
 
-async def test_an_older_copy_does_not_replace_the_session(stage: Stage) -> None:
-    older = await _export(stage)
-    await stage.prompt("Second.")
-    before = await _export(stage)
-    copied = await stage.workspace.sessions.imported(older)
-    assert copied.id != stage.session.id
-    assert [one.text for one in await stage.workspace.sessions.messages(copied.id)] == ["First.", "", "One."]
-    await _untouched(stage, before)
+async def test_an_older_copy_does_not_replace_the_session(trial: Trial) -> None:
+    older = await _export(trial)
+    await trial.prompt("Second.")
+    before = await _export(trial)
+    copied = await trial.workspace.sessions.imported(older)
+    assert copied.id != trial.session.id
+    assert [one.text for one in await trial.workspace.sessions.messages(copied.id)] == ["First.", "", "One."]
+    await _untouched(trial, before)
 
 
 @pytest.mark.parametrize("kind", ["session", "message", "part"])
-async def test_no_id_that_is_in_use_is_written_to(stage: Stage, kind: str) -> None:
-    before = await _export(stage)
+async def test_no_id_that_is_in_use_is_written_to(trial: Trial, kind: str) -> None:
+    before = await _export(trial)
     forged = copy.deepcopy(before)
     names: dict[str, str] = {"ses": "ses_forged"} if kind != "session" else {}
     if kind == "part":
@@ -63,46 +63,46 @@ async def test_no_id_that_is_in_use_is_written_to(stage: Stage, kind: str) -> No
         for part in one["parts"]:
             if "text" in part:
                 part["text"] = "Forged."
-    copied = await stage.workspace.sessions.imported(forged)
-    taken = await _export(stage)
-    assert copied.id not in (stage.session.id, "ses_forged")
+    copied = await trial.workspace.sessions.imported(forged)
+    taken = await _export(trial)
+    assert copied.id not in (trial.session.id, "ses_forged")
     ids = {part["id"] for one in taken["messages"] for part in one["parts"]}
-    assert not ids & {name for one in await stage.workspace.sessions.messages(copied.id) for name in one.parts}
-    await _untouched(stage, before)
+    assert not ids & {name for one in await trial.workspace.sessions.messages(copied.id) for name in one.parts}
+    await _untouched(trial, before)
 
 
-async def test_ids_that_stand_there_twice_lose_nothing(stage: Stage) -> None:
-    value = await _export(stage)
+async def test_ids_that_stand_there_twice_lose_nothing(trial: Trial) -> None:
+    value = await _export(trial)
     value["messages"].append(copy.deepcopy(value["messages"][0]))
-    copied = await stage.workspace.sessions.imported(value)
-    assert [one.text for one in await stage.workspace.sessions.messages(copied.id)] == ["First.", "", "One.", "First."]
+    copied = await trial.workspace.sessions.imported(value)
+    assert [one.text for one in await trial.workspace.sessions.messages(copied.id)] == ["First.", "", "One.", "First."]
 
 
-async def test_rights_project_time_and_other_sessions_do_not_come_along(stage: Stage) -> None:
-    value = await _export(stage)
+async def test_rights_project_time_and_other_sessions_do_not_come_along(trial: Trial) -> None:
+    value = await _export(trial)
     value["info"] |= {
         "projectID": "/another",
         "directory": "/another",
-        "parentID": stage.session.id,
+        "parentID": trial.session.id,
         "permission": [{"permission": "*", "pattern": "*", "action": "allow"}],
         "revert": {"callID": "call_1"},
         "time": {"created": 2**53 - 1, "updated": 2**53 - 1},
     }
-    info = await stage.workspace.sessions.imported(value)
+    info = await trial.workspace.sessions.imported(value)
     assert (info.parent_id, info.permission, info.revert) == (None, None, None)
-    assert info.directory == str(stage.workspace.directory)
+    assert info.directory == str(trial.workspace.directory)
     assert info.time.created <= (info.time.updated or 0) <= now()
 
 
-async def test_a_call_that_names_its_own_session_leads_nowhere(stage: Stage) -> None:
-    value = await _export(stage)
+async def test_a_call_that_names_its_own_session_leads_nowhere(trial: Trial) -> None:
+    value = await _export(trial)
     [part] = [part for part in value["messages"][1]["parts"] if part["type"] == "tool"]
     part["tool"] = "task"
-    for named in (value["info"]["id"], stage.session.id):
+    for named in (value["info"]["id"], trial.session.id):
         part["state"]["metadata"] = {"sessionId": named, "kept": 1}
-        info = await stage.workspace.sessions.imported(value)
-        session = await stage.workspace.sessions.open(info.id)
-        undo = await Undo.of(stage.workspace.files, session.conversation)
+        info = await trial.workspace.sessions.imported(value)
+        session = await trial.workspace.sessions.open(info.id)
+        undo = await Undo.of(trial.workspace.files, session.conversation)
         assert undo.changes() == []
         assert list(undo.records) == [info.id]
 
@@ -147,14 +147,14 @@ HOSTILE: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("place", "value"), HOSTILE, ids=[f"{place}={str(value)[:12]}" for place, value in HOSTILE])
-async def test_a_value_of_the_wrong_kind_is_one_sentence(stage: Stage, place: str, value: Any) -> None:
-    before = await _export(stage)
+async def test_a_value_of_the_wrong_kind_is_one_sentence(trial: Trial, place: str, value: Any) -> None:
+    before = await _export(trial)
     forged = copy.deepcopy(before)
     _put(forged, place.split("."), value)
     with pytest.raises(UsageError, match="This is not an exported session") as refused:
-        await stage.workspace.sessions.imported(forged)
+        await trial.workspace.sessions.imported(forged)
     assert len(str(refused.value)) < 400
-    await _untouched(stage, before)
+    await _untouched(trial, before)
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_a_file_nested_too_deep_is_one_sentence(project: Path, tmp_path: Path, t
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_files_changed_at_random_are_taken_in_or_refused_and_harm_nothing(stage: Stage, seed: int) -> None:
+async def test_files_changed_at_random_are_taken_in_or_refused_and_harm_nothing(trial: Trial, seed: int) -> None:
     dice = random.Random(seed)
-    before = await _export(stage)
+    before = await _export(trial)
     taken = 0
     for _ in range(ROUNDS):
         forged = copy.deepcopy(before)
@@ -180,14 +180,14 @@ async def test_files_changed_at_random_are_taken_in_or_refused_and_harm_nothing(
             path = dice.choice(list(_places(forged)))
             _put(forged, path, dice.choice(_ODD))
         try:
-            info = await stage.workspace.sessions.imported(forged)
+            info = await trial.workspace.sessions.imported(forged)
         except UsageError:
             continue
         taken += 1
-        session = await stage.workspace.sessions.open(info.id)
-        (await Undo.of(stage.workspace.files, session.conversation)).changes()
-        assert await stage.workspace.sessions.exported(info.id)
-    await _untouched(stage, before)
+        session = await trial.workspace.sessions.open(info.id)
+        (await Undo.of(trial.workspace.files, session.conversation)).changes()
+        assert await trial.workspace.sessions.exported(info.id)
+    await _untouched(trial, before)
     assert 0 < taken < ROUNDS, "both happen"
 
 
@@ -214,7 +214,7 @@ def _put(value: Any, path: Any, entry: Any) -> None:
         return
 
 
-async def test_a_session_that_was_imported_can_go_on(stage: Stage) -> None:
-    info = await stage.workspace.sessions.imported(await _export(stage))
-    session = await stage.workspace.sessions.open(info.id)
+async def test_a_session_that_was_imported_can_go_on(trial: Trial) -> None:
+    info = await trial.workspace.sessions.imported(await _export(trial))
+    session = await trial.workspace.sessions.open(info.id)
     assert (await session.prompt("And now?")).text == "Two."

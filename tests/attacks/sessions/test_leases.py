@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.sessions.command import database_of, tw
-from tests.session.stage import calls, nothing_open, opened, read, says
+from tests.session.trial import calls, nothing_open, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.ids import now
 from toolwright.session.owner import Owner
@@ -154,9 +154,9 @@ async def test_a_lease_is_confirmed_while_its_session_is_at_work_and_no_longer(s
 
 
 async def test_what_a_killed_run_left_is_closed_once_and_by_nobody_while_it_is_at_work(project: Path) -> None:
-    async with opened(project, calls(read()), says("One.")) as stage:
-        await stage.prompt("First.")
-        name = stage.session.id
+    async with opened(project, calls(read()), says("One.")) as trial:
+        await trial.prompt("First.")
+        name = trial.session.id
         other = _other_process(database_of(project))
         connection = sqlite3.connect(database_of(project), isolation_level=None)
         connection.execute("UPDATE lease SET session_id = ?", (name,))
@@ -194,9 +194,9 @@ async def test_a_locked_database_does_not_stop_the_loop_and_is_waited_for(storag
 
 @pytest.mark.slow
 async def test_a_database_that_stays_locked_is_told_as_such_and_only_once_waited_for(project: Path) -> None:
-    async with opened(project, says("One.")) as stage:
-        await stage.prompt("First.")
-        name = stage.session.id
+    async with opened(project, says("One.")) as trial:
+        await trial.prompt("First.")
+        name = trial.session.id
     other = sqlite3.connect(database_of(project), isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN EXCLUSIVE")

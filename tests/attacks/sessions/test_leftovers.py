@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from toolwright.errors import UsageError
 from toolwright.ids import now
 from toolwright.inbox import Reply
@@ -45,19 +45,19 @@ def _sees(workspace: Workspace, session_id: str) -> bool:
 async def test_everything_kept_for_a_session_goes_with_it(project: Path, how: str) -> None:
     user = ScriptedUser([Reply(kind="always", scope="session")] * 9)
     config = {"permission": {"todowrite": "ask", "edit": "ask"}}
-    async with opened(project, *SCRIPT, user=user, config=config) as stage:
-        await stage.prompt("First.")
-        workspace, name = stage.workspace, stage.session.id
+    async with opened(project, *SCRIPT, user=user, config=config) as trial:
+        await trial.prompt("First.")
+        workspace, name = trial.workspace, trial.session.id
         [child] = await workspace.sessions.children(name)
         assert _kept(workspace, name) == {"open", "todos", "seen files", "approvals", "changes"}
         match how:
             case "close":
-                await stage.session.close()
+                await trial.session.close()
                 await workspace.sessions.opened(child.id).close()
             case "delete":
                 await workspace.sessions.delete(name)
             case _:
-                await stage.session.close()
+                await trial.session.close()
                 await workspace.sessions.opened(child.id).close()
                 assert set(await workspace.sessions.collect(now() + 1000)) == {name, child.id}
         left = {"changes"} if how == "close" else set()
@@ -67,15 +67,15 @@ async def test_everything_kept_for_a_session_goes_with_it(project: Path, how: st
 
 
 async def test_a_session_that_is_open_is_not_collected(project: Path) -> None:
-    async with opened(project, says("One.")) as stage:
-        await stage.prompt("First.")
-        assert await stage.workspace.sessions.collect(now() + 1000) == []
+    async with opened(project, says("One.")) as trial:
+        await trial.prompt("First.")
+        assert await trial.workspace.sessions.collect(now() + 1000) == []
 
 
 async def test_a_deleted_session_cannot_be_prompted_back_to_life(project: Path) -> None:
-    async with opened(project, says("One."), says("Two.")) as stage:
-        await stage.prompt("First.")
-        await stage.workspace.sessions.delete(stage.session.id)
+    async with opened(project, says("One."), says("Two.")) as trial:
+        await trial.prompt("First.")
+        await trial.workspace.sessions.delete(trial.session.id)
         with pytest.raises(UsageError, match="was left"):
-            await stage.session.prompt("Second.")
-        assert await stage.workspace.sessions.listed() == []
+            await trial.session.prompt("Second.")
+        assert await trial.workspace.sessions.listed() == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.sessions.command import database_of, tw
-from tests.session.stage import call, calls, opened, says
+from tests.session.trial import call, calls, opened, says
 from toolwright.errors import UsageError
 from toolwright.models.scripted import ScriptedModel
 from toolwright.session.storage import Storage
@@ -19,9 +19,9 @@ WRITE = call("write", filePath="b.txt", content="b\n")
 @pytest.fixture
 async def foreign(project: Path) -> str:
     """The id of a session that has written a file of its project."""
-    async with opened(project, calls(WRITE), says("One.")) as stage:
-        await stage.prompt("First.")
-        return stage.session.id
+    async with opened(project, calls(WRITE), says("One.")) as trial:
+        await trial.prompt("First.")
+        return trial.session.id
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ EVERYTHING_ALLOWED = (Rule("*", "*", "allow"),)
 
 
 @dataclass(kw_only=True)
-class Workshop:
+class ShellSession:
     """A workspace and one session in it."""
 
     workspace: Workspace
@@ -46,7 +46,7 @@ async def run(session: Session, command: str = "", /, **arguments: Any) -> Resul
 
 
 @asynccontextmanager
-async def open_workshop(
+async def open_shell(
     project: Path,
     *,
     agent: str = "",
@@ -56,7 +56,7 @@ async def open_workshop(
     shell: ShellSettings = ShellSettings(),  # noqa: B008 - frozen
     environment: Mapping[str, str] = os.environ,
     processes: int = 4096,
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[ShellSession]:
     user = ScriptedUser.saying(*replies)
     workspace = make_workspace(project, user=user)
     if "bash" not in workspace.registry:
@@ -78,7 +78,7 @@ async def open_workshop(
         setattr(workspace, name, service)
     session = workspace.session(agent, rules=rules)
     try:
-        yield Workshop(workspace=workspace, session=session, user=user, scopes=scopes, sandbox=box, jobs=jobs)
+        yield ShellSession(workspace=workspace, session=session, user=user, scopes=scopes, sandbox=box, jobs=jobs)
     finally:
         await jobs.close()
         await scopes.close()

@@ -5,24 +5,24 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.files.desk import Desk, lay_out
+from tests.files.tool_case import ToolCase, lay_out
 from toolwright.definition import Result
 from toolwright.jsontypes import Json
 
 START = 1_700_000_000
 
 
-def lay_out_row(desk: Desk, row: Json) -> None:
+def lay_out_row(case: ToolCase, row: Json) -> None:
     """The files of a row with the times that decide their order, in a work tree without commits."""
     git = {"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"}
-    lay_out(desk.project / ".git", {**git, "objects/": None, "refs/heads/": None})
+    lay_out(case.project / ".git", {**git, "objects/": None, "refs/heads/": None})
     files = row["files"]
     if "pattern" in files:
-        _lay_out_numbered(desk.project, files)
+        _lay_out_numbered(case.project, files)
         return
-    lay_out(desk.project, files)
+    lay_out(case.project, files)
     for name, seconds in (row.get("mtimes") or {}).items():
-        os.utime(desk.project / name, (seconds, seconds))
+        os.utime(case.project / name, (seconds, seconds))
 
 
 def lay_out_dated(folder: Path, files: Json) -> None:
@@ -32,26 +32,26 @@ def lay_out_dated(folder: Path, files: Json) -> None:
         os.utime(folder / name, (START + 60 * number,) * 2)
 
 
-def arguments_of(row: Json, desk: Desk) -> Json:
+def arguments_of(row: Json, case: ToolCase) -> Json:
     return {
-        name: value.replace("{project}", str(desk.project)) if isinstance(value, str) else value
+        name: value.replace("{project}", str(case.project)) if isinstance(value, str) else value
         for name, value in row["args"].items()
     }
 
 
-def names_in(result: Result, desk: Desk) -> list[str]:
+def names_in(result: Result, case: ToolCase) -> list[str]:
     """The paths a glob shows, relative to the project."""
-    return [os.path.relpath(line, desk.project) for line in result.output.splitlines() if line.startswith("/")]
+    return [os.path.relpath(line, case.project) for line in result.output.splitlines() if line.startswith("/")]
 
 
-def groups_in(result: Result, desk: Desk) -> list[list[Any]]:
+def groups_in(result: Result, case: ToolCase) -> list[list[Any]]:
     """What a grep shows: files relative to the project, each with its numbered lines."""
     groups: list[list[Any]] = []
     for line in result.output.split("\n"):
         if found := re.fullmatch(r"  Line (\d+): (.*)", line):
             groups[-1][1].append([int(found[1]), found[2]])
         elif line.startswith("/"):
-            groups.append([os.path.relpath(line.removesuffix(":"), desk.project), []])
+            groups.append([os.path.relpath(line.removesuffix(":"), case.project), []])
     return groups
 
 

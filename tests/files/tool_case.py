@@ -21,7 +21,7 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 
 
 @dataclass(kw_only=True)
-class Desk:
+class ToolCase:
     """Runs tools through the front door. `rules` are (permission, pattern, action) on top of allowing everything."""
 
     project: Path
@@ -43,7 +43,7 @@ class Desk:
         session.permit(rules)
         self.workspace.sessions_open[self.session_id] = session
         log: list[AskedRequest] = []
-        gate = _Watched(self.workspace.inbox, self.workspace.gate.approvals, desk=self)
+        gate = _Watched(self.workspace.inbox, self.workspace.gate.approvals, case=self)
         call = Call(id="call_1", tool=tool.id, arguments=arguments)
         result = await session.run_call(call, log=log, gate=gate)
         self.asked += [entry.judgement.request for entry in log if entry.judgement.action != "deny"]
@@ -57,20 +57,22 @@ class Desk:
 class _Watched(Gate):
     """Lets a test do something while a question is open, also where a rule answers it."""
 
-    desk: Desk = field(kw_only=True)
+    case: ToolCase = field(kw_only=True)
 
     async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
         await Gate.ask(self, asker, requests)
         for request in requests:
-            self.desk.while_asking(request)
+            self.case.while_asking(request)
 
 
-def make_desk(folder: Path, *, git: bool = True, encoding: str = "") -> Desk:
+def make_case(folder: Path, *, git: bool = True, encoding: str = "") -> ToolCase:
     project = folder / "a" / "b" / "project"
     project.mkdir(parents=True)
     if git:
         (project / ".git").mkdir()
-    return Desk(project=project, workspace=make_workspace(project, config={"encoding": encoding} if encoding else {}))
+    return ToolCase(
+        project=project, workspace=make_workspace(project, config={"encoding": encoding} if encoding else {})
+    )
 
 
 def rows(name: str) -> Iterator[Json]:

@@ -48,7 +48,7 @@ class User:
 
 
 @dataclass
-class Staff:
+class ScriptedSubagents:
     """Implements OtherAgents and Subagents: everybody answers with the report written down."""
 
     other_agents: list[OtherAgent] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Staff:
 
 
 @dataclass
-class Switchboard:
+class RecordedModes:
     """Implements Modes: writes down who was switched to."""
 
     switched: list[tuple[str, str]] = field(default_factory=list)
@@ -77,14 +77,14 @@ class Switchboard:
 
 
 @dataclass(kw_only=True)
-class Parlour:
+class Doubles:
     """The session and everybody in it."""
 
     session: Session
     todos: TodoLists
     user: User
-    staff: Staff
-    modes: Switchboard
+    subagents: ScriptedSubagents
+    modes: RecordedModes
     permissions: ScriptedUser
     another: Callable[[], Session]
     """A further session of the same workspace."""
@@ -109,7 +109,7 @@ async def run(session: Session, tool: str, /, **arguments: Any) -> Result:
     return await session.run_call(Call(id=new_id("call"), tool=tool, arguments=arguments))
 
 
-def make_parlour(
+def make_doubles(
     project: Path,
     *tools: Tool,
     agent: str = "",
@@ -117,11 +117,11 @@ def make_parlour(
     replies: Sequence[str] = (),
     limits: BatchLimits | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Parlour:
+) -> Doubles:
     permissions = ScriptedUser.saying(*replies)
     workspace = make_workspace(project, tools=tools, user=permissions, environment=environment)
     config, folders = workspace.config, workspace.folders
-    todos, user, staff, modes = TodoLists(), User(), Staff(), Switchboard()
+    todos, user, subagents, modes = TodoLists(), User(), ScriptedSubagents(), RecordedModes()
     skills = skill_folders(
         home=folders.home,
         root=config.root,
@@ -131,19 +131,19 @@ def make_parlour(
     offered = {
         "todos": todos,
         "questions": user,
-        "other_agents": staff,
-        "subagents": staff,
+        "other_agents": subagents,
+        "subagents": subagents,
         "modes": modes,
         "skills": Skills(skills),
         "batch_limits": _limits(limits, workspace.batch_limits),
     }
     for name, service in offered.items():
         setattr(workspace, name, service)
-    return Parlour(
+    return Doubles(
         session=workspace.session(agent, rules=rules),
         todos=todos,
         user=user,
-        staff=staff,
+        subagents=subagents,
         modes=modes,
         permissions=permissions,
         another=lambda: workspace.session(agent, rules=rules),

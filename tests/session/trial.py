@@ -43,7 +43,7 @@ def says(text: str, **more: Any) -> ScriptedTurn:
 
 
 @dataclass(kw_only=True)
-class Stage:
+class Trial:
     """One session of one workspace, and everything that happened in it."""
 
     workspace: Workspace
@@ -88,7 +88,7 @@ async def opened(
     permission: Sequence[dict[str, str]] = (),
     model: ScriptedModel | None = None,
     **more: Any,
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[Trial]:
     """A session and its workspace; `context` and `output` give the model other limits."""
     (project / "a.txt").write_text("hello\nworld\n")
     info = DEFAULT_INFO if not context else replace(DEFAULT_INFO, limits=ModelLimits(context=context, output=output))
@@ -100,9 +100,9 @@ async def opened(
     workspace.bus.subscribe(events.append)
     session = workspace.sessions.create(permission=tuple(permission))
     session.turns.settings = replace(session.turns.settings, retry=AT_ONCE)
-    stage = Stage(workspace=workspace, model=model, user=user, session=session, events=events)
+    trial = Trial(workspace=workspace, model=model, user=user, session=session, events=events)
     try:
-        yield stage
+        yield trial
     finally:
         await workspace.close()
 
