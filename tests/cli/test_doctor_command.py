@@ -96,7 +96,7 @@ def test_one_thing_is_not_called_several(tw: Tw, project: Path) -> None:
 
 
 def test_a_setting_that_means_nothing_here_is_named_with_its_line(tw: Tw, project: Path) -> None:
-    (project / "opencode.json").write_text('{\n"theme": "dark",\n"keybinds": {"leader": "x"}}')
+    (project / "opencode.json").write_text('{\n"layout": "auto",\n"username": "ada"}')
     told = tw("doctor").out
-    assert "opencode.json:2: theme is a setting of OpenCode that has no effect here" in told
-    assert "opencode.json:3: keybinds is a setting of OpenCode that has no effect here" in told
+    assert "opencode.json:2: layout is a setting of OpenCode that has no effect here" in told
+    assert "opencode.json:3: username is a setting of OpenCode that has no effect here" in told

@@ -171,11 +171,12 @@ def test_ctrl_c_stops_a_command_and_twice_at_the_prompt_leaves(project: Path) ->
         seen.expect("… bash")
         seen.press("\x03")
         seen.expect("the user stopped the turn")
-        seen.press("again\r")
-        seen.expect("Next.")
-        seen.press("\x03")
-        seen.expect("Ctrl-C again")
-        seen.press("\x03")
+        # What is sent before the turn is over comes back into the prompt, and Ctrl-C would stop it once more.
+        seen.press("again")
+        seen.insist("\r", "Next.")
+        with suppress(OSError):
+            seen.insist("\x03", "Ctrl-C again")
+            seen.press("\x03")
         seen.ends_with(0)
 
 

@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
 def _parser() -> Parser:
     made = parser(
         "acp",
-        "Work as the agent of an editor, over the EditorAgent Client Protocol. Started by the editor, not by hand.",
+        "Work as the agent of an editor, over the Agent Client Protocol. Started by the editor, not by hand.",
         examples="  tw acp --print-config zed",
     )
     made.add_argument("--print-config", choices=("zed", "jetbrains", "neovim"), help="what the editor's settings want")
