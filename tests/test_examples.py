@@ -1,5 +1,6 @@
 """The programs in examples/ do what they say, with a scripted model in the place of a real one."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -118,7 +119,8 @@ def test_the_programs_are_clean_for_a_strict_type_checker() -> None:
     assert done.returncode == 0, done.stdout
 
 
-PYRIGHT = shutil.which("basedpyright") or shutil.which("pyright")
+_PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+PYRIGHT = shutil.which("basedpyright", path=_PATH) or shutil.which("pyright", path=_PATH)
 
 
 @pytest.mark.slow
