@@ -94,6 +94,8 @@ def _strips_types() -> bool:
 
     if shutil.which("bun") is not None:
         return True
+    if shutil.which("node") is None:
+        return False
     said = subprocess.run(
         ["node", "-p", "!!require('module').stripTypeScriptTypes"], capture_output=True, text=True, check=False
     )

@@ -46,7 +46,7 @@ async def test_the_question_is_explained_with_file_and_line(project: Path) -> No
         await stage.asked()
         await stage.press("?")
         await stage.see("why it is asked")
-        await stage.see("toolwright.json:2")
+        await stage.until(lambda: "toolwright.json:2" in "".join(stage.words.split()), "the file and line")
         await stage.press("y")
         await stage.rest()
 
