@@ -31,6 +31,11 @@ def test_restricted_files_are_found_in_all_folders_but_gits_own(project: Path, m
     assert sorted(masks.find("rules", is_env, everywhere=False).unread) == expected[:2]
 
 
+def test_closed_folders_are_left_alone(project: Path, masks: Masks) -> None:
+    found = Masks(project, closed=[project / "a"]).find("rules", is_env)
+    assert sorted(found.unread) == [project / ".env", project / "node_modules/x/.env"]
+
+
 def test_files_that_come_and_go_are_noticed(project: Path, masks: Masks) -> None:
     masks.find("rules", is_env)
     (project / "a" / "new.env").write_text("x")

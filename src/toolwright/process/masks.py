@@ -69,8 +69,10 @@ class Listing:
 class Masks:
     """Finds what to hide from commands, and what to keep from their changes, under a folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, closed: Iterable[Path] = ()) -> None:
+        """`closed` are folders that commands see nothing of anyway."""
         self._root = str(root)
+        self._closed = frozenset(map(str, closed))
         self._listings = dict[str, Listing]()
         self._rule_sets = dict[Hashable, int]()
         self._rested = dict[tuple[str, int], tuple[int, float, list[tuple[str, Verdict]]]]()
@@ -120,6 +122,8 @@ class Masks:
                 if name == GIT:
                     if folder != self._root:
                         found.repositories.append(Path(below))
+                elif below in self._closed:
+                    continue
                 elif name not in SKIPPED:
                     waiting.append(below)
                 elif everywhere:

@@ -28,6 +28,7 @@ from toolwright.wildcard import matches
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
 KIN = "opencode"
+SCRATCH = "tmp"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,8 @@ class Sandbox:
         `data` is the program's own folder, `config` those that its settings are kept in.
         """
         self.settings = settings
-        self.masks = Masks(root)
+        # With the home folder as project, the masks made for one command would be masked for the next, and so on.
+        self.masks = Masks(root, closed=[data.resolve() / SCRATCH])
         self.veils = Veils()
         self._directory, self._root, self._data = directory, root, data
         self._home = (home or Path.home()).resolve()
@@ -375,7 +377,7 @@ class Sandbox:
 
     def _scratch_folder(self) -> Scratch:
         if self._scratch is None:
-            self._scratch = Scratch(self._data / "tmp")
+            self._scratch = Scratch(self._data / SCRATCH)
         return self._scratch
 
     def _decoy_maker(self) -> Decoys:
