@@ -1,5 +1,6 @@
 """What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
 
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -91,11 +92,12 @@ def active_folders(config: Config) -> list[Path]:
 @asynccontextmanager
 async def _with_tool_files(folders: Sequence[Path], workspace: ExtensionHome) -> AsyncIterator[None]:
     files: ToolFiles | None = None
+    places = [str(folder / kind) for folder in folders for kind in TOOL_FOLDERS]
 
     async def refresh() -> None:
         nonlocal files
         if files is None:
-            if not any((folder / kind).is_dir() for folder in folders for kind in TOOL_FOLDERS):
+            if not any(map(os.path.isdir, places)):  # before every step
                 return
             files = _tool_files(folders, workspace)
         await files.refresh()

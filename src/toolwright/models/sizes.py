@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from toolwright.models.encode import Once
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
@@ -31,7 +32,7 @@ def size_of(message: ModelMessage) -> int:
 
 
 def tools_size(tools: Sequence[ToolSpec]) -> int:
-    return sum(len(one.description) + len(str(one.schema)) for one in tools) // 4
+    return sum(map(_characters, tools)) // 4
 
 
 def _piece_size(piece: str | Reasoning | ModelCall) -> int:
@@ -42,3 +43,10 @@ def _piece_size(piece: str | Reasoning | ModelCall) -> int:
             return len(piece.text) // 4
         case ModelCall():
             return _OVERHEAD + sum(len(str(value)) for value in piece.arguments.values()) // 4
+
+
+def _tool_characters(tool: ToolSpec) -> int:
+    return len(tool.description) + len(str(tool.schema))
+
+
+_characters = Once(_tool_characters)

@@ -43,7 +43,8 @@ async def compact_if_full(turn: Answering) -> None:
     room = usable(turn)
     if room is None or not turn.compaction.auto:
         return
-    await turn.tools()
+    if not turn.tools_size:
+        await turn.tools()
     if estimate(turn) < room:
         return
     _require_fit(turn, room)
