@@ -3,17 +3,22 @@
 import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
+from toolwright.models.connections import (
+    Answer,
+    BadHeader,
+    BadUrl,
+    Connections,
+    NoConnection,
+    NoHandshake,
+    Silence,
+)
 from toolwright.models.failures import refusal
+from toolwright.models.http_answer import BadAnswer
 from toolwright.models.model import ModelError
 from toolwright.record import record
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpx2
 
 SILENCE = 300.0
 """Seconds without a byte after which a provider counts as gone."""
@@ -52,66 +57,62 @@ class Endpoint:
     def __init__(self, address: Address, login: Login | None = None) -> None:
         self.address = address
         self.login = login
-        self._client: httpx2.AsyncClient | None = None
+        self._connections: Connections | None = None
 
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str], *, whole: bool = False
     ) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer as they come. `whole` takes one JSON document as well as a stream of events."""
-        import httpx2
-
         started = time.monotonic()
         begun = False
+        headers = {**self.address.headers, **headers}
         if self.login is not None:
-            headers = {**headers, **await self.login.headers()}
+            headers |= await self.login.headers()
         try:
-            async with self._connections().stream("POST", self._url(path), content=body, headers=headers) as response:
-                await self._check(response, whole=whole)
+            async with self._open().post(self._url(path), body, headers) as answer:
+                await self._check(answer, whole=whole)
                 begun = True
-                async for chunk in response.aiter_bytes():
-                    yield chunk
+                async for piece in answer.pieces:
+                    yield piece
                     self._check_time(started)
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
+        except (Silence, NoConnection, BadAnswer, OSError) as error:
             raise self._failure(error, begun=begun) from error
-        except httpx2.InvalidURL as error:
+        except BadUrl as error:
             raise self._bad_address() from error
+        except BadHeader as error:
+            raise ModelError(
+                f"The header {str(error)!r} for {self.address.provider} has characters that cannot be sent. "
+                "Check the key and the provider's `headers`.",
+                "bad_request",
+            ) from error
 
     async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.close()
 
-    def _connections(self) -> "httpx2.AsyncClient":
-        import httpx2
-
-        if self._client is None:
-            # Reading the certificates of all authorities takes longer than a whole answer of a local server.
-            secure, local = self.address.base_url.startswith("https:"), is_local(self.address.base_url)
-            self._client = httpx2.AsyncClient(
-                headers={"user-agent": "toolwright", "accept-encoding": "identity", **self.address.headers},
-                timeout=httpx2.Timeout(self.address.silence, connect=min(30.0, self.address.silence)),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-                verify=_certificates(local=local) if secure else False,
-                trust_env=not local,
-            )
-        return self._client
+    def _open(self) -> Connections:
+        if self._connections is None:
+            self._connections = Connections(local=is_local(self.address.base_url), silence=self.address.silence)
+        return self._connections
 
     def _url(self, path: str) -> str:
         return f"{self.address.base_url.rstrip('/')}/{path}"
 
-    async def _check(self, response: "httpx2.Response", *, whole: bool) -> None:
+    async def _check(self, answer: Answer, *, whole: bool) -> None:
         """Let an event stream pass; anything else is an error, also one that calls itself a success."""
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if response.status_code < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
+        status, headers = answer.head.status, answer.head.headers
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if status < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
             return
-        body = await _beginning(response)
-        if response.status_code >= 400 or (kind == "application/json" and '"error"' in body):
-            raise refusal(self.address.provider, max(response.status_code, 400), response.headers, body)
+        body = await _beginning(answer)
+        if status >= 400 or (kind == "application/json" and '"error"' in body):
+            raise refusal(self.address.provider, max(status, 400), headers, body)
         raise ModelError(
-            f"{self.address.provider} answered {response.url} with {kind or 'no content'} ({response.status_code}) "
+            f"{self.address.provider} answered with {kind or 'no content'} ({status}) "
             "in place of a stream of events. Check the provider's `baseURL` and `api`.",
             "bad_request",
-            status=response.status_code,
+            status=status,
         )
 
     def _check_time(self, started: float) -> None:
@@ -123,18 +124,14 @@ class Endpoint:
             )
 
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
-        import httpx2
-
-        if isinstance(error, httpx2.UnsupportedProtocol):
-            return self._bad_address()
-        provider, host = self.address.provider, urlsplit(self.address.base_url).netloc
-        if isinstance(error, httpx2.ReadTimeout):
+        provider, host = self.address.provider, urlsplit(self.address.base_url).netloc.rpartition("@")[2]
+        if isinstance(error, Silence):
             return ModelError(f"{provider} has been silent for {self.address.silence:g} seconds.", "network")
         if not begun and (insecure := _tls_trouble(error)) is not None:
             return ModelError(
                 f"The connection to {provider} at {host} is not secure: {insecure}", "network", retryable=False
             )
-        if isinstance(error, httpx2.ConnectError) and is_local(self.address.base_url):
+        if isinstance(error, NoConnection) and is_local(self.address.base_url):
             return ModelError(
                 f"Nothing answers at {host}, where {provider} should be. Start the server, or set `baseURL`.",
                 "network",
@@ -153,31 +150,24 @@ class Endpoint:
         )
 
 
-async def _beginning(response: "httpx2.Response") -> str:
+async def _beginning(answer: Answer) -> str:
     body = bytearray()
-    async for chunk in response.aiter_bytes():
-        body += chunk
+    async for piece in answer.pieces:
+        body += piece
         if len(body) >= ERROR_BODY:
             break
     return body[:ERROR_BODY].decode("utf-8", "replace")
 
 
-def _certificates(*, local: bool) -> "bool | ssl.SSLContext":
-    """A server on this machine is reached past all proxies, yet by the authorities that the environment names."""
-    import os
-    import ssl
-
-    named = os.environ.get("SSL_CERT_FILE")
-    return ssl.create_default_context(cafile=named) if local and named else True
-
-
 def _tls_trouble(error: BaseException) -> str | None:
     """What to do about a certificate or a handshake that failed: trying again does not help."""
+    if not isinstance(error, NoConnection):
+        return None
     import ssl
 
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ssl.SSLError):
-        cause = cause.__cause__ or cause.__context__
+    while cause is not None and not isinstance(cause, ssl.SSLError | NoHandshake):
+        cause = cause.__cause__
     if cause is None:
         return None
     reason = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or str(cause)
