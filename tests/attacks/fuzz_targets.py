@@ -27,6 +27,7 @@ from toolwright.frames import Headers, Lines
 from toolwright.jsontext import read_json
 from toolwright.models.connect import connect
 from toolwright.models.http import Address
+from toolwright.models.http_answer import BadAnswer, Body, read_head
 from toolwright.models.model import ModelError, ReplySettings, UserMessage
 from toolwright.models.wire import HttpModel
 from toolwright.session.copies import exported, ids_of, read_export
@@ -152,6 +153,17 @@ def read_events(data: bytes) -> None:
     one = [*whole.feed(data), *whole.close()]
     other = [event for piece in cut for event in pieces.feed(piece)]
     if one != [*other, *pieces.close()]:
+        raise AssertionError("it depends on the pieces")
+
+
+def read_answer(data: bytes) -> None:
+    """However an answer over HTTP is cut into pieces, the same comes of it."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    size = 1 + len(data) % 7
+    whole, pieces = Body(read_head(head)), Body(read_head(head))
+    one = b"".join(whole.feed(body)) if body else b""
+    other = b"".join(part for start in range(0, len(body), size) for part in pieces.feed(body[start : start + size]))
+    if (one, whole.done) != (other, pieces.done):
         raise AssertionError("it depends on the pieces")
 
 
@@ -299,6 +311,18 @@ _ALL = (
         run=read_events,
         refuses=(ValueError,),
         mutate=_text_of(*_words("data: event: : id: retry:"), b"\n\n", b"\r", b"\n"),
+    ),
+    Target(
+        name="answer",
+        run=read_answer,
+        refuses=(BadAnswer,),
+        mutate=_text_of(
+            *_words("HTTP/1.1 200 content-length: transfer-encoding: chunked content-encoding: gzip 0 5 ffff ;"),
+            b"\r\n",
+            b"\r\n\r\n",
+            b"0\r\n\r\n",
+            b"5\r\nhello\r\n",
+        ),
     ),
     Target(
         name="frames",

@@ -58,7 +58,8 @@ async def test_a_certificate_that_the_environment_names_is_trusted(
     assert text_of(await events_of(model_at(secure.url))) == "x"
 
 
-async def test_a_server_without_tls_is_told_as_such(server: Server) -> None:
+async def test_a_server_without_tls_is_told_as_such(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.models.connections.HANDSHAKE", 0.2)
     server.stream(*CHAT.write(Reply(text="x")))
     with pytest.raises(ModelError) as caught:
         await events_of(model_at(server.url.replace("http:", "https:")))

@@ -10,7 +10,7 @@ import sys
 import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -98,13 +98,14 @@ class Connections:
         proxy = None if self._local else _proxy_of(target)
         sent = _request_head(target, len(body), headers, whole=proxy is not None and target.scheme == "http")
         connection, head = await self._asked(target, proxy, sent, body)
-        decoder = Body(head)
-        pieces = self._pieces(connection, decoder)
+        is_free = False
         try:
-            yield Answer(head, pieces)
+            decoder = Body(head)
+            async with aclosing(self._pieces(connection, decoder)) as pieces:
+                yield Answer(head, pieces)
+            is_free = decoder.done and head.stays_open and len(self._kept) < KEPT
         finally:
-            await pieces.aclose()
-            if decoder.done and head.stays_open and len(self._kept) < KEPT:
+            if is_free:
                 connection.used = time.monotonic()
                 self._kept.append(connection)
             else:
