@@ -2,14 +2,27 @@
 
 import gc
 import json
+import weakref
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolwright.definition import Attachment
 from toolwright.models.call_ids import new_call_id, nine_id, plain_id
-from toolwright.models.encode import Once, dump, join_body, merge, place
-from toolwright.models.model import ToolSpec, UserMessage
+from toolwright.models.connect import connect
+from toolwright.models.encode import Growing, Once, dump, join_body, merge, place
+from toolwright.models.model import (
+    AssistantMessage,
+    ModelMessage,
+    ReplySettings,
+    SystemMessage,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+from toolwright.models.openai_chat import ChatWire
+from toolwright.models.profiles import profile_of
 from toolwright.models.short_tools import short_spec
 
 
@@ -97,3 +110,48 @@ def test_a_tool_in_few_words_keeps_its_first_sentences_and_its_lists() -> None:
     short = short_spec(ToolSpec(name="t", description=text, schema=schema))
     assert short.description == "Does one thing.\n- general: Carries out. More.\n- explore: Looks."
     assert short.schema["properties"]["a"] == {"type": "string", "description": "One."}
+
+
+def test_what_grows_is_worked_on_at_its_end_only_and_forgotten_with_its_beginning() -> None:
+    worked: list[str] = []
+
+    def add(total: list[str], message: UserMessage) -> None:
+        worked.append(str(message.content[0]))
+        total.append(worked[-1])
+
+    growing = Growing(list[str], add)
+    messages = [UserMessage(content=(letter,)) for letter in "abc"]
+    for length in (1, 2, 3, 3, 2, 3):
+        assert growing.through(messages[:length]) == list("abc"[:length])
+    assert worked == [*"abc", *"ab", *"c"]
+    gone = weakref.ref(messages[2])
+    messages.clear()
+    gc.collect()
+    assert gone() is None
+    assert growing.through([]) == []
+
+
+texts = st.text("ab", max_size=3)
+files = st.just(Attachment(mime="image/png", url="data:image/png;base64,aGk=", filename="a.png"))
+said = st.one_of(
+    st.builds(SystemMessage, text=texts),
+    st.builds(UserMessage, content=st.tuples(texts) | st.tuples(texts, files)),
+    st.builds(AssistantMessage, content=st.tuples(texts)),
+    st.builds(ToolMessage, call_id=texts, name=texts, output=texts, attachments=st.just(()) | st.tuples(files)),
+)
+
+
+@pytest.mark.parametrize(
+    "model", ["openai/gpt-4o", "mistral/mistral-small", "openrouter/anthropic/claude-sonnet-4", "llamacpp/m"]
+)
+@given(st.lists(said, max_size=8), st.lists(st.integers(0, 8), max_size=5), st.integers(0, 8))
+def test_a_conversation_is_sent_the_same_whatever_was_sent_before(
+    model: str, messages: list[ModelMessage], lengths: list[int], other: int
+) -> None:
+    provider, _, name = model.partition("/")
+    info = connect(provider, name, {"options": {"baseURL": "http://localhost:1/v1", "apiKey": "k"}}).info
+    wire, profile = ChatWire(info, profile_of(info)), profile_of(info)
+    sequences = [messages[:length] for length in lengths]
+    for sequence in (*sequences, messages[other:], messages):
+        fresh = ChatWire(info, profile).request(sequence, (), ReplySettings()).body
+        assert wire.request(sequence, (), ReplySettings()).body == fresh

@@ -2,11 +2,16 @@
 
 import json
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
+
+from toolwright.record import record
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+GROWING = 4
+"""How many conversations with one model are remembered at a time."""
 
 
 class Once(Generic[K, V]):
@@ -31,6 +36,48 @@ class Once(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._kept)
+
+
+class Growing(Generic[K, V]):
+    """What comes of working through a list that was longer each time: only what is new at its end is worked on.
+
+    Remembered for as long as the first entry lives.
+    """
+
+    def __init__(self, start: Callable[[], V], add: Callable[[V, K], None]) -> None:
+        self._start = start
+        self._add = add
+        self._known: list[_Known[K, V]] = []
+
+    def through(self, entries: Sequence[K]) -> V:
+        if not entries:
+            return self._start()
+        known = next((one for one in self._known if one.begins(entries)), None) or self._begun(entries[0])
+        for entry in entries[1 + len(known.others) :]:
+            self._add(known.value, entry)
+            known.others.append(entry)
+        return known.value
+
+    def _begun(self, first: K) -> "_Known[K, V]":
+        known: list[_Known[K, V]] = self._known
+
+        def forget(reference: "weakref.ref[K]") -> None:
+            known[:] = [one for one in known if one.first is not reference]
+
+        begun = _Known(weakref.ref(first, forget), list[K](), self._start())
+        self._add(begun.value, first)
+        self._known[:] = [begun, *self._known[: GROWING - 1]]
+        return begun
+
+
+@record(slots=True)
+class _Known(Generic[K, V]):
+    first: "weakref.ref[K]"
+    others: list[K]
+    value: V
+
+    def begins(self, entries: Sequence[K]) -> bool:
+        return self.first() is entries[0] and list(entries[1 : 1 + len(self.others)]) == self.others
 
 
 def dump(value: Any) -> bytes:

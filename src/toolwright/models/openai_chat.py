@@ -1,12 +1,13 @@
 """The OpenAI chat completions format, which most other providers and local servers speak too."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from toolwright.definition import Attachment
 from toolwright.jsontypes import Json
 from toolwright.models.call_ids import nine_id, plain_id
 from toolwright.models.chat_reply import ChatReader
-from toolwright.models.encode import Once, dump, join_body, merge, place, without
+from toolwright.models.encode import Growing, Once, dump, join_body, merge, place, without
 from toolwright.models.info import ModelInfo
 from toolwright.models.media import Media, media_of
 from toolwright.models.model import (
@@ -24,6 +25,7 @@ from toolwright.models.one_call import apart, one_call_each
 from toolwright.models.profiles import Profile
 from toolwright.models.schemas import plain_schema, strict_schema
 from toolwright.models.wire import NOOP, Outgoing, Room, has_calls
+from toolwright.record import record
 
 _CACHED = {"type": "ephemeral"}
 _NAMES: Mapping[str, str] = {
@@ -35,6 +37,17 @@ _NAMES: Mapping[str, str] = {
     "logitBias": "logit_bias",
     "maxCompletionTokens": "max_completion_tokens",
 }
+
+
+@record(slots=True)
+class _Written:
+    """A conversation as far as it is encoded."""
+
+    systems: list[str] = field(default_factory=list[str])
+    pieces: list[bytes] = field(default_factory=list[bytes])
+    files: list[Attachment] = field(default_factory=list[Attachment])
+    """What came with the results since the last message that was none."""
+    after_result: bool = False
 
 
 class ChatWire:
@@ -49,6 +62,7 @@ class ChatWire:
         self._pairs = profile.call_ids == "nine"
         """Whether a result and the user must be kept apart by a word of the assistant."""
         self._message = Once(self._encode)
+        self._written = Growing(_Written, self._write)
         self._tool = Once(_encode_tool)
         self._strict_tool = Once(_encode_strict_tool)
         self._apart = Once(one_call_each)
@@ -59,7 +73,7 @@ class ChatWire:
     def request(self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings) -> Outgoing:
         if not tools and self._profile.needs_tools and has_calls(messages):
             tools = (NOOP,)
-        lists = {"messages": self._messages(messages)}
+        lists: dict[str, Iterable[bytes]] = {"messages": self._messages(messages)}
         if tools:
             strict = self._profile.strict and "strict" not in settings.omit
             lists["tools"] = map(self._strict_tool if strict else self._tool, tools)
@@ -82,30 +96,37 @@ class ChatWire:
         }
         return {name: value for name, value in fields.items() if value is not None}
 
-    def _messages(self, messages: Sequence[ModelMessage]) -> Iterator[bytes]:
+    def _messages(self, messages: Sequence[ModelMessage]) -> list[bytes]:
         """Every message, system texts as one, and the files of a run of results after the run."""
-        systems = [message.text for message in messages if isinstance(message, SystemMessage)]
-        others: list[ModelMessage] = [message for message in messages if not isinstance(message, SystemMessage)]
         if not self._profile.parallel_calls:
-            others = list(apart(others, self._apart))
-        if any(systems):
-            yield dump({"role": "system", "content": self._marked_text("\n\n".join(filter(None, systems)))})
-        marked = len(others) - 2 if self._profile.cache_marks else len(others)
-        late: list[Attachment] = []
-        after_result = False
-        for number, message in enumerate(others):
-            if not isinstance(message, ToolMessage):
-                yield from self._files_of_results(late)
-                late = []
-                if self._pairs and after_result and isinstance(message, UserMessage):
-                    yield dump({"role": "assistant", "content": "Done."})
-            encoded = self._message(message) if number < marked else self._encode(message, mark=True)
-            if encoded:
-                yield encoded
-            after_result = isinstance(message, ToolMessage)
-            if isinstance(message, ToolMessage):
-                late.extend(message.attachments)
-        yield from self._files_of_results(late)
+            messages = list(apart(messages, self._apart))
+        plain = max(0, len(messages) - 2) if self._profile.cache_marks else len(messages)
+        written = self._written.through(messages[:plain])
+        last = replace(written, systems=[*written.systems], pieces=[*written.pieces], files=[*written.files])
+        for message in messages[plain:]:
+            self._write(last, message, mark=True)
+        last.pieces += self._files_of_results(last.files)
+        if not any(last.systems):
+            return last.pieces
+        text = self._marked_text("\n\n".join(filter(None, last.systems)))
+        return [dump({"role": "system", "content": text}), *last.pieces]
+
+    def _write(self, written: "_Written", message: ModelMessage, *, mark: bool = False) -> None:
+        if isinstance(message, SystemMessage):
+            written.systems.append(message.text)
+            return
+        is_result = isinstance(message, ToolMessage)
+        if not is_result:
+            written.pieces += self._files_of_results(written.files)
+            written.files.clear()
+            if self._pairs and written.after_result and isinstance(message, UserMessage):
+                written.pieces.append(dump({"role": "assistant", "content": "Done."}))
+        encoded = self._encode(message, mark=True) if mark else self._message(message)
+        if encoded:
+            written.pieces.append(encoded)
+        written.after_result = is_result
+        if isinstance(message, ToolMessage):
+            written.files += message.attachments
 
     def _files_of_results(self, attachments: Sequence[Attachment]) -> Iterator[bytes]:
         if not attachments:

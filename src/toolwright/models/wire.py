@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from toolwright.jsontext import TOO_DEEP, is_too_deep
 from toolwright.jsontypes import Json
-from toolwright.models.encode import Once, dump
+from toolwright.models.encode import Growing, dump
 from toolwright.models.failures import refusal
 from toolwright.models.fixes import MOST, Fixes
 from toolwright.models.http import Endpoint
@@ -278,13 +278,21 @@ def finish_reason(reasons: Mapping[str, FinishReason], raw: str, *, called: bool
     return "stop" if reason == "tool_calls" else reason
 
 
+@record(slots=True)
+class _Total:
+    tokens: int = 0
+
+    def add(self, message: ModelMessage) -> None:
+        self.tokens += size_of(message)
+
+
 class Room:
     """How many tokens a reply may have: what was asked for, within what the model can and its context leaves."""
 
     def __init__(self, info: ModelInfo, cap: int) -> None:
         self._info = info
         self._cap = cap
-        self._size = Once(size_of)
+        self._sizes = Growing(_Total, _Total.add)
 
     def for_reply(
         self,
@@ -300,7 +308,7 @@ class Room:
             most = usual or 0
         if not most or not limits.context:
             return most or None
-        used = sum(map(self._size, messages)) + tools_size(tools)
+        used = self._sizes.through(messages).tokens + tools_size(tools)
         return min(most, max(LEAST_ROOM, limits.context - used - used // 8))
 
 

@@ -19,6 +19,9 @@ from toolwright.session.writer import PATIENCE, Action, End, Lost, Order, Shrink
 
 T = TypeVar("T")
 
+MOMENT = 0.01
+"""Seconds for which orders that nobody waits for are gathered."""
+
 
 @record(frozen=True, slots=True)
 class _Row:
@@ -40,7 +43,7 @@ class Database:
     writer: Writer
     _queue: "SimpleQueue[list[Order]]" = field(default_factory=SimpleQueue)
     _gathered: "list[Order | _Row]" = field(default_factory=list)
-    """Orders of this turn of the event loop. They go to the writer together, so that they are one commit."""
+    """Orders of this moment. They go to the writer together, so that they are one commit."""
     _rows: dict[str, int] = field(default_factory=dict[str, int])
     """Where in these a row stands that may still be replaced."""
     _reads: "SimpleQueue[Waiter | End]" = field(default_factory=SimpleQueue)
@@ -66,7 +69,7 @@ class Database:
         self._order(Write(statement, values))
 
     def put(self, key: str, statement: str, values: Callable[[], tuple[Any, ...]]) -> None:
-        """Write a row, in the place of what was put under the same key in this turn of the loop."""
+        """Write a row, in the place of what was put under the same key in this moment."""
         if (position := self._rows.get(key)) is not None:
             self._gathered[position] = _Row(statement, values)
             return
@@ -87,13 +90,13 @@ class Database:
         return value
 
     def _order(self, order: "Order | _Row") -> None:
-        """Hand an order over when this turn of the loop is over; at once where no loop runs."""
+        """Hand an order over within a moment, with those that follow it; at once where no loop runs."""
         self._put += 1
         self._gathered.append(order)
         if len(self._gathered) > 1:
             return
         try:
-            asyncio.get_running_loop().call_soon(self._hand_over)
+            asyncio.get_running_loop().call_later(MOMENT, self._hand_over)
         except RuntimeError:
             self._hand_over()
 
