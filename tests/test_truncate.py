@@ -55,6 +55,7 @@ def size(text: str) -> int:
 @given(text=TEXTS, limits=LIMITS)
 @example(text="a\nb\nc", limits=Limits(max_lines=1, max_bytes=40, direction="both"))
 @example(text="\n\n\n", limits=Limits(max_lines=2, max_bytes=1, direction="both"))
+@example(text="a\na", limits=Limits(max_lines=2, max_bytes=2, direction="both"))
 @example(text="a\ud83db" * 9, limits=Limits(max_lines=2, max_bytes=7, direction="head"))
 @example(text="a\ud83db" * 9, limits=Limits(max_lines=2, max_bytes=7, direction="tail"))
 def test_what_is_kept_is_an_end_of_the_text_within_both_limits(text: str, limits: Limits) -> None:

@@ -58,6 +58,7 @@ def cut(text: str, limits: Limits) -> Cut | None:
             head, tail, by_bytes = _both(text, limits.max_lines, limits.max_bytes)
         case _:
             head, by_bytes = _head(text, limits.max_lines, limits.max_bytes)
+    by_bytes = by_bytes or lines <= limits.max_lines
     removed = size - _size(head) - _size(tail) if by_bytes else lines - limits.max_lines
     return Cut(head=head, tail=tail, removed=removed, unit="bytes" if by_bytes else "lines")
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolwright.agents import Agents, load_agents
 from toolwright.call import Caller, is_cancelled
+from toolwright.circumstances import circumstances, given_settings, is_true, truncator_of
 from toolwright.config.load import load_config
 from toolwright.config.trust import is_trusted
-from toolwright.definition import Client, Offer, Result, Tool
+from toolwright.definition import Client, Result, Tool
 from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.extension import Extension, ExtensionProblem, Hook, hooks_of, sources_of
@@ -28,9 +29,7 @@ from toolwright.permission.rules import Layer, Rule
 from toolwright.programs import program_extensions
 from toolwright.registry import Registry
 from toolwright.session.session import Session
-from toolwright.settings import Settings
 from toolwright.tools import builtin
-from toolwright.truncate import Limits, Truncator
 from toolwright.workspace_services import SERVICES, Services
 
 if TYPE_CHECKING:
@@ -145,18 +144,22 @@ class Workspace(Services):
             *extensions,
             Extension(name="registered", tools=tools, hooks=hooks),
         )
-        self.trusted_for_once = trust or _is_true(self.environment.get("TOOLWRIGHT_TRUST"))
+        self.trusted_for_once = trust or is_true(self.environment.get("TOOLWRIGHT_TRUST"))
         """Whether the user trusts whatever the project brings while this is open, not only what it brought before."""
         self.trusted = self.trusted_for_once or is_trusted(directory, self.folders)
         self.config = load_config(
-            directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
+            directory,
+            self.folders,
+            self.environment,
+            trusted=self.trusted,
+            given=given_settings(config, self.extensions),
         )
         self.directory = self.config.directory
         self.extensions = (*self.extensions, *program_extensions(self))
         self.bus = Bus()
         self.agents = _agents(self, rules, agent)
-        self.registry = Registry(_circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
-        self.truncator = _truncator(self.settings, self.folders)
+        self.registry = Registry(circumstances(self.settings, client, self.environment, attended=is_attended(answer)))
+        self.truncator = truncator_of(self.settings, self.folders)
         self.inbox = Inbox(self.bus, answer)
         self.gate = Gate(self.inbox, Approvals(file=self.folders.approvals, project=self.config.root))
         self.hooks: list[Hook] = []
@@ -179,13 +182,7 @@ class Workspace(Services):
         self.closed = False
 
         self.extensions = (*self.extensions, *extensions_of(self.config, self.environment, pure=pure))
-        for extension in self.extensions:
-            if extension.start is None:
-                self._join(extension)
-            if extension.name == "toolwright":
-                self.registry.fixed = frozenset(self.registry.ids())
-        if self.settings.mcp:
-            self._add_servers()
+        self._join_all()
 
     def __repr__(self) -> str:
         return f"<Workspace {str(self.directory)[-200:]}{' closed' if self.closed else ''}>"
@@ -287,6 +284,15 @@ class Workspace(Services):
         self.stack.push_async_callback(self.quietly, extension.name, partial(context.__aexit__, None, None, None))
         self._join(extension)
 
+    def _join_all(self) -> None:
+        for extension in self.extensions:
+            if extension.start is None:
+                self._join(extension)
+            if extension.name == "toolwright":
+                self.registry.fixed = frozenset(self.registry.ids())
+        if self.settings.mcp:
+            self._add_servers()
+
     def _join(self, extension: Extension) -> None:
         """Take in the tools and hooks of an extension; the user's own tools may take the place of others."""
         for source in sources_of(extension):
@@ -383,10 +389,6 @@ class Workspace(Services):
         self.files.journal.forget(session_id)
         self.truncator.forget(session_id)
 
-    async def _end_jobs(self, session_id: str) -> None:
-        if "jobs" in self.__dict__:
-            await self.jobs.end_session(session_id)
-
 
 def _agents(workspace: Workspace, rules: Rules, default: str) -> Agents:
     agents = load_agents(workspace.config, workspace.folders, trusted=workspace.trusted, use=workspace.use)
@@ -395,57 +397,4 @@ def _agents(workspace: Workspace, rules: Rules, default: str) -> Agents:
         agents,
         general=(*agents.general, given) if given.rules else agents.general,
         default_name=default or agents.default_name,
-    )
-
-
-def _given(config: Mapping[str, Any] | None, extensions: Sequence[Extension]) -> dict[str, Any]:
-    """What the caller and the extensions say, as one more configuration."""
-    given: dict[str, Any] = {}
-    for said in (*(extension.config() for extension in extensions), config or {}):
-        for key, value in said.items():
-            both = isinstance(value, Mapping) and isinstance(given.get(key), Mapping)
-            given[key] = {**given[key], **value} if both else value
-    return given
-
-
-def _circumstances(settings: Settings, client: Client, environment: Mapping[str, str], *, attended: bool) -> Offer:
-    said = settings.experimental
-
-    def flag(setting: bool, *variables: str) -> bool:
-        names = (*variables, "EXPERIMENTAL")
-        named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
-        return setting or any(map(_is_true, named))
-
-    service = environment.get("TOOLWRIGHT_SEARCH_URL")
-    return Offer(
-        client=client,
-        attended=attended,
-        web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
-        code_search=bool(service) or settings.search.backend != "searxng",
-        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
-        batch=said.batch_tool,
-        plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
-    )
-
-
-def _is_true(text: str | None) -> bool:
-    return (text or "").lower() in ("1", "true")
-
-
-def _truncator(settings: Settings, folders: Folders) -> Truncator:
-    said = settings.truncate
-    general = Limits(max_lines=said.max_lines, max_bytes=said.max_bytes, direction=said.direction)
-    return Truncator(
-        folder=folders.tool_output,
-        limits=general,
-        by_agent={name: _limits(limits, general) for name, limits in said.agent.items()},
-        by_tool={name: _limits(limits, general) for name, limits in said.tool.items()},
-    )
-
-
-def _limits(said: Any, otherwise: Limits) -> Limits:
-    return Limits(
-        max_lines=said.max_lines or otherwise.max_lines,
-        max_bytes=said.max_bytes or otherwise.max_bytes,
-        direction=said.direction or otherwise.direction,
     )

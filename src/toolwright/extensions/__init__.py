@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwright.circumstances import is_true
 from toolwright.config.load import Config
 from toolwright.config.places import between
 from toolwright.extension import Extension, ExtensionProblem, Hook
@@ -33,7 +34,7 @@ def extensions_of(config: Config, environment: Mapping[str, str], *, pure: bool 
     hooks = config.settings.hooks or "hooks" in (*foreign.claude, *foreign.codex)
     if hooks or config.settings.experimental.hook:
         found.append(Extension(name="hooks", start=_with_shell_hooks))
-    if not pure and not _is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
+    if not pure and not is_true(environment.get("TOOLWRIGHT_PURE")) and _has_plugins(config):
         from toolwright.extensions.typed import typed_extensions
 
         found += typed_extensions(config, active_folders(config))
@@ -56,10 +57,6 @@ def _with_shell_hooks(workspace: ExtensionHome) -> AbstractAsyncContextManager[N
     from toolwright.extensions.shell_moments import with_shell_hooks
 
     return with_shell_hooks(workspace)
-
-
-def _is_true(text: str | None) -> bool:
-    return (text or "").lower() in ("1", "true")
 
 
 def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:

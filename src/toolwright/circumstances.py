@@ -1,0 +1,63 @@
+"""What settings and environment come to for a workspace: which tools can be offered, and how long their output is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolwright.definition import Client, Offer
+from toolwright.extension import Extension
+from toolwright.folders import Folders
+from toolwright.settings import Settings
+from toolwright.truncate import Limits, Truncator
+
+
+def given_settings(config: Mapping[str, Any] | None, extensions: Sequence[Extension]) -> dict[str, Any]:
+    """What the caller and the extensions say, as one more configuration."""
+    given: dict[str, Any] = {}
+    for said in (*(extension.config() for extension in extensions), config or {}):
+        for key, value in said.items():
+            both = isinstance(value, Mapping) and isinstance(given.get(key), Mapping)
+            given[key] = {**given[key], **value} if both else value
+    return given
+
+
+def circumstances(settings: Settings, client: Client, environment: Mapping[str, str], *, attended: bool) -> Offer:
+    said = settings.experimental
+
+    def flag(setting: bool, *variables: str) -> bool:
+        names = (*variables, "EXPERIMENTAL")
+        named = (environment.get(f"{family}_{name}") for family in ("OPENCODE", "TOOLWRIGHT") for name in names)
+        return setting or any(map(is_true, named))
+
+    service = environment.get("TOOLWRIGHT_SEARCH_URL")
+    return Offer(
+        client=client,
+        attended=attended,
+        web_search=bool(service or settings.search.url) or flag(said.web_search, "ENABLE_EXA", "EXPERIMENTAL_EXA"),
+        code_search=bool(service) or settings.search.backend != "searxng",
+        lsp=settings.lsp is not False or flag(said.lsp_tool, "EXPERIMENTAL_LSP_TOOL"),
+        batch=said.batch_tool,
+        plan_mode=flag(said.plan_mode, "EXPERIMENTAL_PLAN_MODE"),
+    )
+
+
+def is_true(text: str | None) -> bool:
+    return (text or "").lower() in ("1", "true")
+
+
+def truncator_of(settings: Settings, folders: Folders) -> Truncator:
+    said = settings.truncate
+    general = Limits(max_lines=said.max_lines, max_bytes=said.max_bytes, direction=said.direction)
+    return Truncator(
+        folder=folders.tool_output,
+        limits=general,
+        by_agent={name: _limits(limits, general) for name, limits in said.agent.items()},
+        by_tool={name: _limits(limits, general) for name, limits in said.tool.items()},
+    )
+
+
+def _limits(said: Any, otherwise: Limits) -> Limits:
+    return Limits(
+        max_lines=said.max_lines or otherwise.max_lines,
+        max_bytes=said.max_bytes or otherwise.max_bytes,
+        direction=said.direction or otherwise.direction,
+    )
