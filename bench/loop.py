@@ -44,7 +44,7 @@ def main() -> None:
         for steps in map(int, options.steps.split(",")):
             compare(f"{steps} steps", f"@@steps-{steps}@@ go", port, options.rounds, others)
         compare(f"{SUBAGENTS} subagents × {READS} reads", f"@@crowd-{SUBAGENTS}@@ go", port, options.rounds, others)
-    print("targets: 100 steps 1.5 s, step 10 ms, last ≤ 1.5 × first quarter of 300, 100 MB; subagents 2 s")
+    print("targets: 100 steps 0.8 s, step 2.5 ms, last ≤ 1.2 × first quarter of 300, 100 MB; subagents 2 s")
     asyncio.run(measure_storage())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.models.conftest import HELLO, calls_of, events_of, finish_of, text_of, thoughts_of, usage_of
-from toolwright.errors import ConfigError
+from toolwright.errors import ConfigError, UsageError
 from toolwright.models.connect import connect
 from toolwright.models.info import Usage
 from toolwright.models.model import (
@@ -161,3 +161,9 @@ def test_a_wrong_script_says_what_is_wrong(tmp_path: Path, content: Any, words: 
 def test_a_missing_script_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.json cannot be read"):
         ScriptedModel.from_file(tmp_path / "nothing.json")
+
+
+@pytest.mark.parametrize("turn", [[{"text": "a"}], "a", None])
+def test_a_turn_that_is_none_is_told_when_the_model_is_made(turn: Any) -> None:
+    with pytest.raises(UsageError, match="Write each as an object of its own"):
+        ScriptedModel(turn)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from toolwright.errors import ConfigError
+from toolwright.errors import ConfigError, UsageError
 from toolwright.models.info import ModelInfo, ModelLimits, Usage
 from toolwright.models.model import (
     AssistantMessage,
@@ -113,6 +113,12 @@ class ScriptedModel:
         compaction: ScriptedTurn = _COMPACTION,
         info: ModelInfo = DEFAULT_INFO,
     ) -> None:
+        for turn in turns:
+            if not isinstance(turn, Mapping):
+                raise UsageError(
+                    f"A turn of a ScriptedModel is {turn!r:.60}. "
+                    'Write each as an object of its own: ScriptedModel({"text": "Hello."}, {"text": "Done."}).'
+                )
         self.info = info
         self.requests: deque[SeenRequest] = deque(maxlen=REMEMBERED)
         """The newest requests, for tests to look at."""
