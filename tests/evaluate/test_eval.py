@@ -10,6 +10,8 @@ import pytest
 from tests.cli.conftest import Tw
 from toolwright.evaluate import Task, run
 from toolwright.evaluate.compare import compare
+from toolwright.evaluate.plots import MOST_BARS
+from toolwright.evaluate.report import html
 from toolwright.evaluate.results import TaskResult, read_results
 from toolwright.testing import ScriptedModel
 
@@ -193,6 +195,16 @@ async def test_copies_are_kept_apart_whatever_letters_their_tasks_have(start: Pa
     keep = tmp_path / "work"
     assert all([one.passed async for one in run(tasks, keep=keep, environment=environment)])
     assert len(list(keep.iterdir())) == 4
+
+
+@pytest.mark.parametrize("count", [1, MOST_BARS, MOST_BARS + 1, 1000])
+def test_a_report_of_many_tasks_can_still_be_read(count: int) -> None:
+    results = [TaskResult(id=f"task<{number}>", passed=number % 3 == 0, seconds=number) for number in range(count)]
+    page = html(results, "many")
+    assert page.count("<rect") <= 2 * MOST_BARS
+    for one in results:
+        assert f"<td>{one.id.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
+    assert "NaN" not in page
 
 
 def test_a_difference_is_told_from_noise() -> None:
