@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test real attack demo bare bench lock clean
+.PHONY: check format lint types layers fast test real attack replay demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -54,6 +54,10 @@ attack: $(READY)
 	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py -n 2
 	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
+
+# Records the sessions of all tests and plays every one of them again; how many are the same is its last line.
+replay: $(READY)
+	$(BIN)/python -m tests.replay.every_session
 
 demo: $(INSTALLED)
 	@$(BIN)/tw demo

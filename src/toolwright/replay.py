@@ -1,5 +1,6 @@
 """Stored sessions played once more: as scripts for a model, and call by call against the tools of today."""
 
+import os
 import re
 import shutil
 import tempfile
@@ -32,6 +33,8 @@ _NEVER_RUN = re.compile(f"^({re.escape(LAST_STEP)}|{re.escape(CUT_OFF)})|\\bdoom
 """What the record of a call says that was refused before it came to its tool."""
 _UNORDERED = ("glob", "grep", "list")
 """Tools that list the newest first: a copy has other times."""
+MOST_CHANGED = 20
+"""Files that are named as changed since."""
 _CHANGING = re.compile(r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b")
 
 
@@ -92,6 +95,8 @@ class Replay:
     """The first call that came out otherwise."""
     recorded: CallOutcome | None = None
     replayed: CallOutcome | None = None
+    changed_since: tuple[str, ...] = ()
+    """Files of the folder that somebody has changed after the session, if a call came out otherwise."""
 
     @property
     def same(self) -> bool:
@@ -106,6 +111,7 @@ class Replay:
             "call": dict(self.call),
             "recorded": self.recorded.as_json(),
             "replayed": self.replayed.as_json(),
+            "changed_since": list(self.changed_since),
         }
 
 
@@ -120,9 +126,12 @@ async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
     with _copied(records.directory) as copy:
         _rewind(records, entries, records.directory, copy)
         opening = _opening(records) | opening
-        return await _play(
+        outcome = await _play(
             info, messages, lambda child: below.get(child, ()), copy, records.directory, entries, opening
         )
+    if outcome.same:
+        return outcome
+    return replace(outcome, changed_since=_changed_since(records.directory, messages, entries))
 
 
 async def replay_export(export: Any, folder: Path, **opening: Any) -> Replay:
@@ -192,6 +201,26 @@ def _rewind(records: Workspace, entries: Sequence[JournalEntry], folder: Path, c
             emptied = copy / Path(name).relative_to(folder)
             if emptied.is_dir() and not any(emptied.iterdir()):
                 emptied.rmdir()
+
+
+def _changed_since(folder: Path, messages: Sequence[Message], entries: Sequence[JournalEntry]) -> tuple[str, ...]:
+    """What others have changed after the last message: the copy has it as it is now. Repositories' own files aside."""
+    rewound = {entry.path for entry in entries}
+    end = max((_end(message) for message in messages), default=0)
+    found: list[str] = []
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - {".git"})
+        for path in (Path(above, name) for name in sorted(names)):
+            if str(path) not in rewound and path.lstat().st_mtime > end / 1000:
+                found.append(str(path.relative_to(folder)))
+                if len(found) == MOST_CHANGED:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _end(message: Message) -> float:
+    info = message.info
+    return (isinstance(info, Assistant) and info.time.completed) or info.time.created
 
 
 @record(slots=True, kw_only=True)

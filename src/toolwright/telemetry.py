@@ -1,6 +1,8 @@
 """OpenTelemetry traces and metrics of what a workspace does, by the GenAI conventions; it only listens."""
 
 import json
+import logging
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -24,10 +26,21 @@ from toolwright.session.result import TurnEnd
 from toolwright.version import VERSION
 from toolwright.wire import to_json
 
-ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+PATIENCE = 2.0
+"""Seconds in which a collector must take what is sent at the end of a command, unless the user has said otherwise."""
 _TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864]
 _SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 """The bounds that the conventions advise."""
+_CHUNK = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0]
+_PROVIDERS = {
+    "amazon-bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "google": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+"""The providers that the conventions have another name for."""
 
 
 def extension(*, tracer_provider: Any = None, meter_provider: Any = None, content: bool = False) -> Extension:
@@ -50,19 +63,40 @@ def extension(*, tracer_provider: Any = None, meter_provider: Any = None, conten
 
 def join(workspace: Any, environment: Mapping[str, str]) -> None:
     """Trace a workspace of the command line to the address in the environment, with providers of its own."""
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=Resource.create({"service.name": "toolwright", "service.version": VERSION}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    listener = _listener(provider, None, environment.get("TOOLWRIGHT_TRACE_CONTENT") == "1")
+    resource = Resource.create({"service.name": "toolwright", "service.version": VERSION})
+    patience = None if "OTEL_EXPORTER_OTLP_TIMEOUT" in environment else PATIENCE
+    tracers = TracerProvider(resource=resource)
+    tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=patience)))
+    reader = PeriodicExportingMetricReader(OTLPMetricExporter(timeout=patience))
+    meters = MeterProvider([reader], resource=resource)
+    logging.getLogger("opentelemetry").addHandler(FirstTrouble())
+    listener = _listener(tracers, meters, environment.get("TOOLWRIGHT_TRACE_CONTENT") == "1")
     hook = listener.hook()
     workspace.hooks.append(hook)
     workspace.caller.hooks.append(hook.call)
     listener.listen(workspace)
-    workspace.stack.callback(provider.shutdown)
+    workspace.stack.callback(meters.shutdown)
+    workspace.stack.callback(tracers.shutdown)
+
+
+class FirstTrouble(logging.Handler):
+    """Says once that nothing can be sent. The exporters would tell of each of their attempts."""
+
+    _told = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self._told and record.levelno >= logging.WARNING:
+            self._told = True
+            reason = " ".join(record.getMessage().split())
+            sys.stderr.write(f"tw: warning: traces cannot be sent: {reason[:200]}\n")
 
 
 def _listener(tracer_provider: Any, meter_provider: Any, content: bool) -> "_Listener":
@@ -75,6 +109,12 @@ def _listener(tracer_provider: Any, meter_provider: Any, content: bool) -> "_Lis
         duration=meter.create_histogram(
             "gen_ai.client.operation.duration", "s", "Duration", explicit_bucket_boundaries_advisory=_SECONDS
         ),
+        first=meter.create_histogram(
+            "gen_ai.client.operation.time_to_first_chunk",
+            "s",
+            "Time until a reply begins",
+            explicit_bucket_boundaries_advisory=_CHUNK,
+        ),
         content=content,
     )
 
@@ -86,6 +126,7 @@ class _Listener:
     tracer: Any
     tokens: Any
     duration: Any
+    first: Any
     content: bool
     workspace: Any = None
     turns: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -162,7 +203,7 @@ class _Listener:
         model, settings = request.info.id, request.settings
         common = {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": request.info.provider,
+            "gen_ai.provider.name": _PROVIDERS.get(request.info.provider, request.info.provider),
             "gen_ai.request.model": model,
         }
         given = {
@@ -181,9 +222,12 @@ class _Listener:
             kind=SpanKind.CLIENT,
             attributes=attributes,
         )
-        started, failed, said = time.perf_counter(), "", []
+        started, begun, failed, said = time.perf_counter(), False, "", []
         try:
             async for event in proceed(request):
+                if not begun:
+                    begun = True
+                    self._begun(span, time.perf_counter() - started, common)
                 self._heard(span, event, common)
                 if self.content and isinstance(event, TextDelta | CallEnd):
                     said.append(event.text if isinstance(event, TextDelta) else f"{event.name}({event.arguments})")
@@ -199,6 +243,10 @@ class _Listener:
             self.duration.record(time.perf_counter() - started, common | more)
             span.end()
 
+    def _begun(self, span: Any, seconds: float, common: Mapping[str, str]) -> None:
+        span.set_attribute("gen_ai.response.time_to_first_chunk", seconds)
+        self.first.record(seconds, common)
+
     def _heard(self, span: Any, event: Any, common: Mapping[str, str]) -> None:
         if isinstance(event, Finish):
             span.set_attribute("gen_ai.response.finish_reasons", [event.reason])
@@ -210,6 +258,8 @@ class _Listener:
                 span.set_attribute("gen_ai.usage.cache_read.input_tokens", event.cache_read)
             if event.cache_write:
                 span.set_attribute("gen_ai.usage.cache_creation.input_tokens", event.cache_write)
+            if event.reasoning:
+                span.set_attribute("gen_ai.usage.reasoning.output_tokens", event.reasoning)
             for kind, count in (("input", read), ("output", written)):
                 self.tokens.record(count, {**common, "gen_ai.token.type": kind})
 

@@ -9,6 +9,10 @@ import pytest
 from toolwright.testing import ScriptedUser, make_workspace
 
 BASH = {"command": "touch made", "description": "Make"}
+PICTURE = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 ASKING = {"permission": {"bash": "ask"}}
 
 
@@ -38,6 +42,33 @@ async def test_in_openai_agents_an_approval_for_all_calls_is_stored(project: Pat
 
 
 @pytest.mark.filterwarnings("ignore")
+async def test_in_openai_agents_a_call_is_approved_if_any_of_its_questions_must_be(
+    project: Path, tmp_path: Path
+) -> None:
+    """A file outside, and a batch of which one call is forbidden and one asked about."""
+    pytest.importorskip("agents", reason="openai-agents is not installed")
+    from agents import RunContextWrapper
+
+    from toolwright.adapters.openai_agents import tools
+
+    permission = {"external_directory": "allow", "edit": "ask", "bash": {"*": "ask", "rm *": "deny", "echo *": "allow"}}
+    config = {"permission": permission, "experimental": {"batch_tool": True}}
+    write = {"filePath": str(tmp_path / "outside.txt"), "content": "x\n"}
+
+    def batch(*commands: str) -> dict[str, Any]:
+        bash = [{"command": one, "description": "Do"} for one in commands]
+        return {"tool_calls": [{"tool": "bash", "parameters": one} for one in bash]}
+
+    async with make_workspace(project, config=config) as workspace:
+        needed: dict[str, Any] = {one.name: one.needs_approval for one in await tools(workspace)}
+        context = RunContextWrapper(None)
+        assert await needed["write"](context, write, "1")
+        assert await needed["batch"](context, batch("rm -r x", "touch made"), "1")
+        assert not await needed["batch"](context, batch("rm -r x", "echo a"), "1")
+        assert not (project / "made").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
 async def test_function_tools_of_openai_agents_are_tools_of_ours(project: Path) -> None:
     agents = pytest.importorskip("agents", reason="openai-agents is not installed")
     from toolwright.adapters.openai_agents import from_tools
@@ -46,8 +77,14 @@ async def test_function_tools_of_openai_agents_are_tools_of_ours(project: Path) 
         """Twice a number."""
         return number * 2
 
-    async with make_workspace(project, tools=from_tools([agents.function_tool(double)])) as workspace:
+    def look() -> Any:
+        """A picture."""
+        return agents.ToolOutputImage(image_url=PICTURE)
+
+    theirs = [agents.function_tool(double), agents.function_tool(look)]
+    async with make_workspace(project, tools=from_tools(theirs)) as workspace:
         assert (await workspace.call("double", number=21)).output == "42"
+        assert [one.url for one in (await workspace.call("look")).attachments] == [PICTURE]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -75,14 +112,30 @@ async def test_tools_of_langchain_are_tools_of_ours(project: Path) -> None:
         """Twice a number."""
         return number * 2
 
-    async with make_workspace(project, tools=from_tools([core.tool(double)])) as workspace:
+    def look() -> list[Any]:
+        """A picture."""
+        picture = {"type": "image", "base64": PICTURE.partition(",")[2], "mime_type": "image/png"}
+        return [{"type": "text", "text": "Here it is."}, picture]
+
+    def never(number: int) -> int:
+        """Fails."""
+        raise core.ToolException(f"{number} is too large.")
+
+    async with make_workspace(
+        project, tools=from_tools([core.tool(one) for one in (double, look, never)])
+    ) as workspace:
         assert (await workspace.call("double", number=21)).output == "42"
+        seen = await workspace.call("look")
+        assert (seen.output, [one.url for one in seen.attachments]) == ("Here it is.", [PICTURE])
+        assert (await workspace.call("never", number=3)).output == "3 is too large."
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 async def test_tools_of_inspect_are_tools_of_ours(project: Path) -> None:
     inspect_tool = pytest.importorskip("inspect_ai.tool", reason="inspect_ai is not installed")
+    from inspect_ai import model
+
     from toolwright.adapters.inspect_ai import from_tools
 
     def double() -> Any:
@@ -98,7 +151,17 @@ async def test_tools_of_inspect_are_tools_of_ours(project: Path) -> None:
 
         return execute
 
-    async with make_workspace(project, tools=from_tools([inspect_tool.tool(double)()])) as workspace:
+    def look() -> Any:
+        async def execute() -> Any:
+            """A picture."""
+            return [model.ContentText(text="Here it is."), model.ContentImage(image=PICTURE)]
+
+        return execute
+
+    theirs = [inspect_tool.tool(double)(), inspect_tool.tool(look)()]
+    async with make_workspace(project, tools=from_tools(theirs)) as workspace:
+        seen = await workspace.call("look")
+        assert (seen.output, [one.url for one in seen.attachments]) == ("Here it is.", [PICTURE])
         assert (await workspace.call("double", number=21)).output == "42"
         assert (await workspace.call("double", number=-1)).output == "Too small."
 

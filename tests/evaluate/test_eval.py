@@ -10,6 +10,8 @@ import pytest
 from tests.cli.conftest import Tw
 from toolwright.evaluate import Task, run
 from toolwright.evaluate.compare import compare
+from toolwright.evaluate.plots import MOST_BARS
+from toolwright.evaluate.report import html
 from toolwright.evaluate.results import TaskResult, read_results
 from toolwright.testing import ScriptedModel
 
@@ -72,11 +74,12 @@ def test_a_task_runs_in_a_copy_and_its_result_tells_everything(tw: Tw, start: Pa
 
 def test_a_wrong_line_is_told_by_its_number_and_the_rest_runs(tw: Tw, start: Path, tmp_path: Path) -> None:
     wrong = ['{"id": "x"', '{"id": "x"}', '{"id": "x", "prompt": "y", "promt": 1}', "[]"]
-    tasks = write(start, *wrong, task(start, "good"), task(start, "good"))
+    budgets = [task(start, "x", budget=budget) for budget in ({"stepz": 1}, {"steps": "many"}, {"cost": 0})]
+    tasks = write(start, *wrong, task(start, "good"), task(start, "good"), *budgets)
     outcome = tw("eval", tasks, "--out", str(tmp_path / "out"))
     assert outcome.code == 1
     assert [one["id"] for one in outcome.lines] == ["good"]
-    for number in (1, 2, 3, 4, 6):
+    for number in (1, 2, 3, 4, 6, 7, 8, 9):
         assert f"{tasks}:{number}: " in outcome.err
 
 
@@ -87,9 +90,11 @@ def test_what_goes_wrong_in_one_task_stays_there(tw: Tw, start: Path, tmp_path: 
         task(start, "nowhere", folder=str(tmp_path / "nothing")),
         task(start, "hangs", check="sleep 600", timeout=3),
         task(start, "slow", script="hang.json", timeout=1),
+        task(start, "mistyped", check="grpe two a.txt"),
+        task(start, "limited", budget={"steps": 1}),
         task(start, "good"),
     )
-    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--parallel", "5")
+    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--parallel", "7")
     assert outcome.code == 0, outcome.err
     told = {one["id"]: one for one in outcome.lines}
     assert [name for name, one in told.items() if one["passed"]] == ["good"]
@@ -98,6 +103,9 @@ def test_what_goes_wrong_in_one_task_stays_there(tw: Tw, start: Path, tmp_path: 
     assert "The check took longer" in told["hangs"]["error"]
     assert "a.txt" in told["hangs"]["patch"]
     assert "The run took longer" in told["slow"]["error"]
+    assert "The check could not be run" in told["mistyped"]["error"]
+    assert "1 of 1 steps" in told["limited"]["error"]
+    assert told["limited"]["steps"] == 1
     report = (tmp_path / "out/report.md").read_text()
     page = (tmp_path / "out/report.html").read_text()
     for name, one in told.items():
@@ -165,6 +173,38 @@ async def test_from_python_a_check_may_be_a_function(start: Path, tmp_path: Path
 
 def results(passed: list[bool]) -> list[TaskResult]:
     return [TaskResult(id=f"t{number}", passed=one, seconds=1.0) for number, one in enumerate(passed)]
+
+
+async def test_a_task_that_breaks_the_program_leaves_the_others_alone(start: Path, tmp_path: Path) -> None:
+    class Broken:
+        @property
+        def info(self) -> Any:
+            raise RuntimeError("no such thing")
+
+    good = ScriptedModel({"text": "Done."})
+    tasks = [Task(id="broken", prompt="Go", model=Broken()), Task(id="good", prompt="Go", model=good)]
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    told = {one.id: one async for one in run(tasks, parallel=2, environment=environment)}
+    assert told["good"].passed
+    assert told["broken"].error == "The program broke: RuntimeError: no such thing"
+
+
+async def test_copies_are_kept_apart_whatever_letters_their_tasks_have(start: Path, tmp_path: Path) -> None:
+    tasks = [Task(id=name, prompt="Go", model=ScriptedModel({"text": "Done."})) for name in ("a/b", "a_b", "..", "ä")]
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    keep = tmp_path / "work"
+    assert all([one.passed async for one in run(tasks, keep=keep, environment=environment)])
+    assert len(list(keep.iterdir())) == 4
+
+
+@pytest.mark.parametrize("count", [1, MOST_BARS, MOST_BARS + 1, 1000])
+def test_a_report_of_many_tasks_can_still_be_read(count: int) -> None:
+    results = [TaskResult(id=f"task<{number}>", passed=number % 3 == 0, seconds=number) for number in range(count)]
+    page = html(results, "many")
+    assert page.count("<rect") <= 2 * MOST_BARS
+    for one in results:
+        assert f"<td>{one.id.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
+    assert "NaN" not in page
 
 
 def test_a_difference_is_told_from_noise() -> None:

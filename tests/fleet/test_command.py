@@ -1,9 +1,11 @@
 """tw eval --fleet with what is missing or wrong: one sentence each."""
 
 import json
+import os
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +40,30 @@ def test_a_cluster_that_cannot_be_reached_is_named(tw: Tw, tasks: str, tmp_path:
         outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--fleet", "--address", address)
     assert outcome.code == 2
     assert outcome.err == f"tw: The cluster at {address} cannot be reached: Connection refused.\n"
+
+
+def test_a_cluster_that_wants_a_token_is_told_in_one_line(
+    tw: Tw, tasks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray has an error of its own for it; what else it has to say on the terminal stands in its log."""
+
+    class AuthenticationError(Exception):
+        pass
+
+    def refuse(**_: object) -> None:
+        os.write(2, b"attempt 1 of 20\n")
+        raise AuthenticationError("The token\nis missing.")
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=refuse, shutdown=lambda: None)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--fleet", "--address", address)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"tw: The cluster at {address} cannot be used: The token is missing. ")
+    assert "RAY_AUTH_MODE=token" in outcome.err
+    assert (tmp_path / "out/logs/ray.log").read_text() == "attempt 1 of 20\n"
+    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

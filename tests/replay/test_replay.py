@@ -69,9 +69,11 @@ def test_the_first_call_that_differs_is_shown_with_both_outcomes(tw: Tw, project
     assert told["call"]["id"]
     assert told["recorded"]["status"] == "completed"
     assert told["replayed"]["status"] == "failed: denied"
+    assert told["changed_since"] == ["toolwright.json"]
     text = tw("session", "replay", recorded).out
     assert "differs: write" in text
     assert "+failed: denied" in text
+    assert "Changed after the session, not by it: toolwright.json" in text
 
 
 def test_a_report_ranks_tools_and_lists_those_never_called(tw: Tw, recorded: str) -> None:

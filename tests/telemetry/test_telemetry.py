@@ -1,10 +1,13 @@
 """Traces and metrics, as OpenTelemetry's own in-memory exporters see them."""
 
+import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from toolwright.models.scripted import DEFAULT_INFO
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
@@ -16,7 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
-from toolwright.telemetry import extension
+from toolwright.telemetry import FirstTrouble, extension
 
 
 class Traced:
@@ -117,7 +120,18 @@ async def test_tokens_and_durations_are_measured(project: Path) -> None:
         one.attributes["gen_ai.token.type"]: one.sum for one in found["gen_ai.client.token.usage"].data.data_points
     }
     assert points["input"] + points["output"] == result.tokens.total
-    assert sum(one.count for one in found["gen_ai.client.operation.duration"].data.data_points) == 3
+    for name in ("gen_ai.client.operation.duration", "gen_ai.client.operation.time_to_first_chunk"):
+        assert sum(one.count for one in found[name].data.data_points) == 3
+
+
+async def test_providers_have_the_names_of_the_conventions(project: Path) -> None:
+    conventions = pytest.importorskip("opentelemetry.semconv._incubating.attributes.gen_ai_attributes")
+    traced = Traced()
+    model = ScriptedModel({"text": "Hello."}, info=replace(DEFAULT_INFO, provider="google"))
+    async with make_workspace(project, model=model, extensions=[traced.extension()]) as workspace:
+        await workspace.prompt("Hi")
+    name = traced.span("chat scripted").attributes["gen_ai.provider.name"]
+    assert name == conventions.GenAiProviderNameValues.GCP_GEMINI.value
 
 
 async def test_a_model_that_fails_is_an_error_of_our_kind(project: Path) -> None:
@@ -172,3 +186,16 @@ def test_the_command_line_traces_where_an_address_is_set(tmp_path: Path, project
     server.server_close()
     assert done.returncode == 0, done.stderr
     assert b"invoke_agent build" in b"".join(bodies)
+    assert b"gen_ai.client.token.usage" in b"".join(bodies)
+
+
+def test_a_collector_that_cannot_be_reached_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    logger = logging.getLogger("opentelemetry.exporter.test")
+    trouble = FirstTrouble()
+    logger.addHandler(trouble)
+    try:
+        for attempt in range(3):
+            logger.warning("attempt %d\nfailed", attempt)
+    finally:
+        logger.removeHandler(trouble)
+    assert capsys.readouterr().err == "tw: warning: traces cannot be sent: attempt 0 failed\n"

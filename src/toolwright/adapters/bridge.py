@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Protocol
 
-from toolwright.definition import Call, Result, Tool, ToolContext
+from toolwright.definition import Attachment, Call, Result, Tool, ToolContext
 from toolwright.events import Bus
 from toolwright.ids import new_id
 from toolwright.inbox import Answerer, Inbox, Question, Reply, Said
 from toolwright.jsontypes import Json
-from toolwright.permission.gate import AskedRequest, AskingCall, DryRunOver, Gate
+from toolwright.permission.gate import AskingCall, DryRunOver, Gate
 from toolwright.record import record
 from toolwright.request import Request
 from toolwright.session.memory import MemoryStore
@@ -60,23 +61,33 @@ async def run(session: Session, tool: str, arguments: Any, call_id: str = "", an
     return await session.run_call(call, gate=Gate(Inbox(session.gate.inbox.bus, asked), session.gate.approvals))
 
 
-async def would_ask(session: Session, tool: str, arguments: Any) -> bool:
-    """Whether somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
+async def first_question(session: Session, tool: str, arguments: Any) -> Question | None:
+    """What somebody would be asked before such a call. Nothing of it is done and nothing is recorded."""
     call = Call(id=new_id("call"), tool=tool, arguments=arguments)
-    log: list[AskedRequest] = []
     journal = CallRecord.begin(call, session_id=session.id, message_id=new_id("msg"), store=MemoryStore(), bus=Bus())
     gate = _UpToTheQuestion(session.gate.inbox, session.gate.approvals)
-    await session.run_call(call, log=log, journal=journal, gate=gate)
-    actions = {entry.judgement.action for entry in log}
-    return "ask" in actions and "deny" not in actions
+    await session.run_call(call, journal=journal, gate=gate)
+    return gate.questions[0] if gate.questions else None
 
 
 @record(slots=True)
 class _UpToTheQuestion(Gate):
-    """Lets a call get as far as it gets without anybody's leave, and ends it where it asks."""
+    """Lets a call get as far as it gets without anybody's leave, and ends it where it asks; so do calls within it."""
+
+    questions: list[Question] = field(default_factory=list[Question])
+    _checked: dict[str, Sequence[Request]] = field(default_factory=dict[str, Sequence[Request]])
+    """By call what it has said that it will ask for."""
+
+    def check(self, asker: AskingCall, requests: Sequence[Request]) -> None:
+        Gate.check(self, asker, requests)
+        self._checked[asker.call.id] = requests
 
     async def ask(self, asker: AskingCall, requests: Sequence[Request]) -> None:
-        asker.log.extend(AskedRequest(self.judge(asker, request)) for request in requests)
+        Gate.check(self, asker, requests)
+        for request in (*requests, *self._checked.get(asker.call.id, ())):
+            if self.judge(asker, request).action == "ask":
+                self.questions.append(self._question(asker, request))
+                break
         raise DryRunOver
 
 
@@ -87,10 +98,33 @@ def foreign_tool(
 
     async def call(ctx: ToolContext, arguments: Json) -> Result:
         value = await run(ctx, arguments)
-        return value if isinstance(value, Result) else Result(as_text(value))
+        return value if isinstance(value, Result) else result_of(value)
 
     schema = {"type": "object", "properties": {}, **parameters}
     return Tool(id=name, description=description, parameters=schema, run=call)
+
+
+Piece = str | Attachment
+"""Words, or a file beside them."""
+
+
+def result_of(value: Any, piece: Callable[[Any], Piece | None] = lambda _: None) -> Result:
+    """What a stranger's tool has returned: words and files, where `piece` knows all of it as such, else its JSON."""
+    ones = value if isinstance(value, list) else [value]
+    pieces = [one if isinstance(one, str) else piece(one) for one in ones]
+    if None in pieces or all(isinstance(one, str) for one in ones):
+        return Result(as_text(value))
+    return joined([one for one in pieces if one is not None])
+
+
+def joined(pieces: Sequence[Piece]) -> Result:
+    words = "\n".join(one for one in pieces if isinstance(one, str))
+    return Result(words, attachments=tuple(one for one in pieces if isinstance(one, Attachment)))
+
+
+def data_url(mime: str, content: str) -> str:
+    """The address of what is given in base64."""
+    return f"data:{mime};base64,{content}"
 
 
 def as_text(value: Any) -> str:

@@ -7,7 +7,7 @@ from inspect_ai.model import ContentDocument, ContentImage, ContentText
 from inspect_ai.tool import Tool as InspectTool
 from inspect_ai.tool import ToolDef, ToolError, ToolParams
 
-from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
+from toolwright.adapters.bridge import Piece, Target, foreign_tool, offered, result_of, run, session_of
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError as OurError
 from toolwright.jsontypes import Json
@@ -63,8 +63,20 @@ def from_tools(theirs: Sequence[InspectTool]) -> list[Tool]:
 def _from_tool(one: ToolDef) -> Tool:
     async def call(ctx: ToolContext, arguments: Json) -> Any:
         try:
-            return await one.tool(**arguments)
+            return result_of(await one.tool(**arguments), _piece)
         except ToolError as error:
             raise OurError(str(error)) from error
 
     return foreign_tool(one.name, one.description, one.parameters.model_dump(exclude_none=True), call)
+
+
+def _piece(one: Any) -> Piece | None:
+    match one:
+        case ContentText(text=str(text)):
+            return text
+        case ContentImage(image=url) if url.startswith("data:"):
+            return Attachment(mime=url[len("data:") :].partition(";")[0], url=url)
+        case ContentDocument(document=url, mime_type=mime, filename=name) if url.startswith("data:"):
+            return Attachment(mime=mime, url=url, filename=name)
+        case _:
+            return None

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
+from toolwright.adapters.bridge import Piece, Target, data_url, foreign_tool, offered, result_of, run, session_of
 from toolwright.definition import Attachment, Result, Tool, ToolContext
+from toolwright.errors import ToolError
 from toolwright.jsontypes import Json
 from toolwright.session.session import Session
 
@@ -60,7 +61,20 @@ def from_tools(theirs: Sequence[BaseTool]) -> list[Tool]:
 
 def _from_tool(one: BaseTool) -> Tool:
     async def call(ctx: ToolContext, arguments: Json) -> Any:
-        return await one.ainvoke(arguments)
+        try:
+            return result_of(await one.ainvoke(arguments), _piece)
+        except ToolException as error:
+            raise ToolError(str(error)) from error
 
     function = convert_to_openai_tool(one)["function"]
     return foreign_tool(function["name"], function["description"], function["parameters"], call)
+
+
+def _piece(one: Any) -> Piece | None:
+    match one:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": "image" | "file" | "audio" | "video", "base64": str(content), "mime_type": str(mime)}:
+            return Attachment(mime=mime, url=data_url(mime, content), filename=one.get("filename"))
+        case _:
+            return None

@@ -8,7 +8,7 @@ from typing import Any
 from agents import FunctionTool, RunContextWrapper, ToolOutputFileContent, ToolOutputImage, ToolOutputText
 from agents.tool_context import ToolContext as Invocation
 
-from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of, would_ask
+from toolwright.adapters.bridge import Piece, Target, first_question, foreign_tool, offered, result_of, run, session_of
 from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.inbox import Question, Reply, Said
 from toolwright.jsontext import read_json
@@ -43,7 +43,7 @@ def _function(session: Session, tool: Tool) -> FunctionTool:
 async def _needs_approval(
     session: Session, tool: str, ctx: RunContextWrapper[Any], arguments: Json, call_id: str
 ) -> bool:
-    return await would_ask(session, tool, arguments)
+    return await first_question(session, tool, arguments) is not None
 
 
 async def _invoke(session: Session, tool: str, ctx: Invocation[Any], text: str) -> Any:
@@ -85,6 +85,18 @@ def _from_tool(one: FunctionTool, context: Any) -> Tool:
     async def call(ctx: ToolContext, arguments: Json) -> Any:
         text = json.dumps(arguments)
         invocation = Invocation(context, tool_name=one.name, tool_call_id=ctx.call_id, tool_arguments=text)
-        return await one.on_invoke_tool(invocation, text)
+        return result_of(await one.on_invoke_tool(invocation, text), _piece)
 
     return foreign_tool(one.name, one.description, one.params_json_schema, call)
+
+
+def _piece(one: Any) -> Piece | None:
+    match one:
+        case ToolOutputText(text=str(text)):
+            return text
+        case ToolOutputImage(image_url=str(url)) if url.startswith("data:"):
+            return Attachment(mime=url[len("data:") :].partition(";")[0], url=url)
+        case ToolOutputFileContent(file_data=str(url), filename=name) if url.startswith("data:"):
+            return Attachment(mime=url[len("data:") :].partition(";")[0], url=url, filename=name)
+        case _:
+            return None

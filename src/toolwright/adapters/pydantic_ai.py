@@ -3,7 +3,8 @@
 import base64
 from typing import Any
 
-from pydantic_ai import ApprovalRequired, RunContext
+from pydantic_ai import ApprovalRequired, ModelRetry, RunContext
+from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import BinaryContent, ToolReturn
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import ToolDefinition
@@ -11,8 +12,20 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_ai.usage import RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
-from toolwright.adapters.bridge import Target, foreign_tool, offered, run, session_of
-from toolwright.definition import Result, Tool, ToolContext
+from toolwright.adapters.bridge import (
+    Piece,
+    Target,
+    as_text,
+    data_url,
+    first_question,
+    foreign_tool,
+    joined,
+    offered,
+    result_of,
+    run,
+    session_of,
+)
+from toolwright.definition import Attachment, Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
@@ -46,18 +59,13 @@ class Toolset(AbstractToolset[Any]):
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=1, args_validator=_OBJECT)
 
     async def call_tool(self, name: str, tool_args: Json, ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
-        put: list[Question] = []
+        if not ctx.tool_call_approved and (question := await first_question(self.session, name, tool_args)):
+            raise ApprovalRequired(metadata=_shown(question))
 
         def answer(question: Question) -> Reply:
-            if ctx.tool_call_approved:
-                return _reply(ctx.tool_call_metadata)
-            put.append(question)
-            return Reply(kind="reject")
+            return _reply(ctx.tool_call_metadata) if ctx.tool_call_approved else Reply(kind="reject")
 
-        result = await run(self.session, name, tool_args, ctx.tool_call_id or "", answer)
-        if put:
-            raise ApprovalRequired(metadata=_shown(put[0]))
-        return as_return(result)
+        return as_return(await run(self.session, name, tool_args, ctx.tool_call_id or "", answer))
 
 
 def _reply(metadata: Any) -> Reply:
@@ -104,11 +112,32 @@ def _from_tool(toolset: AbstractToolset[Any], name: str, tool: ToolsetTool[Any],
             checked = tool.args_validator.validate_python(arguments)
         except ValueError as error:
             raise ToolError(f"The arguments for {name} do not fit: {error}", "schema") from error
-        value = await toolset.call_tool(name, checked, context, tool)
-        return value.return_value if isinstance(value, ToolReturn) else value
+        try:
+            return _result(await toolset.call_tool(name, checked, context, tool))
+        except (ModelRetry, ToolFailed) as error:
+            raise ToolError(str(error)) from error
 
     definition = tool.tool_def
     return foreign_tool(name, definition.description or "", definition.parameters_json_schema, call)
+
+
+def _result(value: Any) -> Result:
+    if not isinstance(value, ToolReturn):
+        return result_of(value, _piece)
+    result = result_of(value.return_value, _piece)
+    content = [value.content] if isinstance(value.content, str) else list(value.content or ())
+    beside = joined([one if isinstance(one, str) else _piece(one) or as_text(one) for one in content])
+    return Result(
+        "\n".join(filter(None, (result.output, beside.output))),
+        metadata=value.metadata if isinstance(value.metadata, dict) else {},
+        attachments=(*result.attachments, *beside.attachments),
+    )
+
+
+def _piece(one: Any) -> Piece | None:
+    if isinstance(one, BinaryContent):
+        return Attachment(mime=one.media_type, url=data_url(one.media_type, one.base64))
+    return None
 
 
 def _context(deps: Any, **more: Any) -> RunContext[Any]:

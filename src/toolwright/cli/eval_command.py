@@ -2,11 +2,12 @@
 
 import argparse
 import asyncio
+import os
 import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,13 +150,33 @@ def _limits(texts: list[str]) -> "dict[str, Limit]":
 
 @contextmanager
 def _noise_kept_away(out: Path, fleet: bool) -> Iterator[None]:
-    """Ray prints what happens to its machines on stdout, where the results go: it is put beside the other logs."""
+    """Ray tells of its machines and attempts on stdout, where the results go, and on stderr: that joins the logs."""
     if not fleet:
         yield
         return
     (out / "logs").mkdir(parents=True, exist_ok=True)
-    with (out / "logs" / "ray.log").open("a", encoding="utf-8", errors="replace") as log, redirect_stdout(log):
+    with (
+        (out / "logs" / "ray.log").open("a", encoding="utf-8", errors="replace") as log,
+        redirect_stdout(log),
+        _apart_from_stderr(log.fileno()),
+    ):
         yield
+
+
+@contextmanager
+def _apart_from_stderr(log: int) -> Iterator[None]:
+    """What is not written by Python goes to the log; what we tell people still reaches them."""
+    told = os.dup(2)
+    os.dup2(log, 2)
+    try:
+        with (
+            open(told, "w", buffering=1, errors="backslashreplace", closefd=False) as people,
+            redirect_stderr(people if sys.stderr is sys.__stderr__ else sys.stderr),
+        ):
+            yield
+    finally:
+        os.dup2(told, 2)
+        os.close(told)
 
 
 class ProgressBar:

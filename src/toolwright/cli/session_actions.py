@@ -65,6 +65,8 @@ async def _replay(workspace: Workspace, options: argparse.Namespace) -> int:
         print(visible(f"call {outcome.calls} differs: {outcome.call['tool']}  {outcome.call['id']}", lines=False))
         recorded, replayed = (_shown(one) for one in (outcome.recorded, outcome.replayed))
         print(visible(unified("recorded", recorded, replayed)))
+        if outcome.changed_since:
+            print(visible(f"Changed after the session, not by it: {', '.join(outcome.changed_since)}", lines=False))
     return 0 if outcome.same else 1
 
 

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from toolwright.evaluate.plots import bars, plot
 from toolwright.evaluate.results import TaskResult
 from toolwright.record import record
 
-_WIDTH, _BAR, _LABEL = 720, 18, 220
 _STYLE = (
-    "body{font:14px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse}td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:left}"
-    "td.n{text-align:right}.yes{color:#17803d}.no{color:#b42318}svg text{font:12px system-ui,sans-serif}"
+    ":root{color-scheme:light dark;--text:#222;--back:#fff;--line:#ddd;--bar:#3b6fb6;--yes:#17803d;--no:#b42318}"
+    "@media(prefers-color-scheme:dark)"
+    "{:root{--text:#ddd;--back:#16181c;--line:#3a3f47;--bar:#6ea0e8;--yes:#5cc27f;--no:#ff8a7a}}"
+    "body{font:14px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;"
+    "color:var(--text);background:var(--back)}div{overflow-x:auto}"
+    "table{border-collapse:collapse}td,th{padding:.2em .8em;border-bottom:1px solid var(--line);text-align:left}"
+    "td.n,th.n{text-align:right}td:last-child{min-width:14em}.yes{color:var(--yes)}.no{color:var(--no)}svg{max-width:100%;height:auto}"
+    "svg text{font:12px system-ui,sans-serif;fill:var(--text)}rect{fill:var(--bar)}"
 )
 
 
@@ -100,41 +105,29 @@ def _cell(text: str) -> str:
 
 def html(results: Sequence[TaskResult], title: str) -> str:
     tasks = summaries(results)
+    failed = [(tool, float(fails), f"{fails} of {calls}") for tool, calls, fails in tool_failures(results) if fails]
     plots = [
-        bars("Pass rate", [(one.id, one.passed / one.runs, f"{one.passed}/{one.runs}") for one in tasks], most=1.0),
-        bars("Cost in dollars", [(one.id, one.cost, f"{one.cost:.4f}") for one in tasks]),
-        bars("Seconds", [(one.id, one.seconds, f"{one.seconds:.1f}") for one in tasks]),
-        bars(
-            "Failed calls by tool",
-            [(tool, failed, f"{failed} of {calls}") for tool, calls, failed in tool_failures(results)],
+        plot(
+            "Pass rate",
+            [(one.id, one.passed / one.runs, f"{one.passed}/{one.runs}") for one in tasks],
+            lambda value: f"{100 * value:.0f} %",
+            most=1.0,
         ),
+        plot("Seconds", [(one.id, one.seconds, f"{one.seconds:.1f}") for one in tasks], lambda value: f"{value:.1f}"),
+        bars("Failed calls by tool", failed) if failed else "<h2>Failed calls by tool</h2>\n<p>None failed.</p>",
     ]
+    if any(one.cost for one in tasks):
+        costs = [(one.id, one.cost, f"{one.cost:.4f}") for one in tasks]
+        plots.insert(1, plot("Cost in dollars", costs, lambda value: f"{value:.4f}"))
+    else:
+        plots.insert(1, "<h2>Cost in dollars</h2>\n<p>Nothing was charged, or the prices are not known.</p>")
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n<p>{escape(headline(results))}.</p>\n"
         + "\n".join(plots)
         + _table(tasks)
         + "</body></html>\n"
-    )
-
-
-def bars(title: str, rows: Sequence[tuple[str, float, str]], most: float = 0.0) -> str:
-    """A bar for each row, as an inline picture."""
-    most = most or max((value for _, value, _ in rows), default=0.0) or 1.0
-    room = _WIDTH - _LABEL - 90
-    drawn = []
-    for index, (label, value, shown) in enumerate(rows):
-        top = index * (_BAR + 4)
-        width = max(1.0, room * value / most)
-        drawn.append(
-            f'<text x="{_LABEL - 6}" y="{top + 13}" text-anchor="end">{escape(label[:34])}</text>'
-            f'<rect x="{_LABEL}" y="{top}" width="{width:.1f}" height="{_BAR}" fill="#3b6fb6"/>'
-            f'<text x="{_LABEL + width + 6:.1f}" y="{top + 13}">{escape(shown)}</text>'
-        )
-    height = max(1, len(rows)) * (_BAR + 4)
-    return (
-        f'<h2>{escape(title)}</h2>\n<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}"'
-        f' width="{_WIDTH}" height="{height}">{"".join(drawn)}</svg>'
     )
 
 
@@ -148,7 +141,6 @@ def _table(tasks: Sequence[TaskSummary]) -> str:
         rows.append(
             f'<tr><td>{escape(one.id)}</td><td class="{mark}">{one.passed}/{one.runs}</td>{cells}<td>{errors}</td></tr>'
         )
-    head = "".join(
-        f"<th>{name}</th>" for name in ("task", "passed", "steps", "tokens", "cost", "seconds", "refused", "errors")
-    )
-    return f"\n<h2>Tasks</h2>\n<table><tr>{head}</tr>\n" + "\n".join(rows) + "\n</table>\n"
+    counted = "".join(f'<th class="n">{name}</th>' for name in ("steps", "tokens", "cost", "seconds", "refused"))
+    head = f"<th>task</th><th>passed</th>{counted}<th>errors</th>"
+    return f"\n<h2>Tasks</h2>\n<div><table><tr>{head}</tr>\n" + "\n".join(rows) + "\n</table></div>\n"

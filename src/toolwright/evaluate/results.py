@@ -1,11 +1,13 @@
 """What became of a task, and the file of such results: one line each, written once, read again to go on."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from toolwright.errors import UsageError
 from toolwright.record import record
@@ -25,6 +27,10 @@ FIELDS = (
     "worker",
     "tools",
 )
+
+
+_LONGEST = 120
+"""Letters of a file's name that are a task's id."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -75,6 +81,14 @@ def read_results(folder: Path) -> list[TaskResult]:
                 break
             raise UsageError(f"{file}:{number} is no result: {error}.") from error
     return found
+
+
+def file_name(task: str, number: int) -> str:
+    """A run as the name of a file, whatever letters the task's id has."""
+    name = quote(task, safe=" ")
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}-{hashlib.sha256(task.encode()).hexdigest()[:12]}"
+    return f"{name}.{number}"
 
 
 class Results:

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import logging
 import os
 import platform
 import time
@@ -13,16 +14,21 @@ from typing import Any
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, copy_of
-from toolwright.evaluate.results import TaskResult
+from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
 from toolwright.ids import new_id
 from toolwright.inbox import Inbox, Reply
-from toolwright.messages import Assistant, Message
+from toolwright.messages import Assistant, Message, StepFinishPart
 from toolwright.parts import Failed, ToolPart
 from toolwright.permission.gate import Gate
 from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.workspace import Workspace, open_workspace
+
+log = logging.getLogger(__name__)
+
+NOT_RUN = (126, 127)
+"""What a shell ends with if a program is not there or cannot be started."""
 
 Run = tuple[Task, int]
 
@@ -78,12 +84,16 @@ async def run_one(task: Task, number: int, keep: Path | None, opening: Mapping[s
     """One run of a task. Whatever goes wrong stands in its result."""
     started = time.monotonic()
     result = TaskResult(id=task.id, repeat=number, worker=worker_name())
-    place = None if keep is None else keep / f"{task.id.replace('/', '_')}.{number}"
+    place = None if keep is None else keep / file_name(task.id, number)
     try:
         async with copy_of(task, place) as copy:
             result = await run_in_copy(task, copy, result, opening, Course())
     except (ToolwrightError, OSError) as error:
         result = replace(result, passed=False, error=result.error or f"{error}")
+    except Exception as error:
+        # One of ours, or of code that somebody has given us: the other tasks have nothing to do with it.
+        log.exception("%s broke", task.id)
+        result = replace(result, passed=False, error=f"The program broke: {type(error).__name__}: {error}")
     return replace(result, seconds=round(time.monotonic() - started, 3))
 
 
@@ -174,15 +184,15 @@ async def _command(workspace: Workspace, command: str, milliseconds: int) -> tup
         return False, f"The check could not be run: {result.error}"
     if result.metadata.get("timedOut"):
         raise TimeoutError
-    return result.metadata.get("exit") == 0, None
+    code = result.metadata.get("exit")
+    if code in NOT_RUN:
+        return False, f"The check could not be run: {' '.join(result.output.split()) or command}"
+    return code == 0, None
 
 
 async def _measured(workspace: Workspace, session: Session, result: TaskResult) -> TaskResult:
     messages = await session.conversation.all_messages()
-    below = [child.id for child in await workspace.sessions.children(session.id)]
-    everything = [*messages]
-    for one in below:
-        everything += await workspace.sessions.messages(one)
+    everything = [*messages, *await _below(workspace, session.id)]
     replies = [message.info for message in everything if isinstance(message.info, Assistant)]
     tools: dict[str, tuple[int, int]] = {}
     refused = 0
@@ -195,12 +205,20 @@ async def _measured(workspace: Workspace, session: Session, result: TaskResult) 
         result,
         session_id=session.id,
         session=await workspace.sessions.exported(session.id),
-        steps=sum(info.finish is not None and info.error is None for info in replies),
+        steps=sum(isinstance(part, StepFinishPart) for message in everything for part in message.parts.values()),
         tokens=sum(info.tokens.total for info in replies),
         cost=round(sum(info.cost for info in replies), 6),
         refused=refused,
         tools=tools,
     )
+
+
+async def _below(workspace: Workspace, session_id: str) -> list[Message]:
+    """The messages of all subagents, and of theirs."""
+    found: list[Message] = []
+    for child in await workspace.sessions.children(session_id):
+        found += [*await workspace.sessions.messages(child.id), *await _below(workspace, child.id)]
+    return found
 
 
 def _calls(messages: Iterable[Message]) -> Iterable[ToolPart]:

@@ -109,9 +109,12 @@ def _join(ray: Any, address: str) -> Cluster:
         _reach(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except Exception as error:
         ray.shutdown()
-        raise UsageError(f"The cluster at {address} cannot be used: {one_line(error)}") from error
+        raise UsageError(
+            f"The cluster at {address} cannot be used: {one_line(error)}. Ray must be of the same version here"
+            " and there, and its token must be in ~/.ray/auth_token, with RAY_AUTH_MODE=token."
+        ) from error
     return Cluster(ray, scratch=None)
 
 
@@ -144,10 +147,11 @@ def _start(ray: Any, slots: int) -> Cluster:
     except Exception as error:
         ray.shutdown()
         shutil.rmtree(scratch, ignore_errors=True)
-        raise UsageError(f"Ray could not be started on this machine: {one_line(error)}") from error
+        raise UsageError(f"Ray could not be started on this machine: {one_line(error)}.") from error
     return Cluster(ray, scratch=scratch)
 
 
 def one_line(error: BaseException) -> str:
-    words = " ".join(str(error).split()) or type(error).__name__
+    """What it says, without a full stop: it becomes part of a sentence."""
+    words = " ".join(str(error).split()).removesuffix(".") or type(error).__name__
     return words if len(words) < 300 else f"{words[:300]} …"

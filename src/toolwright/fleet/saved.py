@@ -1,21 +1,17 @@
 """What is saved of a run after each of its steps, so that another worker can go on with it."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from toolwright.errors import UsageError
+from toolwright.evaluate.results import file_name
 from toolwright.fleet.folders import Changes
 from toolwright.jsontypes import Json
 from toolwright.record import record
-
-_LONGEST = 120
-"""Letters of a file's name that are a task's id."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -127,11 +123,3 @@ class Ledger:
 
     def _file(self, task: str, number: int) -> Path:
         return self.folder / f"{file_name(task, number)}.jsonl"
-
-
-def file_name(task: str, number: int) -> str:
-    """A run as the name of a file, whatever letters the task's id has."""
-    name = quote(task, safe=" ")
-    if len(name) > _LONGEST:
-        name = f"{name[:_LONGEST]}-{hashlib.sha256(task.encode()).hexdigest()[:12]}"
-    return f"{name}.{number}"

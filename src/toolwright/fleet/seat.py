@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolwrightError, UsageError
-from toolwright.evaluate.results import TaskResult
+from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Base, Bases
 from toolwright.fleet.cluster import Cluster, Node, one_line
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.movable import Done, Order
 from toolwright.fleet.places import to_the_end
-from toolwright.fleet.saved import Ledger, Saved, file_name
+from toolwright.fleet.saved import Ledger, Saved
 from toolwright.fleet.worker import Described, Report
 from toolwright.record import record
 from toolwright.version import VERSION
@@ -182,8 +182,7 @@ class Seat:
 
     async def _keep(self, run: Run, done: Done) -> None:
         if self.work.keep is not None and done.kept is not None:
-            name = f"{run.task.id.replace('/', '_')}.{run.number}"
-            await asyncio.to_thread(unpack, done.kept, self.work.keep / name)
+            await asyncio.to_thread(unpack, done.kept, self.work.keep / file_name(run.task.id, run.number))
 
     async def _part(self) -> None:
         """Let the worker clear away what it has, if it still can, and end it. To be stopped does not keep from it."""
