@@ -5,6 +5,7 @@ import getpass
 import sys
 
 from toolwright.auth import AuthFile
+from toolwright.cli.carried import keys_elsewhere
 from toolwright.cli.options import note, open_from, parser, print_table
 from toolwright.errors import UsageError
 from toolwright.models.catalog import ProviderInfo
@@ -14,7 +15,7 @@ from toolwright.workspace import Workspace
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    workspace = open_from(options)
+    workspace = open_from(options, warn=False)
     file = AuthFile(workspace.folders.auth)
     if options.remove:
         file.remove(_named(options))
@@ -28,6 +29,8 @@ def main(arguments: list[str]) -> int:
     else:
         print_table([(name, record.get("type", "")) for name, record in file.records().items()])
         note("tw auth PROVIDER stores a key; one in the environment, such as ANTHROPIC_API_KEY, works as well")
+        for one in keys_elsewhere(workspace.folders):
+            note(str(one))
     return 0
 
 
