@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolwright.cli.carried import carried_over, untrusted_files
+from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
@@ -207,7 +208,8 @@ def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.settings.mcp:
         return
     for server in workspace.mcp.by_name.values():
-        what = server.said.url or " ".join(server.said.command)
+        secrets = workspace.config.secrets
+        what = masked(server.said.url, secrets) or " ".join(masked_words(server.said.command, secrets))
         off = "" if server.enabled else ", switched off"
         yield Finding("ok", "mcp", f"{server.name}: {what[:80]}{off}; tw mcp list connects to it")
         for left in server.left_out:
