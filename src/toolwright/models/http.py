@@ -19,6 +19,12 @@ SILENCE = 300.0
 """Seconds without a byte after which a provider counts as gone."""
 ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
+HARMLESS = frozenset(
+    "accept accept-encoding anthropic-beta anthropic-version connection content-length content-type host user-agent"
+    " transfer-encoding".split()
+)
+"""Headers of a request that hold no key."""
+SHORTEST_KEY = 6
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ class Endpoint:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status_code < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
             return
-        body = await _beginning(response)
+        body = _without_keys(await _beginning(response), response.request.headers)
         if response.status_code >= 400 or (kind == "application/json" and '"error"' in body):
             raise refusal(self.address.provider, max(response.status_code, 400), response.headers, body)
         raise ModelError(
@@ -151,6 +157,15 @@ class Endpoint:
             "Set its options.baseURL to one such as https://host/v1.",
             "bad_request",
         )
+
+
+def _without_keys(body: str, sent: Mapping[str, str]) -> str:
+    """An error's body without the keys of the request, which some providers repeat in it."""
+    for name, value in sent.items():
+        if name.lower() not in HARMLESS:
+            for one in (value, value.rpartition(" ")[2]):
+                body = body.replace(one, "********") if len(one) >= SHORTEST_KEY else body
+    return body
 
 
 async def _beginning(response: "httpx2.Response") -> str:
