@@ -222,3 +222,10 @@ def test_where_the_whole_file_system_is_read_only_a_folder_in_memory_is_used(
     monkeypatch.setattr(folders, "MEMORY", str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="Set TMPDIR to one that can"):
         folders.make_temporary("toolwright-")
+
+
+def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "devnull", str(tmp_path / "null"))
+    told = tw("tool", "call", "bash", "echo hi")
+    assert f"No command can be started, since {tmp_path / 'null'} is not there." in told.out + told.err
+    assert "broke" not in told.out + told.err

@@ -20,8 +20,10 @@ SILENCE = 300.0
 ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
 HARMLESS = frozenset(
-    "accept accept-encoding anthropic-beta anthropic-version connection content-length content-type host user-agent"
-    " transfer-encoding".split()
+    {
+        *("accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"),
+        *("anthropic-beta", "anthropic-version", "user-agent"),
+    }
 )
 """Headers of a request that hold no key."""
 SHORTEST_KEY = 6

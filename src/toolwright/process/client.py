@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from toolwright.errors import ToolError
 from toolwright.process.quota import Quota, end_quota, make_quota
 
 HEADER = struct.Struct("!I")
@@ -111,4 +112,14 @@ def _spawn(descriptor: int, processes: int, anchored: bool, quota: Quota) -> int
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     ]
     env = {name: os.environ[name] for name in HANDED_DOWN if name in os.environ}
-    return os.posix_spawn(sys.executable, argv, env, file_actions=files)
+    try:
+        return os.posix_spawn(sys.executable, argv, env, file_actions=files)
+    except OSError as error:
+        # The error names the program, whatever it was that could not be opened.
+        missing = next((one for one in (os.devnull, sys.executable) if not os.access(one, os.R_OK)), None)
+        if missing is None:
+            raise
+        told = (
+            f"No command can be started, since {missing} is not there. Have it where toolwright runs, then try again."
+        )
+        raise ToolError(told, "missing") from error
