@@ -42,7 +42,12 @@ class Keeper:
             ours, theirs = socket.socketpair()
             with theirs:
                 self.quota = make_quota(processes=self._processes, memory=self._memory)
-                self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
+                try:
+                    self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
+                except BaseException:
+                    ours.close()
+                    end_quota(self.quota)
+                    raise
             self._socket = ours
             # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
             weakref.finalize(self, ours.close)
