@@ -4,7 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+# One after the other, so that what a module sets up is set up once; who is done helps the other.
+WORKERS := -n 2 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# Else every process of the tests would compile again what is not compiled yet.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := check
 .PHONY: check format lint types layers fast test real attack replay demo bare bench lock clean
@@ -26,10 +31,10 @@ layers: $(READY)
 	$(BIN)/lint-imports --no-logo
 
 fast: $(READY)
-	$(BIN)/pytest -m "not slow" -n 2
+	$(BIN)/pytest -m "not slow" $(WORKERS)
 
 test: lint types layers
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest $(WORKERS)
 
 # Whatever the tests can be judged by and nobody here wrote: the providers' libraries, a llama.cpp server with a small
 # model and its chat templates, LiteLLM's proxy, Ray, language servers. Some 900 MB; the tests of what cannot be had are
@@ -51,7 +56,8 @@ real: $(READY)
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py -n 2
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py \
+		tests/edits tests/fleet/test_deaths.py tests/session/test_crash.py tests/models/test_chat_templates.py $(WORKERS)
 	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 

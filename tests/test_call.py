@@ -380,3 +380,18 @@ async def test_a_tool_that_was_not_offered_is_refused_by_the_rule_that_hides_it(
     assert result.error is not None
     assert result.error.kind == "denied"
     assert [(entry.judgement.request.permission, entry.judgement.action) for entry in log] == [("skill", "deny")]
+
+
+@pytest.mark.parametrize("hiding", [{"permission": {"bash": "deny"}}, {"tools": {"bash": False}}])
+async def test_a_tool_that_the_settings_hide_does_not_run_because_a_session_allows_everything(
+    project: Path, hiding: Json
+) -> None:
+    workspace = make_workspace(project, config=hiding)
+    session = workspace.session(rules={"*": "allow"})
+    assert "bash" not in session.offered()
+    result = await session.run_call(Call(id="c", tool="bash", arguments={"command": "touch ran"}))
+    await workspace.close()
+    assert result.error is not None
+    assert result.error.kind == "denied"
+    assert "the settings forbid it outright" in result.output
+    assert not (project / "ran").exists()

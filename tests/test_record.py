@@ -4,11 +4,13 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import pydoc
 from dataclasses import FrozenInstanceError, field, replace
 from typing import Any, ClassVar
 
 import pytest
 
+from toolwright import Result
 from toolwright.record import record
 
 
@@ -118,7 +120,7 @@ def test_nothing_is_compiled_before_the_first_is_made() -> None:
 
 
 def test_help_shows_the_fields_as_parameters() -> None:
-    assert str(inspect.signature(Point)) == "(*, x: int, y: int = 0, tags: list[str] = Ellipsis, note: str = '')"
+    assert str(inspect.signature(Point)) == "(*, x: int, y: int = 0, tags: list[str] = [], note: str = '')"
     assert str(inspect.signature(Counter)) == "(name: str, count: int = 0)"
 
     class Own(Counter):
@@ -126,3 +128,10 @@ def test_help_shows_the_fields_as_parameters() -> None:
             super().__init__("own")
 
     assert str(inspect.signature(Own)) == "() -> None"
+
+
+def test_help_shows_what_stands_under_a_field() -> None:
+    shown = pydoc.render_doc(Result, renderer=pydoc.plaintext)
+    assert "What the model reads." in shown
+    texts = {name: inspect.getdoc(getattr(Result, name)) for name in Result.__dataclass_fields__}
+    assert texts["output"] == "What the model reads."

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import Any, Protocol
 
 from toolwright.definition import Call, Result, Tool, ToolContext
-from toolwright.errors import ToolError, UnknownTool
+from toolwright.errors import PermissionDenied, ToolError, UnknownTool
 from toolwright.hooks import CallHook, wrap
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontext import read_json
@@ -123,6 +123,7 @@ class Caller:
         if ctx.hides(tool.permission):
             # A model may call what it was not offered; whatever the tool asks for itself, this much is settled.
             ctx.check(Request(permission=tool.permission, patterns=("*",)))
+            raise PermissionDenied(f"{tool.id} is not among the tools of this agent: the settings forbid it outright.")
         arguments = tool.parse(call.arguments)
         if not tool.asks:
             await ctx.ask(tool.id, "*")

@@ -85,10 +85,38 @@ else:
         body = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
         for name in own:
             body.pop(name, None)
-        body["__slots__"] = tuple(names)
-        made = type(cls)(cls.__name__, cls.__bases__, body)
+        texts = body["__slots__"] = _FieldTexts.fromkeys(names)
+        made = texts.cls = type(cls)(cls.__name__, cls.__bases__, body)
         made.__qualname__ = cls.__qualname__
         return made
+
+    class _FieldTexts(dict):
+        """The names of the slots with what stands under each field in the source, read when `help` asks for it."""
+
+        def __getitem__(self, name):
+            if self.get(name) is None:
+                self.update(_texts_under_fields(self.cls))
+            return self.get(name)
+
+    def _texts_under_fields(cls):
+        import ast
+        import inspect
+        from itertools import pairwise
+        from textwrap import dedent
+
+        try:
+            body = ast.parse(dedent(inspect.getsource(cls))).body[0].body
+        except (OSError, SyntaxError):
+            return {}
+        pairs = pairwise(body)
+        return {
+            above.target.id: inspect.cleandoc(below.value.value)
+            for above, below in pairs
+            if isinstance(above, ast.AnnAssign)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+            and isinstance(below.value.value, str)
+        }
 
     class _Signature:
         """What `help` and an editor show: the fields as parameters, put together when somebody asks."""
@@ -116,7 +144,8 @@ else:
 
     def _shown_default(one, none):
         if one.default_factory is not MISSING:
-            return ...
+            kind = getattr(one.default_factory, "__origin__", one.default_factory)
+            return kind() if kind in (dict, list, set, tuple) else ...
         return none if one.default is MISSING else one.default
 
     def _first_init(cls, frozen):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import Any, Protocol
 
 from toolwright.definition import ToolContext
 from toolwright.inbox import Choice
@@ -19,6 +19,18 @@ class Todo:
     status: str
     """pending, in_progress, completed or cancelled; another word is kept as it is."""
     priority: str
+    further: Json = field(default_factory=dict[str, Any])
+    """What else the model has written into the entry."""
+
+    @classmethod
+    def of(cls, entry: Json) -> "Todo":
+        """An entry as the model writes it, with its id."""
+        own = {name: str(entry[name]) for name in ("id", "content", "status", "priority")}
+        return cls(**own, further={name: value for name, value in entry.items() if name not in own})
+
+    def as_json(self) -> Json:
+        own = {"id": self.id, "content": self.content, "status": self.status, "priority": self.priority}
+        return {**own, **self.further}
 
 
 class Todos(Protocol):

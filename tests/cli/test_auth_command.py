@@ -29,11 +29,26 @@ def test_a_login_by_the_credentials_of_google_is_stored_and_no_token_is_shown(
     assert str(file) in outcome.err
     assert "warning: GEMINI_API_KEY is set and goes before this login" in outcome.err
     listed = tw("auth")
-    assert listed.out.split() == ["google", "oauth"]
+    assert listed.out == "google  variable GEMINI_API_KEY; the stored oauth is not used\n"
     assert "secret" not in outcome.err + outcome.out + listed.err + listed.out
     assert stored(home)["google"]["access"] == "ya29_secret"
     assert tw("auth", "--remove", "google").code == 0
     assert stored(home) == {}
+
+
+def test_the_list_says_which_key_is_used_and_shows_none(tw: Tw, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush-1")
+    (home / ".config/toolwright").mkdir(parents=True)
+    settings = {"provider": {"groq": {"options": {"apiKey": "hush-2"}}}}
+    (home / ".config/toolwright/toolwright.json").write_text(json.dumps(settings))
+    tw("auth", "openai", stdin="hush-3\n")
+    tw("auth", "groq", stdin="hush-4\n")
+    listed = dict(line.split(maxsplit=1) for line in tw("auth").out.splitlines())
+    assert listed == {
+        "openai": "api",
+        "groq": "setting provider.groq.options.apiKey; the stored api is not used",
+        "anthropic": "variable ANTHROPIC_API_KEY",
+    }
 
 
 @pytest.mark.parametrize(

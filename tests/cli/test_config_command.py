@@ -31,8 +31,25 @@ def test_no_secret_is_shown(tw: Tw, home: Path, monkeypatch: pytest.MonkeyPatch)
     options = {"apiKey": "sk-plain", "headers": {"X-Auth-Token": "abc", "X-Other": "{env:PART}-1"}, "setCacheKey": True}
     user.write_text(json.dumps({"provider": {"mine": {"name": "Mine", "options": options}}}))
     shown = tw("config", "--json").json["provider"]["mine"]
-    headers = {"X-Auth-Token": "********", "X-Other": "********-1"}
+    headers = {"X-Auth-Token": "********", "X-Other": "********"}
     assert shown == {"name": "Mine", "options": {"apiKey": "********", "headers": headers, "setCacheKey": True}}
+
+
+def test_no_secret_of_a_server_is_shown_wherever_it_stands(tw: Tw, home: Path) -> None:
+    (home / ".config/toolwright").mkdir(parents=True)
+    written = {
+        "mcp": {
+            "a": {"type": "local", "command": ["run", "--api-key", "hush1", "--token=hush2", "--verbose", "on"]},
+            "b": {"type": "remote", "url": "https://me:hush3@x.example/mcp?api_key=hush4&page=2"},
+            "c": {"type": "remote", "url": "https://x.example", "headers": {"X-Team": "hush5"}},
+            "d": {"type": "local", "command": ["run", "sk-hush6-0123456789"], "environment": {"LOGIN": "hush7"}},
+        },
+    }
+    (home / ".config/toolwright/toolwright.json").write_text(json.dumps(written))
+    for shown in (tw("config").out, tw("config", "--json").out, tw("doctor").out):
+        assert "hush" not in shown
+        assert "--verbose" in shown
+        assert "page=2" in shown
 
 
 def test_without_a_file_it_says_which_would_be_read(tw: Tw, project: Path) -> None:

@@ -67,6 +67,14 @@ def test_what_another_program_has_and_is_not_used_is_told_with_the_reason(tw: Tw
     assert all("have no effect: " in text for text in told)
 
 
+def test_the_code_of_a_project_that_waits_for_trust_is_named(tw: Tw, project: Path) -> None:
+    for name in (".opencode/tool/db.ts", ".toolwright/plugin/p.py", "toolwright.json"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("{}")
+    [told] = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "project"]
+    assert "its code does not run (here: .opencode/tool/db.ts, .toolwright/plugin/p.py); tw trust" in told
+
+
 def test_what_of_another_program_is_used_and_what_is_not_is_told_piece_by_piece(
     tw: Tw, project: Path, home: Path
 ) -> None:

@@ -169,6 +169,30 @@ def test_what_comes_from_another_program_and_is_not_used_is_told_on_the_first_ru
     assert "not used here" not in tw("run", "Go", "--model", script).err
 
 
+def test_what_waits_for_trust_is_told_on_the_first_run(tw: Tw, project: Path, script: str) -> None:
+    (project / ".opencode/tool").mkdir(parents=True)
+    (project / ".opencode/tool/db.ts").write_text("export default {}")
+    told = "not used until you trust the project: 1 file of agents, commands and code; tw trust shows them"
+    assert told in tw("run", "Go", "--model", script).err
+    assert told not in tw("run", "Go", "--model", script).err
+
+
+def test_a_misspelt_setting_is_told_by_commands_that_use_it_and_by_no_other(tw: Tw, project: Path, script: str) -> None:
+    (project / "toolwright.json").write_text('{"modle": "x"}')
+    assert "toolwright.json:1: unknown key 'modle'; did you mean 'model'?" in tw("run", "Go", "--model", script).err
+    for quiet in (("session", "list"), ("auth",), ("models",)):
+        assert "modle" not in tw(*quiet).err
+
+
+def test_keys_of_another_program_are_told_beside_our_own(tw: Tw, home: Path) -> None:
+    (home / ".local/share/opencode").mkdir(parents=True)
+    (home / ".local/share/opencode/auth.json").write_text('{"anthropic": {"type": "api", "key": "sk-secret"}}')
+    told = tw("auth").err
+    assert "keys of OpenCode" in told
+    assert "tw auth PROVIDER stores one" in told
+    assert "sk-secret" not in told
+
+
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -198,3 +222,10 @@ def test_where_the_whole_file_system_is_read_only_a_folder_in_memory_is_used(
     monkeypatch.setattr(folders, "MEMORY", str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="Set TMPDIR to one that can"):
         folders.make_temporary("toolwright-")
+
+
+def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "devnull", str(tmp_path / "null"))
+    told = tw("tool", "call", "bash", "echo hi")
+    assert f"No command can be started, since {tmp_path / 'null'} is not there." in told.out + told.err
+    assert "broke" not in told.out + told.err

@@ -125,7 +125,8 @@ def test_a_call_can_be_explained_without_json(tw: Tw) -> None:
 def test_a_tool_that_is_not_there_is_not_explained(tw: Tw, name: str) -> None:
     outcome = tw("permission", "explain", name, "{}")
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"there is no tool or permission {name!r}" in outcome.err
+    assert f"tw: There is no tool or permission {name!r}" in outcome.err
+    assert "?." not in outcome.err
 
 
 def test_an_address_that_is_closed_counts_as_denied(tw: Tw, project: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.edits import oracle
+from tests.rounds import rounds
 from toolwright.edits import strategies
 from toolwright.edits.blanks import BLANKS, squeeze, strip, units, words
 from toolwright.edits.replacement import replace
@@ -70,7 +71,7 @@ def test_in_the_manner_of_the_reference_every_text_comes_out_as_described(
 
 @pytest.mark.slow
 @given(cases(), st.booleans())
-@settings(max_examples=5000, deadline=None)
+@settings(max_examples=rounds(1200, 5000), deadline=None)
 def test_in_the_manner_of_the_reference_very_many_texts_come_out_as_described(
     case: tuple[str, str], everywhere: bool
 ) -> None:

@@ -76,8 +76,10 @@ async def test_a_refusal_repeats_the_providers_words_and_says_what_to_do(server:
 
 
 async def test_a_refusal_never_contains_the_key(server: Server, form: Format) -> None:
-    server.answer(refused(401, "no"))
-    assert "secret" not in str(await error_of(form.model(server)))
+    server.answer(refused(401, {"error": {"message": "wrong key: secret", "detail": "Bearer secret is no key"}}))
+    error = await error_of(form.model(server))
+    assert "wrong key: ********" in str(error)
+    assert "secret" not in str(error) + error.said
 
 
 async def test_a_long_refusal_is_cut(server: Server) -> None:

@@ -58,10 +58,25 @@ async def test_a_certificate_that_the_environment_names_is_trusted(
     assert text_of(await events_of(model_at(secure.url))) == "x"
 
 
-async def test_a_server_without_tls_is_told_as_such(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwright.models.connections.HANDSHAKE", 0.2)
-    server.stream(*CHAT.write(Reply(text="x")))
-    with pytest.raises(ModelError) as caught:
-        await events_of(model_at(server.url.replace("http:", "https:")))
+async def test_a_server_without_tls_is_told_as_such() -> None:
+    async def complain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """As the common servers do, to whom the beginning of a secure connection is no request."""
+        writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(complain, "127.0.0.1", 0)
+    async with listening:
+        with pytest.raises(ModelError) as caught:
+            await events_of(model_at(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"))
     assert "should begin with http:// or https://" in str(caught.value)
     assert not caught.value.retryable
+
+
+async def test_a_server_that_only_waits_is_taken_for_one_without_tls(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwright.models.connections.HANDSHAKE", 0.2)
+    server.stream(*CHAT.write(Reply(text="x")))
+    with pytest.raises(ModelError, match="should begin with http:// or https://"):
+        await events_of(model_at(server.url.replace("http:", "https:")))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rounds import rounds
 from tests.session.trial import call, calls, nothing_open, read, says, words
 from tests.waiting import until
 from toolwright.jsontypes import Json
@@ -105,7 +106,7 @@ async def _gone(home: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", range(0, KILLS, rounds(3, 1)))
 async def test_killed_at_any_moment(project: Path, number: int) -> None:
     home = project.parent / "project.home"
     (project / "a.txt").write_text("hello\nworld\n")

@@ -1,6 +1,7 @@
 """Recorded sequences of calls and answers, played through the loop: what is asked, what runs, when the turn ends."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.waiting import until
 from toolwright.inbox import Inbox, Reply
 from toolwright.jsontypes import Json
 from toolwright.models.scripted import ScriptedModel
-from toolwright.parts import Failed
+from toolwright.parts import Failed, ToolPart
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.session.session import Session
@@ -42,9 +43,16 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
     try:
         session = workspace.sessions.create()
         turn = asyncio.create_task(session.turns.answer(Prompt(text="Go.", agent=row["agent"])))
-        await _answer(session, turn, workspace.inbox, user, [_reply(one) for one in row["replies"]])
+        requested = [len(step) for step in row["steps"]]
+
+        def all_there() -> bool:
+            """Whether the reply that is being read has brought its last call."""
+            asked = sum(request.settings.purpose == "main" for request in model.requests)
+            return len(_calls_made(session)) == sum(requested[:asked])
+
+        await _answer(session, turn, workspace.inbox, user, [_reply(one) for one in row["replies"]], all_there)
         await turn
-        made = [part for message in session.conversation.messages for part in message.calls]
+        made = _calls_made(session)
         main = [request for request in model.requests if request.settings.purpose == "main"]
         assert len(main) == row["model_turns"]
         assert [question.permission for question in user.questions] == row["asked_in_order"]
@@ -57,15 +65,24 @@ async def test_recorded_sequences(places: Places, row: Json) -> None:
         await workspace.close()
 
 
+def _calls_made(session: Session) -> list[ToolPart]:
+    return [part for message in session.conversation.messages for part in message.calls]
+
+
 async def _answer(
-    session: Session, turn: "asyncio.Task[TurnEnd]", inbox: Inbox, user: ScriptedUser, replies: list[Reply | None]
+    session: Session,
+    turn: "asyncio.Task[TurnEnd]",
+    inbox: Inbox,
+    user: ScriptedUser,
+    replies: list[Reply | None],
+    all_there: Callable[[], bool],
 ) -> None:
     """Answer as a person would who sees all open questions before the first answer."""
 
     def all_ask() -> bool:
         """Every call that is not over waits for an answer; another will not be asked for now."""
         unfinished = [part for message in session.conversation.messages for part in message.open_calls]
-        return turn.done() or len(inbox.pending) == len(unfinished) > 0
+        return turn.done() or (all_there() and len(inbox.pending) == len(unfinished) > 0)
 
     while True:
         await until(all_ask)

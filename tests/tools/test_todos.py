@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ async def test_recorded_rows(doubles: Doubles, row: Json) -> None:
         if "open_count" in expected:
             assert result.title.split()[0] == str(expected["open_count"])
     if not any("session" in call for call in row["calls"]):
-        assert [asdict(todo) for todo in await doubles.todos.of(doubles.session.id)] == row["stored_after"]
+        assert [todo.as_json() for todo in await doubles.todos.of(doubles.session.id)] == row["stored_after"]
 
 
 async def test_the_answer_is_json_with_an_entry_a_line(doubles: Doubles) -> None:
@@ -56,6 +55,13 @@ async def test_the_answer_is_json_with_an_entry_a_line(doubles: Doubles) -> None
         "]"
     )
     assert result.title == "1 todo"
+
+
+async def test_what_else_an_entry_holds_is_kept(doubles: Doubles) -> None:
+    further = {"owner": "ada", "steps": [1, {"a": None}]}
+    await doubles.run("todowrite", todos=[entry("a", id="1") | further])
+    [shown] = json.loads((await doubles.run("todoread")).output)
+    assert shown == entry("a", id="1") | further
 
 
 async def test_an_entry_without_an_id_gets_the_next_free_number(doubles: Doubles) -> None:

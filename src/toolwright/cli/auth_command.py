@@ -5,6 +5,7 @@ import getpass
 import sys
 
 from toolwright.auth import AuthFile
+from toolwright.cli.carried import keys_elsewhere
 from toolwright.cli.options import note, open_from, parser, print_table
 from toolwright.errors import UsageError
 from toolwright.models.catalog import ProviderInfo
@@ -14,7 +15,7 @@ from toolwright.workspace import Workspace
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    workspace = open_from(options)
+    workspace = open_from(options, warn=False)
     file = AuthFile(workspace.folders.auth)
     if options.remove:
         file.remove(_named(options))
@@ -26,8 +27,10 @@ def main(arguments: list[str]) -> int:
             file.put(provider.id, _key(provider.name))
         note(f"stored in {file.path}, readable by you alone")
     else:
-        print_table([(name, record.get("type", "")) for name, record in file.records().items()])
+        print_table(_listed(workspace, file))
         note("tw auth PROVIDER stores a key; one in the environment, such as ANTHROPIC_API_KEY, works as well")
+        for one in keys_elsewhere(workspace.folders):
+            note(str(one))
     return 0
 
 
@@ -44,6 +47,19 @@ def _parser() -> argparse.ArgumentParser:
     chosen.add_argument("--remove", action="store_true", help="forget the key of this provider")
     made.add_argument("--port", type=int, help="with --login openrouter: where the browser comes back to (3000)")
     return made
+
+
+def _listed(workspace: Workspace, file: AuthFile) -> list[tuple[str, ...]]:
+    """Whose keys are there and where: the settings go before the environment, and both before what is stored."""
+    stored = {name: record.get("type", "") for name, record in file.records().items()}
+    rows: dict[str, str] = {}
+    for provider in workspace.connections.catalog.providers():
+        variable = next((f"variable {name}" for name in provider.env if workspace.environment.get(name)), "")
+        used = f"setting provider.{provider.id}.options.apiKey" if provider.options.get("apiKey") else variable
+        if used:
+            unused = f"; the stored {stored[provider.id]} is not used" if provider.id in stored else ""
+            rows[provider.id] = used + unused
+    return list((stored | rows).items())
 
 
 def _named(options: argparse.Namespace) -> str:

@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolwright.config.content import content_of
 from toolwright.config.places import between
 from toolwright.config.reading import read_head
 from toolwright.folders import Folders
@@ -18,6 +19,7 @@ MOST = 1000
 """Files of one kind that are counted."""
 MOST_BYTES = 8_000_000
 """Of a file that is looked through."""
+_SETTINGS = (".json", ".jsonc", ".toml")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -139,10 +141,20 @@ def carried_over(directory: Path, folders: Folders, config: "Config | None") -> 
     yield from of_project(directory, folders, config)
     if config is not None:
         yield from _read_pieces([one for one in config.foreign if not one.file.is_relative_to(config.root)], config)
+    yield from keys_elsewhere(folders)
+
+
+def keys_elsewhere(folders: Folders) -> Iterator[Carried]:
+    """Keys for model providers that another program has stored."""
     keys = folders.data.parent / "opencode" / "auth.json"
     if keys.is_file():
         why = "tw auth PROVIDER stores one, or set its variable"
         yield Carried(program="OpenCode", kind="keys", files=(keys,), why=why)
+
+
+def untrusted_files(directory: Path, folders: Folders) -> list[str]:
+    """The agents, commands and code that a project brings beside its settings, and that wait for trust."""
+    return [name for name in content_of(directory, folders).files if Path(name).suffix not in _SETTINGS]
 
 
 def of_project(directory: Path, folders: Folders, config: "Config | None") -> Iterator[Carried]:

@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _names(of: Callable[[Workspace], Awaitable[list[str]]]) -> list[str]:
     try:
-        async with open_from(argparse.Namespace(), keep=True) as workspace:
+        async with open_from(argparse.Namespace(), keep=True, warn=False) as workspace:
             return await of(workspace)
     except (ToolwrightError, OSError):
         return []

@@ -11,7 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from toolwright.cli.carried import carried_over
+from toolwright.cli.carried import carried_over, untrusted_files
+from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
@@ -20,6 +21,9 @@ from toolwright.folders import Folders
 from toolwright.record import record
 from toolwright.settings.record import FOREIGN
 from toolwright.workspace import Workspace
+
+SHOWN = 5
+"""Files of a project that are named in one line."""
 
 
 @record(frozen=True, slots=True)
@@ -175,8 +179,14 @@ def _data_folder() -> Iterator[Finding]:
 
 
 def _project(workspace: Workspace) -> Iterator[Finding]:
-    trusted = "trusted" if workspace.trusted else "not trusted: its rules only forbid, its code does not run (tw trust)"
-    yield Finding("ok" if workspace.trusted else "note", "project", f"{workspace.config.root}, {trusted}")
+    if workspace.trusted:
+        yield Finding("ok", "project", f"{workspace.config.root}, trusted")
+        return
+    names = untrusted_files(workspace.directory, workspace.folders)
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    brought = f" (here: {', '.join(names[:SHOWN])}{more})" if names else ""
+    told = f"not trusted: its rules only forbid, its code does not run{brought}; tw trust shows it all and changes that"
+    yield Finding("note", "project", f"{workspace.config.root}, {told}")
 
 
 def _configuration(workspace: Workspace) -> Iterator[Finding]:
@@ -198,7 +208,8 @@ def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.settings.mcp:
         return
     for server in workspace.mcp.by_name.values():
-        what = server.said.url or " ".join(server.said.command)
+        secrets = workspace.config.secrets
+        what = masked(server.said.url, secrets) or " ".join(masked_words(server.said.command, secrets))
         off = "" if server.enabled else ", switched off"
         yield Finding("ok", "mcp", f"{server.name}: {what[:80]}{off}; tw mcp list connects to it")
         for left in server.left_out:

@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    workspace = open_from(options, keep=True)
+    workspace = open_from(options, keep=True, warn=False)
     try:
         removed = 0 if options.dry_run else await _clean(workspace, options.days)
         sizes = await _sizes(workspace)

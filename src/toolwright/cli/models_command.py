@@ -17,7 +17,7 @@ from toolwright.workspace import Workspace
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    workspace = open_from(options)
+    workspace = open_from(options, warn=False)
     if options.refresh is not None:
         asyncio.run(_refresh(workspace, options.refresh or ADDRESS))
     catalog = workspace.connections.catalog

@@ -78,7 +78,10 @@ def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
     return made
 
 
-def open_from(options: argparse.Namespace, *, answer: "Answerer | None" = None, keep: bool = False) -> "Workspace":
+def open_from(
+    options: argparse.Namespace, *, answer: "Answerer | None" = None, keep: bool = False, warn: bool = True
+) -> "Workspace":
+    """The workspace that the options describe. What is odd in the settings is told by the commands that use them."""
     from toolwright.workspace import Workspace
 
     workspace = Workspace(
@@ -89,7 +92,7 @@ def open_from(options: argparse.Namespace, *, answer: "Answerer | None" = None, 
         keep=keep,
         pure=getattr(options, "pure", False),
     )
-    for warning in workspace.config.warnings:
+    for warning in workspace.config.warnings if warn else ():
         note(f"warning: {warning}")
     answer_plugins(workspace)
     if workspace.settings.telemetry or workspace.environment.get("OTEL_EXPORTER_OTLP_ENDPOINT"):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.chat.renderer import Renderer
-from toolwright.cli.carried import of_project
+from toolwright.cli.carried import of_project, untrusted_files
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
@@ -147,6 +147,10 @@ def _tell_what_is_not_used(workspace: Workspace) -> None:
     kinds = dict.fromkeys(f"{one.kind} of {one.program}" for one in found if one.why)
     if kinds:
         note(f"not used here: {', '.join(kinds)}; tw doctor tells why")
+    waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
+    if waiting:
+        brought = plural(len(waiting), "file")
+        note(f"not used until you trust the project: {brought} of agents, commands and code; tw trust shows them")
 
 
 def _budget(budget: Budget, options: argparse.Namespace) -> Budget:

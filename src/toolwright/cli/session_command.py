@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    workspace = open_from(options, keep=True)
+    workspace = open_from(options, keep=True, warn=False)
     try:
         if "id" in options and options.id:
             options.id = (await named_session(workspace, options.id)).id

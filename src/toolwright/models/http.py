@@ -24,6 +24,14 @@ SILENCE = 300.0
 """Seconds without a byte after which a provider counts as gone."""
 ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
+HARMLESS = frozenset(
+    {
+        *("accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"),
+        *("anthropic-beta", "anthropic-version", "user-agent"),
+    }
+)
+"""Headers of a request that hold no key."""
+SHORTEST_KEY = 6
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -70,7 +78,7 @@ class Endpoint:
             headers |= await self.login.headers()
         try:
             async with self._open().post(self._url(path), body, headers) as answer:
-                await self._check(answer, whole=whole)
+                await self._check(answer, headers, whole=whole)
                 begun = True
                 async for piece in answer.pieces:
                     yield piece
@@ -99,13 +107,13 @@ class Endpoint:
     def _url(self, path: str) -> str:
         return f"{self.address.base_url.rstrip('/')}/{path}"
 
-    async def _check(self, answer: Answer, *, whole: bool) -> None:
+    async def _check(self, answer: Answer, sent: Mapping[str, str], *, whole: bool) -> None:
         """Let an event stream pass; anything else is an error, also one that calls itself a success."""
         status, headers = answer.head.status, answer.head.headers
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if status < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
             return
-        body = await _beginning(answer)
+        body = _without_keys(await _beginning(answer), sent)
         if status >= 400 or (kind == "application/json" and '"error"' in body):
             raise refusal(self.address.provider, max(status, 400), headers, body)
         raise ModelError(
@@ -148,6 +156,15 @@ class Endpoint:
             "Set its options.baseURL to one such as https://host/v1.",
             "bad_request",
         )
+
+
+def _without_keys(body: str, sent: Mapping[str, str]) -> str:
+    """An error's body without the keys of the request, which some providers repeat in it."""
+    for name, value in sent.items():
+        if name.lower() not in HARMLESS:
+            for one in (value, value.rpartition(" ")[2]):
+                body = body.replace(one, "********") if len(one) >= SHORTEST_KEY else body
+    return body
 
 
 async def _beginning(answer: Answer) -> str:

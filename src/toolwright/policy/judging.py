@@ -76,7 +76,8 @@ async def requests_of(workspace: Workspace, session: Session, tool: str, argumen
     if tool not in workspace.registry:
         known = permissions_of(workspace, session)
         if tool not in known:
-            raise UsageError(f"{unknown('tool or permission', tool, [*workspace.registry.ids(), *known])}.")
+            told = unknown("tool or permission", tool, [*workspace.registry.ids(), *known])
+            raise UsageError(f"{told[0].upper()}{told[1:]}{'' if told.endswith('?') else '.'}")
         return [Request(permission=tool, patterns=(argument or "*",))]
     result, log = await dry_run(workspace, session, tool, arguments_for(tool, argument))
     if result.error is not None and not isinstance(result.error, DryRunOver):

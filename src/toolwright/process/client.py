@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from toolwright.errors import ToolError
 from toolwright.process.quota import Quota, end_quota, make_quota
 
 HEADER = struct.Struct("!I")
@@ -41,7 +42,12 @@ class Keeper:
             ours, theirs = socket.socketpair()
             with theirs:
                 self.quota = make_quota(processes=self._processes, memory=self._memory)
-                self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
+                try:
+                    self._pid = _spawn(theirs.fileno(), self._processes, self._anchored, self.quota)
+                except BaseException:
+                    ours.close()
+                    end_quota(self.quota)
+                    raise
             self._socket = ours
             # Whoever forgets to close us still lets the keeper go, without a complaint about an open socket.
             weakref.finalize(self, ours.close)
@@ -111,4 +117,14 @@ def _spawn(descriptor: int, processes: int, anchored: bool, quota: Quota) -> int
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     ]
     env = {name: os.environ[name] for name in HANDED_DOWN if name in os.environ}
-    return os.posix_spawn(sys.executable, argv, env, file_actions=files)
+    try:
+        return os.posix_spawn(sys.executable, argv, env, file_actions=files)
+    except OSError as error:
+        # The error names the program, whatever it was that could not be opened.
+        missing = next((one for one in (os.devnull, sys.executable) if not os.access(one, os.R_OK)), None)
+        if missing is None:
+            raise
+        told = (
+            f"No command can be started, since {missing} is not there. Have it where toolwright runs, then try again."
+        )
+        raise ToolError(told, "missing") from error

@@ -10,7 +10,6 @@ from toolwright.record import record
 from toolwright.services import Todo
 from toolwright.session.events import TodoUpdated
 from toolwright.session.store import Store
-from toolwright.wire import from_json, to_json
 
 
 @record(slots=True)
@@ -29,7 +28,7 @@ class StoredTodos:
 
     def replace(self, session_id: str, todos: Sequence[Todo]) -> None:
         self._lists[session_id] = list(todos)
-        values = [to_json(todo) for todo in todos]
+        values = [todo.as_json() for todo in todos]
         self.store.put_todos(session_id, values)
         self.bus.publish(TodoUpdated(session_id=session_id, todos=tuple(values)))
 
@@ -42,6 +41,6 @@ def _readable(values: Sequence[Json]) -> list[Todo]:
     """The entries that can be read; one damaged entry does not hide the others."""
     todos = []
     for value in values:
-        with suppress(TypeError, ValueError):
-            todos.append(from_json(Todo, value))
+        with suppress(TypeError, KeyError):
+            todos.append(Todo.of(value))
     return todos

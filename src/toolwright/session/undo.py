@@ -129,7 +129,9 @@ class Undo:
             and any(wanted)
         ]
         if not plans:
-            raise NothingToUndo("Nothing of that was changed in this session, or it was undone already.")
+            raise NothingToUndo(
+                "There is nothing to undo: this session changed nothing there, or it was undone already."
+            )
         if selection.hunks:
             plans = _only(plans, selection.hunks)
         return [plan for plan in plans if plan.present != plan.restored]

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from toolwright.definition import Result
 from toolwright.services import Todo
@@ -10,7 +9,7 @@ from toolwright.services import Todo
 
 def shown_todos(todos: Sequence[Todo]) -> Result:
     """The list as JSON, one entry a line; the title counts what is not completed."""
-    entries = [asdict(todo) for todo in todos]
+    entries = [todo.as_json() for todo in todos]
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
     remaining = sum(todo.status != "completed" for todo in todos)
     return Result(

@@ -33,5 +33,5 @@ def _numbered(entries: Sequence[TodoEntry]) -> list[Todo]:
     for position, entry in enumerate(entries, 1):
         own = entry.get("id") if "id" in entry else next(n for n in map(str, count(position)) if n not in taken)
         taken.add(str(own))
-        todos.append(Todo(id=str(own), content=entry["content"], status=entry["status"], priority=entry["priority"]))
+        todos.append(Todo.of({**entry, "id": str(own)}))
     return todos

@@ -1,7 +1,6 @@
 """The race: another process exchanges a folder of the project for a link that leads out of it, without end."""
 
 import ctypes
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROUNDS = int(os.environ.get("TOOLWRIGHT_ATTACK_ROUNDS") or 200)
+from tests.rounds import rounds
+
+ROUNDS = rounds(100)
 """How often each tool is tried; `make attack` asks for thousands."""
 
 _EXCHANGER = """

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import random
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Any
 import pytest
 
 from tests.attacks.sessions.command import tw
+from tests.rounds import rounds
 from tests.session.trial import Trial, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.ids import now
 from toolwright.jsontypes import Json
 from toolwright.session.undo import Undo
 
-ROUNDS = int(os.environ.get("TOOLWRIGHT_ATTACK_ROUNDS", "300")) // 6
+ROUNDS = rounds(300) // 6
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ async def children(ask: Ask) -> Any:
 async def todo(ask: Ask) -> Any:
     """The todo list of a session."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    return [to_json(entry) for entry in await workspace.todos.of(info.id)]
+    return [entry.as_json() for entry in await workspace.todos.of(info.id)]
 
 
 @routes.get("/session/{sessionID}/diff", "session.diff")
