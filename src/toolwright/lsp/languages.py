@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -88,7 +88,7 @@ class Languages:
         )
         self._changing[path] += 1
         try:
-            checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+            checks = await _all([self._checked(one, event) for one in found])
         finally:
             self._changing -= Counter([path])
         if self.gate:
@@ -304,6 +304,11 @@ def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
     if event.before is None:
         return {event.path: ()}
     return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
+
+
+async def _all(work: Sequence[Coroutine[None, None, Checked]]) -> list[Checked]:
+    """Side by side; a single one, which is the rule, without a task of its own."""
+    return [await work[0]] if len(work) == 1 else await asyncio.gather(*work)
 
 
 def _kind(change: Commit | Change) -> int:
