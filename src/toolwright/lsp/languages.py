@@ -12,7 +12,7 @@ from toolwright.files.store import LARGE, Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
-from toolwright.lsp.servers import Finder, Found, LanguageServer, known_servers
+from toolwright.lsp.servers import Finder, Found
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
@@ -140,7 +140,7 @@ class Languages:
     async def _told_of(self, client: LanguageClient, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
         """Tell a server of a change; what it found before that."""
         path, now = event.path, event.now
-        if path not in client.documents and client.pulls_all and not client.board.pulled:
+        if client.pulls_all and not client.surveyed:
             # Without what was wrong before, every old error of the project would pass for a new one.
             await client.sync(path, event.before or "")
             await client.diagnose_all()
@@ -209,7 +209,7 @@ class Languages:
                 client = await self.pool.client(found)
                 if path not in client.documents:
                     await self._open(client, path)
-                    if client.pulls_all and not client.board.pulled:
+                    if client.pulls_all and not client.surveyed:
                         await client.diagnose_all()
         except (ToolError, RpcError, RpcClosed) as error:
             log.debug("%s could not be opened ahead: %s", path, error)
@@ -280,10 +280,16 @@ class Languages:
                 await client.touched({path: CHANGED})
 
     def _none_for(self, path: Path) -> str:
-        fitting = [server for server in known_servers() if server.fits(path)]
+        fitting = [server for server in self.finder.servers if server.fits(path) and self.finder.root(server, path)]
         what = path.suffix or path.name
-        hint = f" One can be had: tw lsp install {fitting[0].id}." if fitting and _installable(fitting[0]) else ""
-        return f"There is no language server here for {what} files.{hint} tw lsp lists those that are known."
+        if waiting := next((one.id for one in fitting if self.finder.waits_for_trust(one, path)), ""):
+            return (
+                f"The language server for {what} files, {waiting}, may run code of the project, which is not trusted. "
+                "Use grep and read; the user can trust it with tw trust."
+            )
+        how = next((one.how_to_get for one in fitting if one.how_to_get), "")
+        hint = f" The user can get one with {how}." if how else ""
+        return f"There is no language server here for {what} files. Use grep and read.{hint}"
 
     def _ours(self, path: Path) -> bool:
         return path.is_relative_to(self.finder.top) or path.is_relative_to(self.finder.directory)
@@ -315,7 +321,3 @@ def _kind(change: Commit | Change) -> int:
     if change.after is None:
         return DELETED
     return CREATED if change.before is None else CHANGED
-
-
-def _installable(server: LanguageServer) -> bool:
-    return bool(server.npm or server.pypi)
