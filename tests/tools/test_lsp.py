@@ -83,6 +83,16 @@ async def test_an_error_of_the_server_is_told(sources: Path) -> None:
     assert "I do not feel well" in result.output
 
 
+async def test_a_server_that_dies_over_a_question_is_said_with_what_to_do(sources: Path) -> None:
+    async with stage(sources, "dies") as workspace:
+        question = {"operation": "hover", "filePath": "b.scr", "line": 1, "character": 1}
+        first = await workspace.call("lsp", **question)
+        assert first.output == ("scripted ended before it answered. Call again in a few seconds, or use grep and read.")
+        await workspace.languages.pool.settled()
+        second = await workspace.call("lsp", **question)
+        assert "it ended by itself, saying: error: it is broken. It is started again in" in second.output
+
+
 async def test_what_the_server_cannot_do_is_said(sources: Path) -> None:
     async with stage(sources) as workspace:
         result = await workspace.call("lsp", operation="incomingCalls", filePath="b.scr", line=1, character=1)

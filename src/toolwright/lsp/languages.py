@@ -114,7 +114,12 @@ class Languages:
                 later = client.board.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
-        except (RpcError, RpcClosed) as error:
+        except RpcClosed:
+            told = (
+                f"{found.server.id} ended before it answered, so the errors of {self.name(event.path)} are not known."
+            )
+            return Checked(others={}, problem=told)
+        except RpcError as error:
             return Checked(others={}, problem=f"{found.server.id} failed: {error}")
         except ToolError as error:
             return Checked(others={}, problem=str(error))

@@ -155,6 +155,8 @@ class SymbolQuestion:
     def _problem(self, client: LanguageClient, error: RpcError | RpcClosed) -> str:
         if isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND:
             return f"{client.name} cannot answer {self.operation}. Use grep and read instead."
+        if isinstance(error, RpcClosed):
+            return f"{client.name} ended before it answered. Call again in a few seconds, or use grep and read."
         return f"{client.name} failed: {error}"
 
     async def _patient_answer(self, client: LanguageClient) -> list[Any]:
