@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -310,7 +311,98 @@ async def test_a_cancelled_request_is_answered_as_such() -> None:
         assert (answered["id"], answered["error"]["code"]) == (7, CANCELLED)
 
 
+async def test_a_request_that_is_cancelled_in_the_same_breath_is_answered_as_such() -> None:
+    async def answer(method: str, params: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async with facing_a_stranger(answer=answer) as (_, stranger):
+        for _ in range(2):  # the second time shows that nothing of the first is left
+            request = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "long"})
+            cancel = json.dumps({"jsonrpc": "2.0", "method": MCP.cancel, "params": {"requestId": 7}})
+            stranger.say(f"{request}\n{cancel}".encode())
+            answered = await stranger.hear()
+            assert (answered["id"], answered["error"]["code"]) == (7, CANCELLED)
+
+
+async def test_a_notification_is_taken_after_the_requests_before_it_are_begun() -> None:
+    order: list[str] = []
+    done = asyncio.Event()
+
+    async def answer(method: str, params: Any) -> Any:
+        order.append(method)
+
+    def notified(method: str, params: Any) -> None:
+        order.append(method)
+        done.set()
+
+    async with facing_a_stranger(answer=answer, notified=notified) as (_, stranger):
+        stranger.say(b'{"jsonrpc": "2.0", "id": 1, "method": "prompt"}\n{"jsonrpc": "2.0", "method": "stop"}')
+        await done.wait()
+    assert order == ["prompt", "stop"]
+
+
+# What goes out
+
+
+class Counted:
+    """A writer that keeps what it is given, piece by piece."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.pieces.append(data)
+        self._writer.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+
+async def test_what_is_sent_without_waiting_in_between_goes_out_in_one_piece() -> None:
+    async with connected() as ((reader, writer), there):
+        counted: Any = Counted(writer)
+        async with Peer(reader, counted, MCP) as peer:
+            stranger = Stranger(there)
+            for number in range(3):
+                await peer.notify("more", number)
+            asking = asyncio.gather(peer.request("a"), peer.request("b"))
+            heard = [await stranger.hear() for _ in range(5)]
+            for message in heard[3:]:
+                stranger.say({"jsonrpc": "2.0", "id": message["id"], "result": message["method"]})
+            assert [*await asking] == ["a", "b"]
+            await peer.notify("last")
+        assert await stranger.hear() == {"jsonrpc": "2.0", "method": "last"}
+    assert [message["method"] for message in heard] == ["more", "more", "more", "a", "b"]
+    assert [piece.count(b"\n") for piece in counted.pieces if piece] == [3, 2, 1]
+
+
 # The end
+
+
+async def test_a_request_that_cannot_be_sent_fails_and_one_before_it_is_still_answered() -> None:
+    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+    reading, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), open_pipe(ours_in, "rb"))
+    writing, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), open_pipe(ours_out, "wb")
+    )
+    async with Peer(reader, asyncio.StreamWriter(writing, protocol, None, loop), MCP) as peer:
+        first = asyncio.create_task(peer.request("first"))
+        await asyncio.to_thread(os.read, theirs_in, 1000)
+        os.close(theirs_in)
+        with pytest.raises(RpcClosed):
+            await peer.request("second")
+        os.write(theirs_out, b'{"jsonrpc": "2.0", "id": 1, "result": "well"}\n')
+        assert await first == "well"
+        with pytest.raises(RpcClosed, match="takes nothing any more"):
+            await peer.notify("third")
+    os.close(theirs_out)
+    reading.close()
+
+
+def open_pipe(descriptor: int, mode: str) -> Any:
+    return os.fdopen(descriptor, mode, 0)
 
 
 async def test_whoever_waits_is_told_when_the_other_side_goes() -> None:

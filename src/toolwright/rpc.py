@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
 from typing import Any, Literal, Self
 
@@ -22,6 +22,8 @@ CANCELLED = -32800
 AT_ONCE = 256
 """Requests of the other side that are worked on at the same time; more are refused."""
 _CHUNK = 64 * 1024
+_TOGETHER = 64
+"""Messages that are written in one piece."""
 
 Id = int | str
 Answer = Callable[[str, Any], Awaitable[Any]]
@@ -92,6 +94,8 @@ class Peer:
         self._waiting: dict[Id, asyncio.Future[Any]] = {}
         self._working: dict[Id, asyncio.Task[None]] = {}
         self._reading: asyncio.Task[None] | None = None
+        self._outgoing: list[tuple[Id | None, bytes]] = []
+        """Messages, and the ids of requests, that wait for the end of this turn of the loop to be written at once."""
         self._why = "it was not started"
 
     async def __aenter__(self) -> Self:
@@ -128,6 +132,7 @@ class Peer:
     async def close(self) -> None:
         """Stop everything that is under way. Whoever waits for an answer gets RpcClosed."""
         tasks = [*self._working.values(), *([self._reading] if self._reading else [])]
+        self._flush()
         self._end("it was closed here")
         for task in tasks:
             task.cancel()
@@ -141,13 +146,13 @@ class Peer:
         try:
             while data := await self._reader.read(_CHUNK):
                 for text in self._frames.feed(data):
-                    await self._take(text)
+                    self._take(text)
         except (OSError, ValueError) as error:
             why = f"it broke: {error}"
         finally:
             self._end(why)
 
-    async def _take(self, text: bytes) -> None:
+    def _take(self, text: bytes) -> None:
         try:
             value = read_json(text.decode("utf-8", "replace"))
         except ValueError:
@@ -159,9 +164,9 @@ class Peer:
             elif not isinstance(message.get("method"), str):
                 self._answered(message)
             elif "id" in message:
-                await self._begin(message["id"], message["method"], message.get("params"))
+                self._begin(message["id"], message["method"], message.get("params"))
             else:
-                await self._tell(message["method"], message.get("params"))
+                self._tell(message["method"], message.get("params"))
 
     def _answered(self, message: dict[str, Any]) -> None:
         request_id = message.get("id")
@@ -178,20 +183,22 @@ class Peer:
         else:
             waiting.set_exception(RpcError(str(error)))
 
-    async def _tell(self, method: str, params: Any) -> None:
+    def _tell(self, method: str, params: Any) -> None:
+        """Take a notification, once the requests before it are begun."""
+        asyncio.get_running_loop().call_soon(self._told, method, params)
+
+    def _told(self, method: str, params: Any) -> None:
         if method == self._dialect.cancel:
             request_id = params.get(self._dialect.cancel_key) if isinstance(params, dict) else None
             if isinstance(request_id, int | str) and request_id in self._working:
                 self._working[request_id].cancel()
             return
-        [failure] = await asyncio.gather(self._call_notified(method, params), return_exceptions=True)
-        if failure is not None:
-            log.error("the notification %s could not be taken", method, exc_info=failure)
+        try:
+            self._notified(method, params)
+        except Exception:
+            log.exception("the notification %s could not be taken", method)
 
-    async def _call_notified(self, method: str, params: Any) -> None:
-        self._notified(method, params)
-
-    async def _begin(self, request_id: Any, method: str, params: Any) -> None:
+    def _begin(self, request_id: Any, method: str, params: Any) -> None:
         """Answer a request in a task of its own, so that others can be read meanwhile."""
         if not isinstance(request_id, int | str) or request_id in self._working:
             self._put(_failure(None, RpcError("A request needs an id of its own.", INVALID_REQUEST)))
@@ -202,8 +209,7 @@ class Peer:
 
     async def _work(self, request_id: Id, method: str, params: Any) -> None:
         try:
-            [outcome] = await asyncio.gather(self._answer(method, params), return_exceptions=True)
-            await self._reply(request_id, method, outcome)
+            await self._reply(request_id, method, await self._outcome(method, params))
         except RpcClosed:
             return
         except asyncio.CancelledError:
@@ -212,12 +218,17 @@ class Peer:
         finally:
             self._working.pop(request_id, None)
 
+    async def _outcome(self, method: str, params: Any) -> Any:
+        """What the answer is: a value, or the error to tell."""
+        try:
+            return await self._answer(method, params)
+        except RpcError as error:
+            return error
+        except Exception as error:
+            log.exception("the request %s could not be answered", method)
+            return RpcError(f"{method} broke: {error}")
+
     async def _reply(self, request_id: Id, method: str, outcome: Any) -> None:
-        if isinstance(outcome, asyncio.CancelledError):
-            outcome = RpcError("The request was cancelled.", CANCELLED)
-        elif isinstance(outcome, BaseException) and not isinstance(outcome, RpcError):
-            log.error("the request %s could not be answered", method, exc_info=outcome)
-            outcome = RpcError(f"{method} broke: {outcome}")
         if isinstance(outcome, RpcError):
             await self._send(_failure(request_id, outcome))
             return
@@ -232,11 +243,14 @@ class Peer:
             return
         self._why = why
         self.ended.set()
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(RpcClosed(f"No answer will come: {why}."))
+        self._give_up(self._waiting.values())
         for task in self._working.values():
             task.cancel()
+
+    def _give_up(self, requests: Iterable[asyncio.Future[Any]]) -> None:
+        for waiting in requests:
+            if not waiting.done():
+                waiting.set_exception(RpcClosed(f"No answer will come: {self._why}."))
 
     # What goes out
 
@@ -244,8 +258,8 @@ class Peer:
         """Hand a message over, and wait while the other side is slow to take it."""
         if self._why:
             raise RpcClosed(f"Nothing can be sent: {self._why}.")
+        self._queue(message)
         try:
-            self._writer.write(self._frames.pack(_encoded(message)))
             await self._writer.drain()
         except OSError as error:
             raise RpcClosed(f"Nothing can be sent: {error}.") from error
@@ -253,7 +267,24 @@ class Peer:
     def _put(self, message: dict[str, Any]) -> None:
         """Hand over a short message without waiting; dropped where the other side takes nothing any more."""
         if not self._why and self._writer.transport.get_write_buffer_size() < self._largest:
-            self._writer.write(self._frames.pack(_encoded(message)))
+            self._queue(message)
+
+    def _queue(self, message: dict[str, Any]) -> None:
+        """Messages of one turn of the loop go out in one piece: each write on its own would wake the other side."""
+        packed = self._frames.pack(_encoded(message))
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._outgoing.append((message.get("id") if "method" in message else None, packed))
+        if len(packed) >= _CHUNK or len(self._outgoing) >= _TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        sent, self._outgoing = self._outgoing, []
+        self._writer.write(b"".join(packed for _, packed in sent))
+        if sent and not self._why and self._writer.transport.is_closing():
+            self._why = "the other side takes nothing any more"
+            # Requests from before may still be answered.
+            self._give_up([self._waiting[one] for one, _ in sent if one is not None and one in self._waiting])
 
 
 def _message(**fields: Any) -> dict[str, Any]:

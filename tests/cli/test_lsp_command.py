@@ -1,5 +1,6 @@
 """tw lsp: what is here, what is wrong, and how to get more."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,24 @@ def test_a_file_that_is_not_there_is_a_problem(tw: Tw) -> None:
 @pytest.mark.usefixtures("scripted")
 def test_the_project_names_no_programs_before_it_is_trusted(tw: Tw) -> None:
     assert "scripted" not in {row["id"] for row in tw("lsp", "--json").json}
+
+
+def test_a_server_that_waits_for_trust_is_told_apart_from_one_that_is_not_here(
+    tw: Tw, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = home / ".config" / "toolwright" / "toolwright.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"lsp": true}')
+    program = tmp_path / "servers" / "rust-analyzer"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    assert {row["id"]: row["state"] for row in tw("lsp", "--json").json}["rust"] == "waits for trust"
+    assert {row["id"]: row["state"] for row in tw("lsp", "--json", "--trust").json}["rust"] == "here"
+    assert "tw lsp install 'php intelephense'" in tw("lsp").out
+    told = [one["told"] for one in tw("doctor", "--json").json if one["what"] == "lsp"]
+    assert any("waits until the project is trusted" in one and "rust" in one for one in told), told
 
 
 def test_what_cannot_be_installed_is_said(tw: Tw) -> None:

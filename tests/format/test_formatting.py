@@ -73,6 +73,53 @@ async def test_one_that_removes_the_file_has_failed(project: Path) -> None:
     assert (project / "a.txt").read_text() == "hello\n"
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ('rm "$0"; mkdir "$0"', "something else in the place of the file"),
+        ('rm "$0"; ln -s /etc/passwd "$0"', "something else in the place of the file"),
+        ('rm "$0"; mkfifo "$0"', "something else in the place of the file"),
+        ('rm -r "$(dirname "$0")"', "removed the file"),
+        ('head -c 100 /dev/zero > "$0"', "no text"),
+        ('chmod 000 "$0"; exit 1', "exit code 1"),
+        ('head -c 3000000 /dev/zero | tr "\\0" x; exit 7', "exit code 7"),
+        ('echo half > "$0"; kill -9 $$', "signal 9"),
+    ],
+)
+async def test_whatever_one_leaves_behind_when_it_fails_the_file_is_as_written(
+    project: Path, script: str, said: str
+) -> None:
+    async with stage(project, bad=shell(script)) as workspace:
+        result = await workspace.call("write", filePath="deep/a.txt", content="hello\n")
+        assert "The formatter bad failed, so the file is as written" in result.output
+        assert said in result.output
+        assert len(result.output) < 1000
+        written = project / "deep" / "a.txt"
+        assert not written.is_symlink()
+        assert written.read_text() == "hello\n"
+        assert written.stat().st_mode & 0o600 == 0o600
+        edited = await workspace.call("edit", filePath="deep/a.txt", oldString="hello", newString="bye")
+        assert edited.error is None, edited.output
+
+
+async def test_what_one_started_ends_with_it_and_changes_nothing_later(project: Path, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = f'sleep 600 & echo $! >> "{pids}"; (while :; do echo late > "$0"; sleep 0.01; done) & echo $! >> "{pids}"'
+    async with stage(project, leaves=shell(script)) as workspace:
+        await workspace.call("write", filePath="a.txt", content="hello\n")
+        for pid in pids.read_text().split():
+            with pytest.raises(ProcessLookupError):
+                os.kill(int(pid), 0)
+
+
+async def test_a_file_that_one_wrote_anew_without_a_change_can_be_edited_at_once(project: Path) -> None:
+    async with stage(project, same=shell('cp "$0" "$0.new" && mv "$0.new" "$0"')) as workspace:
+        result = await workspace.call("write", filePath="a.txt", content="hello\n")
+        assert "ormat" not in result.output
+        edited = await workspace.call("edit", filePath="a.txt", oldString="hello", newString="bye")
+        assert edited.error is None, edited.output
+
+
 async def test_mark_line_ends_and_mode_are_kept(project: Path) -> None:
     file = project / "a.txt"
     file.write_bytes(b"\xef\xbb\xbfone\r\n")

@@ -114,6 +114,10 @@ def symbols(text: str) -> list[Any]:
 
 
 def answer(method: str, params: Json) -> object:
+    if MODE == "finds nothing":
+        return None
+    if method == "textDocument/prepareRename":
+        return {"defaultBehavior": True} if any("def" in line for _, _, line in occurrences(word_at(params))) else None
     if method == "textDocument/diagnostic":
         return {"kind": "full", "items": errors(documents[params["textDocument"]["uri"]][1])}
     if method == "textDocument/definition":
@@ -158,6 +162,7 @@ def main() -> None:
                 continue
             capabilities: Json = {f"{name}Provider": True for name in offers} | {"textDocumentSync": 1}
             capabilities |= {"diagnosticProvider": provider} if provider else {}
+            capabilities |= {"renameProvider": {"prepareProvider": True}} if MODE == "prepares" else {}
             send(id=message["id"], result={"capabilities": capabilities})
         elif method == "textDocument/didOpen":
             item = params["textDocument"]

@@ -101,7 +101,7 @@ async def test_a_server_that_dies_is_started_again_later_and_not_at_once(project
         await workspace.languages.pool.settled()
         second = await workspace.call("write", filePath="a.scr", content="BAD 2\n")
         assert "error: it is broken" in second.output
-        assert "tried again in" in second.output
+        assert "started again in" in second.output
         assert len(started(project)) == 1
         slot_of(workspace).retry_at = 0.0
         await workspace.call("write", filePath="a.scr", content="BAD 3\n")

@@ -175,6 +175,18 @@ async def test_old_errors_of_the_project_are_not_told_as_new(project: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ty", path=PATH) is None, reason="the language server ty is not installed")
+@pytest.mark.parametrize("operation", ["hover", "codeAction"])
+async def test_a_question_before_the_first_change_makes_no_old_error_a_new_one(project: Path, operation: str) -> None:
+    (project / "old.py").write_text("x: int = 'no'\n")
+    async with opened(project, CASES[0]) as workspace:
+        await workspace.call("lsp", operation=operation, filePath="a.py", line=1, character=5)
+        renamed = await workspace.call("lsp", operation="rename", filePath="a.py", line=1, character=5, newName="two")
+        assert "Renamed in 2 files" in renamed.output
+        assert "<diagnostics" not in renamed.output, renamed.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ty", path=PATH) is None, reason="the language server ty is not installed")
 async def test_changes_made_side_by_side_are_each_told_their_own_errors(project: Path) -> None:
     async with opened(project, CASES[0], edit={"gate": True}) as workspace, workspace.session() as session:
         for name in "cdef":

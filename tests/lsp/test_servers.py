@@ -124,7 +124,11 @@ def test_programs_of_the_project_come_before_those_of_the_path_once_it_is_truste
 def test_a_server_that_may_run_code_of_the_project_waits_for_trust(project: Path, bin_folder: Path) -> None:
     put(bin_folder / "rust-analyzer", program=True)
     assert finder(project, bin_folder).for_file(project / "a.rs")
-    assert not finder(project, bin_folder, trusted=False).for_file(project / "a.rs")
+    untrusted = finder(project, bin_folder, trusted=False)
+    assert not untrusted.for_file(project / "a.rs")
+    assert untrusted.waits_for_trust(known("rust"), project / "a.rs")
+    assert not untrusted.waits_for_trust(known("gopls"), project / "a.go")  # it would not be here either way
+    assert not finder(project, bin_folder).waits_for_trust(known("rust"), project / "a.rs")
 
 
 def test_installed_servers_are_found(project: Path, bin_folder: Path) -> None:

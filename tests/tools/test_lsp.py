@@ -6,7 +6,7 @@ import pytest
 
 from tests.lsp.stage import stage
 from toolwright.permission.rules import Rule
-from toolwright.testing import ScriptedUser
+from toolwright.testing import ScriptedUser, make_workspace
 
 
 @pytest.fixture
@@ -47,10 +47,33 @@ async def test_the_symbols_of_a_file_are_narrowed_by_name(sources: Path) -> None
     assert result.output == "c.scr:2:5 function two (line 2)"
 
 
-async def test_nothing_found_is_said(sources: Path) -> None:
-    async with stage(sources) as workspace:
-        result = await workspace.call("lsp", operation="goToDefinition", filePath="b.scr", line=1, character=1)
-    assert result.output == "No results for goToDefinition at b.scr:1:1."
+@pytest.mark.parametrize(
+    ("line", "character", "said"),
+    [
+        (1, 1, "The word there is 'use'."),
+        (1, 9, "The word there is 'name'."),
+        (2, 1, "There is no name at that place; line 2 is empty."),
+        (3, 2, "There is no name at that place; line 3 reads: ++ x"),
+        (4, 1, "The file has 3 lines."),
+    ],
+)
+async def test_nothing_found_is_said_with_what_stands_there(
+    sources: Path, line: int, character: int, said: str
+) -> None:
+    (sources / "c.scr").write_text("use name\n\n ++ x\n")
+    async with stage(sources, "finds nothing") as workspace:
+        result = await workspace.call(
+            "lsp", operation="goToDefinition", filePath="c.scr", line=line, character=character
+        )
+    assert result.output == f"No results for goToDefinition at c.scr:{line}:{character}. {said}"
+
+
+async def test_a_search_for_symbols_wants_a_word(sources: Path) -> None:
+    async with stage(sources, "finds nothing") as workspace:
+        without = await workspace.call("lsp", operation="workspaceSymbol", filePath="b.scr")
+        searched = await workspace.call("lsp", operation="workspaceSymbol", filePath="b.scr", query="zz")
+    assert without.output == "No results for workspaceSymbol. Give query, a name or a part of one."
+    assert searched.output == "No results for workspaceSymbol zz."
 
 
 async def test_an_error_of_the_server_is_told(sources: Path) -> None:
@@ -58,6 +81,16 @@ async def test_an_error_of_the_server_is_told(sources: Path) -> None:
         result = await workspace.call("lsp", operation="hover", filePath="b.scr", line=1, character=1)
     assert result.error is not None
     assert "I do not feel well" in result.output
+
+
+async def test_a_server_that_dies_over_a_question_is_said_with_what_to_do(sources: Path) -> None:
+    async with stage(sources, "dies") as workspace:
+        question = {"operation": "hover", "filePath": "b.scr", "line": 1, "character": 1}
+        first = await workspace.call("lsp", **question)
+        assert first.output == ("scripted ended before it answered. Call again in a few seconds, or use grep and read.")
+        await workspace.languages.pool.settled()
+        second = await workspace.call("lsp", **question)
+        assert "it ended by itself, saying: error: it is broken. It is started again in" in second.output
 
 
 async def test_what_the_server_cannot_do_is_said(sources: Path) -> None:
@@ -73,6 +106,21 @@ async def test_a_file_without_a_server_is_said_with_what_to_do(sources: Path) ->
     assert result.error is not None
     assert result.error.kind == "missing"
     assert "no language server here for .zzz" in result.output
+
+
+async def test_a_file_whose_server_waits_for_trust_is_said_with_what_to_do(sources: Path, tmp_path: Path) -> None:
+    (sources / "a.rs").write_text("fn f() {}\n")
+    program = tmp_path / "bin" / "rust-analyzer"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environment = {"PATH": str(program.parent)}
+    config = {"permission": "allow", "lsp": True}
+    async with make_workspace(sources, config=config, environment=environment, trust=False) as workspace:
+        result = await workspace.call("lsp", operation="hover", filePath="a.rs")
+    assert result.error is not None
+    assert "rust, may run code of the project, which is not trusted" in result.output
+    assert "tw trust" in result.output
 
 
 async def test_a_name_is_changed_everywhere_in_one_call_that_can_be_undone(sources: Path) -> None:
@@ -103,11 +151,28 @@ async def test_every_file_of_a_rename_is_asked_for(sources: Path) -> None:
     assert (sources / "a.scr").read_text() == "def name\n😀 name\n"
 
 
-async def test_a_rename_without_a_name_is_refused(sources: Path) -> None:
+@pytest.mark.parametrize("name", ["", "two words", "a.b", "f()", "1st", "a\nb", "x = 1"])
+async def test_a_rename_without_a_name_is_refused(sources: Path, name: str) -> None:
     async with stage(sources) as workspace:
-        result = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6)
+        result = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName=name)
     assert result.error is not None
     assert result.error.kind == "schema"
+    assert "newName" in result.output
+
+
+@pytest.mark.parametrize("name", ["größe", "_x", "$el", "is_open?", "x'", "--main-color", "#secret"])
+async def test_a_name_may_be_one_of_any_language(sources: Path, name: str) -> None:
+    async with stage(sources) as workspace:
+        await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName=name)
+    assert (sources / "b.scr").read_text() == f"use {name}\n"
+
+
+async def test_what_the_server_says_cannot_be_renamed_is_left(sources: Path) -> None:
+    async with stage(sources, "prepares") as workspace:
+        use = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=1, newName="x")
+        assert use.output == "No results for rename at b.scr:1:1. The word there is 'use'."
+        name = await workspace.call("lsp", operation="rename", filePath="b.scr", line=1, character=6, newName="x")
+        assert "Renamed in 2 files" in name.output
 
 
 async def test_code_actions_are_listed_and_applied_by_their_title(sources: Path) -> None:

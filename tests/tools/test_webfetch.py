@@ -139,6 +139,36 @@ async def test_letters_come_out_right(reader: Reader, site: Site, data: bytes, k
     assert (await reader.fetch(site.page("/", data, kind))).output == "é€"
 
 
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("gb2312", "gbk", "朱镕基"),
+        ("x-gbk", "gbk", "中国"),
+        ("Shift_JIS", "cp932", "①髙島"),
+        ("x-sjis", "cp932", "日本"),
+        ("windows-31j", "cp932", "日本"),
+        ("x-euc-jp", "euc_jp", "日本"),
+        ("euc-kr", "cp949", "똠방각하"),
+        ("windows-949", "cp949", "한국"),
+        ("x-x-big5", "cp950", "中文"),
+        ("windows-874", "cp874", "ไทย"),
+        ("iso-8859-9", "cp1254", "ş€"),
+        ("iso-8859-8-i", "iso8859-8", "שלום"),
+        ("x-cp1251", "cp1251", "Привет"),
+        ("x-mac-cyrillic", "mac-cyrillic", "Привет"),
+    ],
+)
+async def test_character_sets_are_those_that_browsers_know_by_the_name(
+    reader: Reader, site: Site, label: str, codec: str, text: str
+) -> None:
+    assert (await reader.fetch(site.page("/", text.encode(codec), f"text/plain; charset={label}"))).output == text
+
+
+async def test_a_character_set_in_a_comment_does_not_count(reader: Reader, site: Site) -> None:
+    page = '<!-- <meta charset="koi8-r"> --><meta charset="windows-1251"><p>Привет</p>'.encode("cp1251")
+    assert (await reader.fetch(site.page("/", page, "text/html"))).output == "Привет"
+
+
 async def test_twenty_thousand_nested_elements_are_read(reader: Reader, site: Site) -> None:
     for tag in ("div", "blockquote", "table><tr><td", "ul><li", "b"):
         result = await reader.fetch(site.page("/", f"<{tag}>" * 20_000 + "deep"), format="text")

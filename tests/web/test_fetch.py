@@ -58,6 +58,59 @@ async def test_this_machine_is_closed_however_it_is_spelled(project: Path, site:
     assert site.visits == []
 
 
+CLOSED = """\
+127.0.1 0x7f.0.0.1 0x7F000001 0x7f.0x0.0x0.0x1 017700000001 0177.1 00000177.0.0.1 127.1. 2130706433. 127.000.000.001
+[::1] [0:0:0:0:0:0:0:1] [::1%lo] [::1%25lo] [fe80::1%25eth0] [::ffff:7f00:1] [::ffff:0:127.0.0.1] [::127.0.0.1]
+[::7f00:1] [64:ff9b::7f00:1] [64:ff9b:1::127.0.0.1] [2002:7f00:1::] [2002:a9fe:a9fe::1] [2001:0:7f00:1::] [fd00::1]
+[fec0::1] [::] [ff02::1] [::ffff:a9fe:a9fe] [fd00:ec2::254] [1::127.0.0.1] 169.254.169.254 2852039166 0xa9fea9fe
+0xA9.254.43518
+0251.0376.0251.0376 169.16689662 0.0.0.0 0 0x0 00 0x 255.255.255.255 4294967295 224.0.0.1 240.0.0.1 10.1 192.168.257
+100.100.100.200 168.63.129.16 198.18.0.1 localhost LocalHost. foo.localhost 127.0.0.1.nip.example 7f000001.nip.example
+metadata.google.internal ①②⑦.⓪.⓪.① １２７.０.０.１ 127。0。0。1 127．0．0．1 127｡0｡0｡1 𝟙𝟚𝟟.0.0.1 %31%32%37.0.0.1
+%6c%6f%63alhost 127%2e0%2e0%2e1 ℓocalhost ⓛocalhost loc\u00adalhost loc\u200balhost user@127.0.0.1
+example.com:80@127.0.0.1
+0x7f.1:@127.1
+"""
+NO_HOSTS = (
+    *("127.0.0.1%00.example.com", "127.0.0.1%20", "127.0.0.1%09", "127.0.0.1\\@example.com", "example.com\\@127.0.0.1"),
+    *(
+        "example.com\t@127.0.0.1",
+        "127.0.0.\t1",
+        "127.0\n.0.1",
+        "example.com%40127.0.0.1",
+        "[::1].example",
+        "[::ffff:127.1]",
+    ),
+    *("[::ffff:0x7f.1]", "[]", "[v1.::1]", ".127.0.0.1", "127..0.0.1", "127.0.0.1..", "١٢٧.0.0.1", "0b1111111.0.0.1"),
+    *(
+        "0o177.0.0.1",
+        "1_27.0.0.1",
+        "127.0.0.256",
+        "4294967297",
+        "127.0.0.1／x",
+        "-1",
+        "+127.0.0.1",
+        "@",
+        "user:secret@",
+    ),
+)
+
+
+async def test_no_spelling_of_a_closed_place_is_sent_anything(project: Path, site: Site) -> None:
+    site.page("/", "secret")
+
+    async def to_this_machine(_host: str, _port: int) -> Any:
+        return [ip_address("127.0.0.1")]
+
+    reader = make_reader(project, ("*", "allow"), resolve=to_this_machine)
+    for hosts, expected in ((CLOSED.split(), "denied"), (NO_HOSTS, "schema")):
+        results = {host: await reader.fetch(f"http://{host}:{site.port}/") for host in hosts}
+        assert {host: kind(one) for host, one in results.items() if kind(one) != expected} == {}
+        assert [host for host, one in results.items() if "user:" in one.output or "secret" in one.output] == []
+    assert site.visits == []
+    await reader.workspace.close()
+
+
 async def test_a_rule_that_spells_the_host_opens_it(project: Path, site: Site) -> None:
     site.page("/", "here", "text/plain")
     for spelled in (f"http://{HOST}:{site.port}/*", f"http://{HOST}*", f"*{HOST}*", f"*://{HOST}:*"):
@@ -185,6 +238,20 @@ async def test_redirects_are_followed(reader: Reader, site: Site) -> None:
     assert result.output == f"[there]({site.url}/d)"
     assert result.title == f"{site.url}/a (text/html; charset=utf-8)"
     assert result.metadata["url"] == f"{site.url}/c?x=1"
+
+
+@pytest.mark.parametrize("status", ["301 A", "302 B", "303 C", "307 D", "308 E"])
+async def test_every_code_of_a_redirect_is_followed(reader: Reader, site: Site, status: str) -> None:
+    site.page("/b", "end", "text/plain")
+    assert (await reader.fetch(site.redirect("/a", "/b", status))).output == "end"
+
+
+@pytest.mark.parametrize("status", ["300 Choices", "304 Same", "305 Proxy", "306 Unused"])
+async def test_a_code_that_is_no_redirect_is_told(reader: Reader, site: Site, status: str) -> None:
+    result = await reader.fetch(site.redirect("/a", "/b", status))
+    assert kind(result) == "network"
+    assert status in result.output
+    assert site.paths == ["/a"]
 
 
 async def test_a_circle_of_redirects_is_left(reader: Reader, site: Site) -> None:

@@ -126,6 +126,8 @@ def _language_servers(workspace: Workspace) -> Iterator[Finding]:
     told = f"{here}; tw lsp tells more" if here else "no language server is here; tw lsp tells how to get one"
     yield Finding("ok" if here else "note", "lsp", told)
     finder = workspace.languages.finder
+    if waiting := [one.id for one in finder.servers if finder.waits_for_trust(one, finder.sample(one))]:
+        yield Finding("note", "lsp", f"waits until the project is trusted (tw trust): {', '.join(waiting)}")
     for server in (one for one in finder.servers if one.own):
         found = finder.locate(server, finder.sample(server))
         if found is not None and not found.there:

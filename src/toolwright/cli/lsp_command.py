@@ -14,6 +14,8 @@ from toolwright.workspace import Workspace
 
 MOST = 200
 """Files that are checked when none is named."""
+_ORDER = ("waits for trust", "not here", "not for this project")
+"""The states that are listed last."""
 
 
 def main(arguments: list[str]) -> int:
@@ -51,7 +53,7 @@ async def _list(options: argparse.Namespace) -> int:
         if options.json:
             print_json(rows)
             return 0
-        rows.sort(key=lambda row: row["state"] in ("not here", "not for this project"))
+        rows.sort(key=lambda row: _ORDER.index(row["state"]) if row["state"] in _ORDER else -1)
         print_table([(row["id"], row["state"], " ".join(row["extensions"][:4]), row["told"]) for row in rows])
         if workspace.settings.lsp is False:
             note('off: set "lsp": true in your settings to have errors told after each change')
@@ -64,8 +66,10 @@ async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> 
     found = finder.locate(server, sample)
     row: dict[str, Any] = {"id": server.id, "extensions": [*server.extensions, *server.names], "root": None}
     if found is None or not found.there:
+        if finder.waits_for_trust(server, sample):
+            return {**row, "state": "waits for trust", "told": "may run code of the project; see tw trust"}
         there = finder.root(server, sample) is not None
-        how = f"tw lsp install {server.id}" if server.npm or server.pypi else f"needs {server.commands[0][0]} on PATH"
+        how = server.how_to_get or f"needs {server.commands[0][0]} on PATH"
         return {**row, "state": "not here" if there else "not for this project", "told": how if there else ""}
     row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": f"{found.argv[0]}"}
     return row | (await _started(languages, found) if start else {})

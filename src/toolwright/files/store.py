@@ -244,9 +244,12 @@ class Files:
     def _settle(self, change: Change, session_id: str, call_id: str) -> Body:
         try:
             body = body_at(change.place.path)
+            known = self._seen.get(session_id, {}).get(change.place.name)
+            digest = known.digest if known is not None else None
             if body != change.after:
                 digest = self._committer.record_later(change, body, session_id=session_id, call_id=call_id)
-                self._know(session_id, change, body, digest)
+            # Also a program that has written the same once more has made the file a newer one.
+            self._know(session_id, change, body, digest)
         except OSError:
             log.warning("%s cannot be read after its change", change.place.path, exc_info=True)
             return change.after

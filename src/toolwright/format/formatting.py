@@ -9,11 +9,14 @@ from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.files.store import Commit
+from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, Wanted
 from toolwright.process.output import Output, OutputReader
 from toolwright.process.scope import Program, Scopes
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LARGEST = 64 * 1024 * 1024
+"""Bytes that a file may have once it is formatted."""
 _TOLD = 600
 """Characters told of what a failing formatter printed."""
 
@@ -41,23 +44,17 @@ class Formatters:
         return "\n".join(remarks) or None
 
     async def _format(self, wanted: Wanted, path: Path) -> str | None:
-        before, mode = path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
+        before, mode = await asyncio.to_thread(_state, path)
         name = wanted.formatter.name
         try:
             problem = await self._run(wanted, path)
         except BaseException:
             _restore(path, before, mode)
             raise
+        problem, changed = await asyncio.to_thread(_settle, path, before, mode, problem)
         if problem:
-            _restore(path, before, mode)
             return f"The formatter {name} failed, so the file is as written: {problem}"
-        try:
-            after = path.read_bytes()
-        except OSError as error:
-            _restore(path, before, mode)
-            return f"The formatter {name} failed, so the file is as written: it removed the file ({error.strerror})."
-        _restore(path, kept(before, after), mode)
-        return f"Formatted with {name}." if (kept(before, after) != before) else None
+        return f"Formatted with {name}." if changed else None
 
     async def _run(self, wanted: Wanted, path: Path) -> str:
         """Why it failed; empty if it did not."""
@@ -101,13 +98,49 @@ def kept(before: bytes, after: bytes) -> bytes:
     return after.replace(b"\r\n", b"\n") if ends and not crlf else after
 
 
+def _state(path: Path) -> tuple[bytes, int]:
+    return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
+
+
+def _settle(path: Path, before: bytes, mode: int, problem: str) -> tuple[str, bool]:
+    """Keep what a formatter made of a file, or put back what was there: what went wrong, and whether it changed it."""
+    problem = problem or _fault(path)
+    after = before if problem else kept(before, path.read_bytes())
+    if _is_text(before) and not _is_text(after):
+        problem, after = "it left what is no text.", before
+    _restore(path, after, mode)
+    return problem, after != before
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        decode(data)
+    except ToolError:
+        return False
+    return True
+
+
+def _fault(path: Path) -> str:
+    """What is wrong with what a formatter left in the place of the file."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return "it removed the file."
+    if not stat.S_ISREG(status.st_mode):
+        return "it left something else in the place of the file."
+    return f"it made the file larger than {LARGEST:,} bytes." if status.st_size > LARGEST else ""
+
+
 def _restore(path: Path, data: bytes, mode: int) -> None:
     """Have the file hold this, with this mode; the file itself is kept, and with it its other names."""
-    try:
-        current: bytes | None = path.read_bytes()
-    except OSError:
-        current = None
-    if current != data:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    elif _fault(path):
+        path.unlink(missing_ok=True)
+    elif not os.access(path, os.R_OK | os.W_OK):
+        path.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
+    if not path.exists() or path.read_bytes() != data:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123 - without following a link
             file.write(data)

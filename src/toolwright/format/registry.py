@@ -115,6 +115,11 @@ class Chooser:
                 wanted += [Wanted(formatter=formatter, program=program)] if program else []
         return wanted
 
+    def uses(self, formatter: Formatter) -> bool:
+        """Whether some file of the project's own folder would be formatted with it."""
+        samples = (self.directory / f"any{extension}" for extension in formatter.extensions)
+        return any(one.formatter.name == formatter.name for sample in samples for one in self.for_file(sample))
+
     def _wants(self, formatter: Formatter, path: Path) -> bool:
         if formatter.own:
             return True

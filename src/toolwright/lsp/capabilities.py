@@ -31,7 +31,7 @@ CAPABILITIES: dict[str, Any] = {
         "hover": {"contentFormat": ["plaintext", "markdown"]},
         "documentSymbol": {"hierarchicalDocumentSymbolSupport": True, "symbolKind": {"valueSet": _KINDS}},
         "callHierarchy": {},
-        "rename": {"prepareSupport": False},
+        "rename": {"prepareSupport": True},
         "codeAction": {
             "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
             "resolveSupport": {"properties": ["edit"]},

@@ -60,6 +60,8 @@ class LanguageClient:
         self._capabilities: Mapping[str, Any] = {}
         self._edits: list[Any] | None = None
         """What it asked to be changed while it ran a command; None while it runs none."""
+        self.surveyed = False
+        """Whether the board holds what was found in all files of the project at some time."""
         self._slow = False
         """Whether it takes too long over all files of the project."""
         self._begun = 0.0
@@ -110,6 +112,12 @@ class LanguageClient:
     def can(self, capability: str, method: str) -> bool:
         """Whether the server offers something, from the start or since."""
         return bool(self._capabilities.get(capability)) or method in self._registered
+
+    @property
+    def prepares_rename(self) -> bool:
+        """Whether it can be asked if there is anything to rename."""
+        told = self._capabilities.get("renameProvider")
+        return isinstance(told, dict) and bool(told.get("prepareProvider"))
 
     @property
     def pulls(self) -> bool:
@@ -221,6 +229,7 @@ class LanguageClient:
         try:
             async with asyncio.timeout(PROJECT):
                 await self._diagnose_all()
+            self.surveyed = True
         except TimeoutError:
             self._slow = True
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -12,7 +12,7 @@ from toolwright.files.store import LARGE, Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
-from toolwright.lsp.servers import Finder, Found, LanguageServer, known_servers
+from toolwright.lsp.servers import Finder, Found
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
@@ -88,7 +88,7 @@ class Languages:
         )
         self._changing[path] += 1
         try:
-            checks = await asyncio.gather(*(self._checked(one, event) for one in found))
+            checks = await _all([self._checked(one, event) for one in found])
         finally:
             self._changing -= Counter([path])
         if self.gate:
@@ -114,7 +114,12 @@ class Languages:
                 later = client.board.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
-        except (RpcError, RpcClosed) as error:
+        except RpcClosed:
+            told = (
+                f"{found.server.id} ended before it answered, so the errors of {self.name(event.path)} are not known."
+            )
+            return Checked(others={}, problem=told)
+        except RpcError as error:
             return Checked(others={}, problem=f"{found.server.id} failed: {error}")
         except ToolError as error:
             return Checked(others={}, problem=str(error))
@@ -140,7 +145,7 @@ class Languages:
     async def _told_of(self, client: LanguageClient, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
         """Tell a server of a change; what it found before that."""
         path, now = event.path, event.now
-        if path not in client.documents and client.pulls_all and not client.board.pulled:
+        if client.pulls_all and not client.surveyed:
             # Without what was wrong before, every old error of the project would pass for a new one.
             await client.sync(path, event.before or "")
             await client.diagnose_all()
@@ -209,7 +214,7 @@ class Languages:
                 client = await self.pool.client(found)
                 if path not in client.documents:
                     await self._open(client, path)
-                    if client.pulls_all and not client.board.pulled:
+                    if client.pulls_all and not client.surveyed:
                         await client.diagnose_all()
         except (ToolError, RpcError, RpcClosed) as error:
             log.debug("%s could not be opened ahead: %s", path, error)
@@ -280,10 +285,16 @@ class Languages:
                 await client.touched({path: CHANGED})
 
     def _none_for(self, path: Path) -> str:
-        fitting = [server for server in known_servers() if server.fits(path)]
+        fitting = [server for server in self.finder.servers if server.fits(path) and self.finder.root(server, path)]
         what = path.suffix or path.name
-        hint = f" One can be had: tw lsp install {fitting[0].id}." if fitting and _installable(fitting[0]) else ""
-        return f"There is no language server here for {what} files.{hint} tw lsp lists those that are known."
+        if waiting := next((one.id for one in fitting if self.finder.waits_for_trust(one, path)), ""):
+            return (
+                f"The language server for {what} files, {waiting}, may run code of the project, which is not trusted. "
+                "Use grep and read; the user can trust it with tw trust."
+            )
+        how = next((one.how_to_get for one in fitting if one.how_to_get), "")
+        hint = f" The user can get one with {how}." if how else ""
+        return f"There is no language server here for {what} files. Use grep and read.{hint}"
 
     def _ours(self, path: Path) -> bool:
         return path.is_relative_to(self.finder.top) or path.is_relative_to(self.finder.directory)
@@ -306,11 +317,12 @@ def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
     return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
 
 
+async def _all(work: Sequence[Coroutine[None, None, Checked]]) -> list[Checked]:
+    """Side by side; a single one, which is the rule, without a task of its own."""
+    return [await work[0]] if len(work) == 1 else await asyncio.gather(*work)
+
+
 def _kind(change: Commit | Change) -> int:
     if change.after is None:
         return DELETED
     return CREATED if change.before is None else CHANGED
-
-
-def _installable(server: LanguageServer) -> bool:
-    return bool(server.npm or server.pypi)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import field
+from math import ceil
 from typing import Literal
 
 from toolwright.errors import ToolError
@@ -105,8 +106,8 @@ class Pool:
             return slot.client
         if slot.starting is None:
             if now < slot.retry_at:
-                wait = slot.retry_at - now
-                raise ToolError(f"{found.server.id} does not run: {slot.reason} It is tried again in {wait:.0f} s.")
+                wait = ceil(slot.retry_at - now)
+                raise ToolError(f"{found.server.id} does not run: {slot.reason} It is started again in {wait} s.")
             slot.starting = asyncio.create_task(self._start(slot))
             slot.starting.add_done_callback(_looked_at)
         return await asyncio.shield(slot.starting)
@@ -160,7 +161,8 @@ class Pool:
         lived = asyncio.get_running_loop().time() - slot.begun
         slot.failures = 0 if lived > PROVEN else slot.failures
         slot.client = None
-        self._failed(slot, f"It ended by itself. {client.running.complaint}".strip())
+        said = client.running.complaint.rstrip(".")
+        self._failed(slot, f"it ended by itself, saying: {said}." if said else "it ended by itself.")
         await client.kill()
 
     def _failed(self, slot: Slot, reason: str) -> None:
@@ -190,7 +192,7 @@ class Pool:
                 await self._end(slot, f"It was not asked for {self.idle / 60:.0f} minutes.")
             elif memory > self.largest:
                 await self._end(slot, "")
-                self._failed(slot, f"It was ended because it took {memory / 1024**2:,.0f} MB of memory.")
+                self._failed(slot, f"it was ended because it took {memory / 1024**2:,.0f} MB of memory.")
 
 
 async def _cancel(*tasks: "asyncio.Task[None] | asyncio.Task[LanguageClient] | None") -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections import deque
 from functools import partial
 from typing import IO
@@ -12,6 +13,8 @@ from toolwright.process.scope import Program, Scope, Scopes
 _LIMIT = 256 * 1024
 _ERRORS = 4096
 """Bytes kept of what it writes to its standard error."""
+_FAULT = re.compile(r"error|panic|fatal|exception|cannot|not found|no such", re.IGNORECASE)
+_CALM = re.compile(r"\b(warn(ing)?|info|debug|trace)\b", re.IGNORECASE)
 
 
 class RunningServer:
@@ -36,9 +39,9 @@ class RunningServer:
 
     @property
     def complaint(self) -> str:
-        """The last line it wrote to its standard error, or the last that speaks of an error."""
+        """The last line it wrote to its standard error that speaks of a fault, or the last that is no mere warning."""
         lines = b"".join(self._complaints).decode("utf-8", "replace").strip().splitlines()
-        telling = [line for line in lines if "error" in line.lower()] or lines
+        telling = [line for line in lines if _FAULT.search(line)] or [line for line in lines if not _CALM.search(line)]
         return telling[-1].strip()[:300] if telling else ""
 
     def memory(self) -> int | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -51,6 +52,11 @@ class LanguageServer:
     """Whether it runs nothing that is the project's, so that it may look at one that is not trusted."""
     own: bool = False
     """Whether its command is from the user's settings."""
+
+    @property
+    def how_to_get(self) -> str:
+        """The command that installs it; empty where there is none."""
+        return f"tw lsp install {shlex.quote(self.id)}" if self.npm or self.pypi else ""
 
     def fits(self, path: Path) -> bool:
         return path.name in self.names or path.name.endswith(self.extensions)
@@ -186,6 +192,12 @@ class Finder:
                     there=bool(program),
                 )
         return None
+
+    def waits_for_trust(self, server: LanguageServer, path: Path) -> bool:
+        """Whether a server would be here for a file if the project were trusted."""
+        if self.trusted or self.locate(server, path) is not None:
+            return False
+        return replace(self, trusted=True).locate(server, path) is not None
 
     def root(self, server: LanguageServer, path: Path) -> Path | None:
         """The root of a file's project as a server sees it; None if the server is not for it."""

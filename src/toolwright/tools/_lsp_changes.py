@@ -28,7 +28,7 @@ async def change(
     if not answers:
         if problems:
             raise ToolError(" ".join(problems))
-        return Result(f"No results for {question.operation} there.", title=question.operation)
+        return Result(question.nothing, title=question.title)
     if question.operation == "rename":
         return await _apply(ctx, answers[0][0], [answers[0][1]], "Renamed")
     actions = [(client, one) for client, one in answers if isinstance(one, dict) and one.get("title")]

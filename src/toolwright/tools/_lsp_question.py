@@ -1,6 +1,7 @@
 """How the lsp tool puts a question to language servers, and what their answers come to."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,11 @@ from toolwright.tools._lsp_places import Shower
 
 AGAIN, TRIES = 0.5, 2
 """Seconds before a server that has just started is asked again for what it did not find, and how often it is."""
+
+_SHOWN = 120
+"""Characters shown of a line where nothing was found."""
+_NAME = re.compile(r"(?!\d)[\w$@#?!'-]+")
+_WORD = re.compile(r"[\w$]+")
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "goToDefinition": ("definitionProvider", "textDocument/definition"),
@@ -58,8 +64,8 @@ async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Resul
     leave = Request(permission="lsp", patterns=("*",), metadata={"operation": operation, "filepath": str(place.path)})
     look = Request(permission="read", patterns=(place.absolute_pattern,))
     await ctx.ask_all(*place.external(), look, leave)
-    if operation == "rename" and not asked.new_name:
-        raise ToolError("rename needs newName, the name to give.", "schema")
+    if operation == "rename" and not _NAME.fullmatch(asked.new_name):
+        raise ToolError(f"rename needs newName, the name to give; {asked.new_name!r:.80} is none.", "schema")
     loaded = await files.load(place)
     question = SymbolQuestion(asked, place, Positions(loaded.text.content))
     if operation in ("documentSymbol", "readSymbol", "replaceSymbol"):
@@ -80,7 +86,7 @@ async def answered(ctx: ToolContext, asked: SymbolArguments, most: int) -> Resul
     if not shown and problems:
         raise ToolError(" ".join(problems))
     return Result(
-        "\n".join((shown or f"No results for {question.title}.", *problems)),
+        "\n".join((shown or question.nothing, *problems)),
         title=question.title,
         metadata={"result": len(answers), "operation": operation},
     )
@@ -97,9 +103,33 @@ class SymbolQuestion:
         self.line = asked.line
         self.new_string = asked.new_string
         self.title = f"{asked.operation} at {place.relative}:{asked.line}:{asked.character}"
+        if asked.operation == "workspaceSymbol":
+            self.title = f"{asked.operation} {asked.query}".strip()
+        self._character = asked.character
         self._method = METHODS[asked.operation][1]
         self._position = text.given(asked.line, asked.character)
         self._new_name = asked.new_name
+
+    @property
+    def nothing(self) -> str:
+        """That nothing was found, and what stands where it was asked for."""
+        return f"No results for {self.title}. {self._found_there}".rstrip()
+
+    @property
+    def _found_there(self) -> str:
+        if self.operation == "workspaceSymbol":
+            return "" if self.query else "Give query, a name or a part of one."
+        if self.operation == "documentSymbol":
+            return ""
+        total = self.text.lines - (not self.text.line(self.text.lines - 1))
+        if self.line > total:
+            return f"The file has {total} lines."
+        text, at = self.text.line(self.line - 1), self._character - 1
+        name = next((one[0] for one in _WORD.finditer(text) if one.start() <= at <= one.end()), "")
+        if name:
+            return f"The word there is {name!r:.80}."
+        reads = f"reads: {text.strip()[:_SHOWN]}" if text.strip() else "is empty."
+        return f"There is no name at that place; line {self.line} {reads}"
 
     async def clients(self, ctx: ToolContext) -> list[LanguageClient]:
         """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
@@ -125,6 +155,8 @@ class SymbolQuestion:
     def _problem(self, client: LanguageClient, error: RpcError | RpcClosed) -> str:
         if isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND:
             return f"{client.name} cannot answer {self.operation}. Use grep and read instead."
+        if isinstance(error, RpcClosed):
+            return f"{client.name} ended before it answered. Call again in a few seconds, or use grep and read."
         return f"{client.name} failed: {error}"
 
     async def _patient_answer(self, client: LanguageClient) -> list[Any]:
@@ -140,6 +172,10 @@ class SymbolQuestion:
     async def _answer(self, client: LanguageClient) -> Any:
         if self.operation == "codeAction":
             await self._look_for_errors(client)
+        if self.operation == "rename" and client.prepares_rename:
+            where = {"textDocument": {"uri": uri_of(self.place.path)}, "position": self._position}
+            if await client.request("textDocument/prepareRename", where) is None:
+                return None
         answer = await client.request(self._method, self._params(client))
         if self.operation not in ("incomingCalls", "outgoingCalls"):
             return answer
@@ -149,9 +185,9 @@ class SymbolQuestion:
         return calls
 
     async def _look_for_errors(self, client: LanguageClient) -> None:
-        """Most fixes are offered for errors that the server is told of."""
+        """Most fixes are offered for errors that the server is told of; one that is not asked may never tell any."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(None if client.pulls else PATIENCE):
                 await client.diagnose(self.place.path)
         except TimeoutError:
             return

@@ -35,7 +35,7 @@ async def about_symbols(ctx: ToolContext, question: "SymbolQuestion", loaded: Lo
         if not shown and problems:
             raise ToolError(" ".join(problems))
         return Result(
-            "\n".join((shown or f"No results for {question.title}.", *problems)),
+            "\n".join((shown or question.nothing, *problems)),
             title=question.title,
             metadata={"result": len(symbols), "operation": question.operation},
         )

@@ -8,11 +8,27 @@ _HEAD = 2048
 """Bytes at the beginning of a page in which it may name its character set."""
 _SAID = re.compile(rb"""(?:<meta[^>]*?charset\s*=|<\?xml[^>]*?encoding\s*=)\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _IN_TYPE = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 # Names of codecs that turn bytes into letters and do nothing else.
 _KNOWN = re.compile(
     r"utf-(8|16|16-le|16-be|32|32-le|32-be)|iso8859-\d+|cp(125\d|8\d\d|9\d\d)|koi8-[rut]|mac-\w+|tis-620|ascii"
     r"|gb2312|gbk|gb18030|hz|big5(hkscs)?|euc_\w+|shift_\w+|iso2022_\w+|johab|ptcp154|kz1048"
 )
+# Pages say the name of a standard and use the larger set that grew out of it; browsers read them so.
+_LARGER = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+_PREFIX = re.compile(r"^(x-)+|^unicode-1-1-(?=utf-8$)")
+_CODE_PAGE = re.compile(r"^(windows|dos|ms)-?(?=\d)")
 
 
 def decode(data: bytes, content_type: str) -> str:
@@ -42,7 +58,7 @@ def is_text(data: bytes, content_type: str) -> bool:
 
 
 def _said_inside(data: bytes) -> str:
-    found = _SAID.search(data[:_HEAD])
+    found = _SAID.search(_COMMENT.sub(b"", data[:_HEAD]))
     label = found.group(1).decode("ascii", "replace") if found else ""
     # A page that could be read this far is not in a wide encoding, whatever it says.
     return "utf-8" if label.lower().startswith(("utf-16", "utf-32")) else label
@@ -50,10 +66,11 @@ def _said_inside(data: bytes) -> str:
 
 def _codec(label: str) -> str:
     """The name of the codec behind a label of the web, or nothing if there is none that is fit for it."""
+    plain = _CODE_PAGE.sub("cp", _PREFIX.sub("", label.lower())).replace("cp31j", "cp932")
+    plain = plain.removesuffix("-i") if plain.startswith("iso-8859") else plain  # how letters stand, not which they are
     try:
-        name = codecs.lookup(label).name if label and label.isascii() else ""
+        name = codecs.lookup(plain).name if plain and plain.isascii() else ""
     except (LookupError, ValueError):
         return ""
-    if name in ("iso8859-1", "ascii"):
-        return "cp1252"  # what the web means by both
+    name = _LARGER.get(name, name)
     return name if _KNOWN.fullmatch(name) else ""

@@ -11,8 +11,6 @@ from toolwright.workspace import Workspace
 routes = Routes()
 
 _EMPTY: Mapping[str, Any] = {
-    "/lsp": [],
-    "/formatter": [],
     "/find/symbol": [],
     "/experimental/resource": {},
     "/experimental/workspace": [],
@@ -24,8 +22,6 @@ _EMPTY: Mapping[str, Any] = {
 }
 _EMPTY_LISTS = ("agent", "model", "provider", "command", "skill", "integration", "reference")
 _NAMES = {
-    "/lsp": "lsp.status",
-    "/formatter": "formatter.status",
     "/find/symbol": "find.symbols",
     "/experimental/resource": "experimental.resource.list",
     "/experimental/worktree": "worktree.list",
