@@ -75,7 +75,9 @@ _PLACES = (
         instead="write them as rules under `permission` in toolwright.json",
         holding='"permissions"',
     ),
-    _place("Claude Code", "hooks", *CLAUDE_HOOKS, home=CLAUDE_HOOKS[:1], setting=("claude", "hooks"), holding='"hooks"'),
+    _place(
+        "Claude Code", "hooks", *CLAUDE_HOOKS, home=CLAUDE_HOOKS[:1], setting=("claude", "hooks"), holding='"hooks"'
+    ),
     _place("Claude Code", "MCP servers", ".mcp.json", home=(), setting=("claude", "mcp")),
     _place("Claude Code", "MCP servers", home=(".claude.json",), setting=("claude", "mcp"), holding="mcpServers"),
     _place("Codex", "MCP servers", ".codex/config.toml", setting=("codex", "mcp"), holding="mcp_servers"),
