@@ -117,7 +117,8 @@ SWALLOWING = {
     "session/turns.py": 2,  # whatever breaks in a turn, it ends with a message
     "workspace.py": 1,  # an extension that cannot start
     "workspace_services.py": 1,  # a service that cannot be closed
-    "extensions/python_host.py": 2,  # whatever a tool raises is its answer
+    "extensions/python_files.py": 1,  # whatever keeps a file from being loaded is told
+    "extensions/python_host.py": 1,  # whatever a tool raises is its answer
     "extensions/typed.py": 1,  # a plugin that cannot be loaded
 }
 """The places where an error of somebody else's code is contained, whatever it is; each logs or tells it."""

@@ -20,7 +20,7 @@ def test_the_command_keeps_the_list_and_uses_it_from_then_on(tw: Tw, tmp_path: P
     first = tw("models", "openai", "--refresh", str(tmp_path / "list.json"))
     assert first.code == 0
     assert "kept in" in first.err
-    assert first.out.split() == ["openai/gpt-9", "0k", "$7", "in,", "$8", "out", "text"]
+    assert first.out.split() == ["openai/gpt-9", "0k", "$7", "in,", "$8", "out", "image,", "pdf,", "text"]
     assert tw("models", "openai").out == first.out
     broken = tw("models", "--refresh", str(tmp_path / "none.json"))
     assert broken.code == 1

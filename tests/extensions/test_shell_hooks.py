@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from toolwright.errors import UsageError
+from toolwright.extensions.shell_hooks import ShellHook, ShellHooks
 from toolwright.extensions.shell_moments import both_names, our_names
 from toolwright.jsontypes import Json
+from toolwright.process.scope import Scopes
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 ALLOWED: Json = {"permission": {"bash": "allow"}}
@@ -152,6 +154,91 @@ async def test_claudes_own_settings_are_read_on_request_and_on_trust(project: Pa
     for config, trust, output in ((asked, True, "theirs"), (asked, False, "fine\n"), (ALLOWED, True, "fine\n")):
         async with make_workspace(project, config=config, trust=trust) as workspace:
             assert (await workspace.call("bash", command="echo fine", description="d")).output == output
+
+
+CLAUDE: Json = ALLOWED | {"foreign": {"claude": ["hooks"]}}
+
+
+def _say_where(word: str) -> str:
+    return f"cat > /dev/null; echo {word} >> order"
+
+
+def _write(folder: Path, name: str, said: Json) -> None:
+    (folder / ".claude").mkdir(exist_ok=True)
+    (folder / ".claude" / name).write_text(json.dumps(said))
+
+
+async def test_the_users_the_projects_and_its_local_hooks_of_claude_all_run_and_the_same_one_once(
+    project: Path,
+) -> None:
+    home = project.parent / "project.home"
+    home.mkdir()
+    same = _hooks("PreToolUse", _say_where("same"))["hooks"]["PreToolUse"]
+    for folder, name, word in (
+        (home, "settings.json", "user"),
+        (project, "settings.json", "project"),
+        (project, "settings.local.json", "local"),
+    ):
+        own = _hooks("PreToolUse", _say_where(word), matcher="Bash")["hooks"]["PreToolUse"]
+        _write(folder, name, {"hooks": {"PreToolUse": [*own, *same]}})
+    _write(home, "settings.local.json", _hooks("PreToolUse", _say_where("nobody")))
+    async with make_workspace(project, config=CLAUDE) as workspace:
+        await workspace.call("bash", command="true", description="d")
+    assert (project / "order").read_text().split() == ["user", "same", "project", "local"]
+    (project / "order").unlink()
+    async with make_workspace(project, config=CLAUDE, trust=False) as workspace:
+        await workspace.call("bash", command="true", description="d")
+    assert (project / "order").read_text().split() == ["user", "same"]
+
+
+@pytest.mark.parametrize(("local", "runs"), [({}, False), ({"disableAllHooks": False}, True)])
+async def test_the_last_settings_that_speak_of_it_switch_hooks_off(project: Path, local: Json, runs: bool) -> None:
+    _write(project, "settings.json", _hooks("PreToolUse", _say_where("ran")) | {"disableAllHooks": True})
+    _write(project, "settings.local.json", local)
+    async with make_workspace(project, config=CLAUDE) as workspace:
+        assert (await workspace.call("bash", command="true", description="d")).error is None
+    assert (project / "order").exists() is runs
+
+
+async def test_a_guard_that_is_no_command_blocks_what_it_guards(project: Path) -> None:
+    entry = {"matcher": "Bash", "hooks": [{"type": "http", "url": "http://localhost:1/"}]}
+    _write(project, "settings.local.json", {"hooks": {"PreToolUse": [entry], "Stop": [entry]}})
+    (project / "a.txt").write_text("text\n")
+    async with make_workspace(project, config=CLAUDE) as workspace:
+        blocked = await workspace.call("bash", command="true", description="d")
+        assert blocked.error is not None
+        assert "only commands are run here, not 'http'" in blocked.output
+        assert (await workspace.call("read", filePath="a.txt")).error is None
+        assert [one.reason for one in workspace.left_out()] == [
+            "PreToolUse: only commands are run here, not 'http'",
+            "Stop: only commands are run here, not 'http'",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "matcher", "fits"),
+    [
+        ("my_notes_add_note", "mcp__my.notes__add_note", True),
+        ("my_notes_add_note", "mcp__.*", True),
+        ("my_notes_add_note", "my_notes_add_note", True),
+        ("my_notes_add_note", "mcp__other__.*", False),
+        ("apply_patch", "Edit|Write", True),
+        ("apply_patch", "apply_patch", True),
+        ("edit", "Write", False),
+        ("multiedit", "MultiEdit", True),
+    ],
+)
+async def test_matchers_know_tools_by_the_names_of_the_protocol(
+    project: Path, tool: str, matcher: str, fits: bool
+) -> None:
+    hooks = ShellHooks(
+        hooks=[ShellHook(event="PreToolUse", command="", missing="this is a test", matcher=matcher)],
+        scopes=Scopes,
+        directory=project,
+        environment={},
+        servers=("my.notes", "my"),
+    )
+    assert bool((await hooks.run("PreToolUse", "ses_1", tool)).blocked) is fits
 
 
 async def test_an_untrusted_project_brings_no_hooks(project: Path) -> None:

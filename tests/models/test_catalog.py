@@ -70,11 +70,52 @@ def test_an_unknown_name_is_answered_with_the_nearest(name: str, words: str) -> 
 
 
 def test_a_provider_that_serves_anything_is_asked_for_anything() -> None:
-    assert Catalog().find("ollama/qwen3:8b") == ModelInfo(
-        provider="ollama", id="qwen3:8b", api="openai-chat", known=False, priced=False
+    assert Catalog().find("ollama/own-model:8b") == ModelInfo(
+        provider="ollama", id="own-model:8b", api="openai-chat", known=False, priced=False
     )
     mine = Catalog({"mine": {"options": {"baseURL": "http://host/v1"}}})
     assert mine.find("mine/a/b").api_id == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("name", "accepts", "degrees"),
+    [
+        ("ollama/qwen3:8b", "", True),
+        ("ollama/gemma3:4b", "image", False),
+        ("ollama/gemma2:9b", "", False),
+        ("ollama/qwen2.5vl:7b", "image", False),
+        ("vllm/Qwen/Qwen3-VL-8B", "image", True),
+        ("lmstudio/openai/gpt-oss-20b", "", True),
+        ("ollama/llama3.2-vision:11b", "image", False),
+        ("llamacpp/mistral-small-3.2", "image", False),
+        ("azure/gpt-6-sol", "image pdf", True),
+        ("mine/claude-opus-7", "image pdf", True),
+        ("mine/claude-2.1", "", False),
+        ("mine/gemini-3.9-pro", "image pdf", True),
+        ("mine/o3-mini", "", True),
+        ("mine/glm-4.6v", "image", True),
+        ("mine/something-vl-7b", "image", False),
+    ],
+)
+def test_a_model_that_no_list_has_is_like_its_family(name: str, accepts: str, degrees: bool) -> None:
+    info = Catalog({"mine": {"options": {"baseURL": "http://host/v1"}}}).find(name)
+    assert info.accepts == {"text", *accepts.split()}
+    assert bool(variants(info)) is degrees
+
+
+def test_what_is_said_of_one_model_wins_over_its_family() -> None:
+    records = {
+        "gemma3:4b": {"modalities": {"input": ["text"]}},
+        "qwen3:8b": {"reasoning": False},
+        "odd": {"profile": {"images": True}},
+        "llava": {"profile": {"images": False}},
+    }
+    catalog = Catalog({"ollama": {"models": records}})
+    accepts = {name: catalog.find(f"ollama/{name}").accepts for name in records}
+    assert accepts == {"gemma3:4b": {"text"}, "qwen3:8b": {"text"}, "odd": {"text", "image"}, "llava": {"text"}}
+    assert variants(catalog.find("ollama/qwen3:8b")) == {}
+    shipped = Catalog({"anthropic": {"models": {"claude-opus-5-5": {"profile": {"pdfs": False}}}}})
+    assert shipped.find("anthropic/claude-opus-5-5").accepts == {"text", "image"}
 
 
 def test_the_configuration_wins_key_by_key() -> None:

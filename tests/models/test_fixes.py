@@ -12,7 +12,8 @@ from tests.models.server import Answer, Server
 from tests.models.test_dialects import STRICT
 from tests.models.test_errors import refused
 from tests.models.test_requests import READ, SEALS, turn
-from toolwright.models.model import Model, ModelError, ReplySettings
+from toolwright.definition import Attachment
+from toolwright.models.model import Model, ModelError, ReplySettings, UserMessage
 
 FULL = ReplySettings(
     temperature=0.5,
@@ -117,6 +118,40 @@ async def test_old_reasoning_is_left_out_and_new_reasoning_kept(server: Server, 
     await events_of(model, [*old, *turn(form, model="acme/m")], (READ,))
     assert json.dumps(server.seen[-1].body).count("SEAL") == 1
     assert SEALS[form.api] is not None
+
+
+PICTURE = Attachment(mime="image/png", url="data:image/png;base64,AAAA", filename="shot.png")
+NO_PICTURES = [
+    (400, "Invalid content type. image_url is only supported by certain models."),
+    (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+    (400, "At most 0 image(s) may be provided in one prompt."),
+    (400, "acme/m is not a multimodal model"),
+    (404, "No endpoints found that support image input"),
+    (400, "unknown variant `image_url`, expected `text`"),
+    (400, "This model does not support image input."),
+]
+
+
+@pytest.mark.parametrize(("status", "words"), NO_PICTURES)
+async def test_a_server_that_takes_no_pictures_is_told_their_names_and_the_user_is_told_so(
+    server: Server, status: int, words: str
+) -> None:
+    server.answer(refused(status, {"error": {"message": words}}), Answer(pieces=list(CHAT.write(Reply(text="x")))))
+    model = CHAT.model(server, record={"modalities": {"input": ["text", "image"]}})
+    prompt = [UserMessage(content=("What is this?", PICTURE))]
+    with pytest.raises(ModelError, match="takes no such files") as caught:
+        await events_of(model, prompt)
+    assert (caught.value.retryable, caught.value.retry_after) == (True, 0.0)
+    assert text_of(await events_of(model, prompt)) == "x"
+    assert ["data:image" in json.dumps(seen.body) for seen in server.seen] == [True, False]
+    assert "shot.png (image/png) is not shown" in json.dumps(server.seen[-1].body)
+
+
+async def test_the_same_words_without_a_picture_change_nothing(server: Server) -> None:
+    server.answer(complaint("This model does not support image input."))
+    with pytest.raises(ModelError) as caught:
+        await events_of(CHAT.model(server), [UserMessage(content=("Hello",))])
+    assert not caught.value.retryable
 
 
 async def test_a_server_that_cannot_stream_is_asked_for_whole_replies(server: Server) -> None:

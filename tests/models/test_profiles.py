@@ -182,6 +182,21 @@ def test_pydantic_ai_says_the_same_of_grok(model: str) -> None:
     assert set(profile_of(known("xai", model, "openai-chat")).efforts) == set(theirs["grok_reasoning_efforts"])
 
 
+MEDIA = {"togetherai/deepseek-ai/DeepSeek-V4.1-Flash": "served there without pictures"}
+"""Models that take other files than the rest of their family."""
+
+
+def test_families_take_the_files_that_the_catalogue_says_of_their_models() -> None:
+    catalog = Catalog()
+    models = [info for provider in catalog.providers() for info in catalog.models(provider.id)]
+    differing = [
+        info.full_name
+        for info in models
+        if ("image" in info.accepts, "pdf" in info.accepts) != (profile_of(info).images, profile_of(info).pdfs)
+    ]
+    assert differing == list(MEDIA)
+
+
 DIFFERENCES = {
     "openai/daybreak-red-latest": "not in their table; litellm's says that it thinks",
     "openai/gpt-daybreak-red-latest": "the same",

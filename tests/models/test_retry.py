@@ -29,7 +29,7 @@ class Clock:
 
 async def run(model: Model, clock: Clock, policy: RetryPolicy = EVEN) -> list[Event | Retry]:
     async with aclosing(
-        stream_with_retries(model, HELLO, (), ReplySettings(), policy=policy, sleep=clock.sleep)
+        stream_with_retries(model, HELLO, (), ReplySettings, policy=policy, sleep=clock.sleep)
     ) as events:
         return [event async for event in events]
 
@@ -131,7 +131,7 @@ async def test_over_http_a_429_and_an_overload_are_outlived(server: Server) -> N
 
 async def test_leaving_at_the_mark_waits_for_nothing() -> None:
     clock = Clock()
-    stream = stream_with_retries(ScriptedModel(BUSY, {"text": "x"}), HELLO, (), ReplySettings(), sleep=clock.sleep)
+    stream = stream_with_retries(ScriptedModel(BUSY, {"text": "x"}), HELLO, (), ReplySettings, sleep=clock.sleep)
     assert isinstance(await anext(stream), Retry)
     await stream.aclose()
     assert clock.waits == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.models.conftest import HELLO, calls_of, events_of, finish_of, text_of, thoughts_of, usage_of
-from toolwright.errors import ConfigError, UsageError
+from toolwright.errors import UsageError
 from toolwright.models.connect import connect
 from toolwright.models.info import Usage
 from toolwright.models.model import (
@@ -153,13 +153,13 @@ async def test_a_script_can_be_a_file(tmp_path: Path, wrap: bool) -> None:
     ],
 )
 def test_a_wrong_script_says_what_is_wrong(tmp_path: Path, content: Any, words: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(UsageError) as caught:
         ScriptedModel.from_file(script(tmp_path, content))
     assert words in str(caught.value)
 
 
 def test_a_missing_script_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"nothing\.json cannot be read"):
+    with pytest.raises(UsageError, match=r"nothing\.json cannot be read"):
         ScriptedModel.from_file(tmp_path / "nothing.json")
 
 

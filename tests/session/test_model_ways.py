@@ -63,11 +63,10 @@ async def test_a_variant_reaches_the_provider(project: Path, variant: str) -> No
 async def test_a_variant_that_is_not_there_is_an_error_that_names_those_that_are(project: Path) -> None:
     async with provider(project, reasoning=True) as (server, workspace):
         server.stream(*CHAT.write(Reply(text="x")))
-        message = (await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go.", variant="huge"))).message
-        failure = info_of(message).error
-        assert failure is not None
-        assert failure.data["message"] == "acme/m has no variant 'huge'. There are: low, medium, high, max."
-        assert server.seen == []
+        session = workspace.sessions.create(title="T")
+        with pytest.raises(UsageError, match="acme/m has no variant 'huge'"):
+            await session.turns.answer(Prompt(text="Go.", variant="huge"))
+        assert (session.conversation.messages, server.seen) == ([], [])
 
 
 async def test_a_model_without_tools_is_offered_none(project: Path) -> None:
@@ -106,6 +105,18 @@ async def test_the_reply_is_booked_on_the_model_that_gave_it(project: Path) -> N
         told = [event.status for event in trial.told(SessionStatus) if event.status["type"] == "retry"]
         assert "Going on with scripted/up." in str(told[0]["message"])
         assert told[0]["wait"] == "at once; attempt 2 of 6"
+
+
+async def test_the_model_that_goes_on_is_asked_in_its_own_way(project: Path) -> None:
+    thinking = replace(DEFAULT_INFO, provider="openai", id="gpt-6-sol", api="openai-responses", reasoning=True)
+    plain = replace(DEFAULT_INFO, provider="mistral", id="codestral", api="openai-chat")
+    down = ScriptedModel({"error": {"kind": "quota", "retryable": False}}, info=thinking)
+    up = ScriptedModel(says("Here.", usage={"input": 9_000}), info=plain)
+    both: Any = FallbackModel([down, up])
+    async with opened(project, model=both) as trial:
+        assert (await trial.prompt(variant="high")).text == "Here."
+        asked = [one.settings.options.get("reasoningEffort") for one in (*down.requests, *up.requests)]
+        assert asked == ["high", None]
 
 
 async def test_a_wait_is_told_with_its_length_and_its_reason(project: Path) -> None:

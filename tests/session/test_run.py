@@ -178,6 +178,39 @@ def test_a_file_that_is_not_there_is_told_before_anything_is_sent(tw: Tw, projec
     assert asyncio.run(_sessions(project)) == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--variant", "WRONG"), "has no variant 'WRONG'"),
+        (("--agent", "WRONG"), "There is no agent 'WRONG'"),
+        (("--model", "nobody/x"), "There is no provider 'nobody'"),
+        (("--model", "openai/gpt-9zz"), "OpenAI has no model 'gpt-9zz'"),
+        (("--model", "scripted/none.json"), "none.json cannot be read as a script"),
+        (("--model", "scripted/a.txt"), "a.txt cannot be read as a script"),
+        (("-f", "a.txt", "-f", "nope/"), "There is no file 'nope/'"),
+        (("--max-steps", "0"), "0 is not above 0"),
+        (("--max-cost", "nan"), "nan is not above 0"),
+        (("--max-tokens", "many"), "invalid int value"),
+        (("--session", "ses_nope"), "There is no session 'ses_nope'"),
+    ],
+)
+def test_what_is_plainly_wrong_is_a_usage_error_and_leaves_no_session(
+    tw: Tw, project: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = tw("Go", *arguments, script=None if "--model" in arguments else [says("Sent.")])
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert asyncio.run(_sessions(project)) == 0
+
+
+def test_a_wrong_variant_is_told_in_a_session_that_goes_on_too(tw: Tw, project: Path) -> None:
+    tw("First", script=[says("One.")])
+    ran = tw("Second", "--continue", "--variant", "WRONG", script=[says("Two.")])
+    assert ran.code == 2
+    assert "has no variant 'WRONG'" in ran.err
+    assert tw("Third", "--continue", script=[says("Three.", not_match="Second")]).out == "Three.\n"
+
+
 def test_a_file_that_a_rule_forbids_to_attach_is_told_to_the_user(tw: Tw, project: Path) -> None:
     (project / ".env").write_text("KEY=1")
     config = {"permission": {"read": {"*.env": "deny"}}}

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwright.config.content import content_of
-from toolwright.config.places import between
+from toolwright.config.places import CLAUDE_HOOKS, CODEX_HOOKS, between
 from toolwright.config.reading import read_head
 from toolwright.folders import Folders
 from toolwright.record import record
@@ -63,75 +63,37 @@ class _Place:
         return self.instead or f'they are read with "foreign": {{"{key}": ["{word}"]}} in your settings'
 
 
+def _place(program: str, kind: str, *patterns: str, **more: Any) -> _Place:
+    return _Place(program=program, kind=kind, patterns=patterns, **more)
+
+
 _PLACES = (
-    _Place(
-        program="Claude Code", kind="commands", patterns=(".claude/commands/**/*.md",), setting=("claude", "commands")
-    ),
-    _Place(program="Claude Code", kind="agents", patterns=(".claude/agents/**/*.md",), setting=("claude", "agents")),
-    _Place(program="Claude Code", kind="skills", patterns=(".claude/skills/*/SKILL.md",), setting=("skills", "")),
-    _Place(program="other agents", kind="skills", patterns=(".agents/skills/*/SKILL.md",), setting=("skills", "")),
-    _Place(
-        program="Claude Code",
-        kind="permissions",
-        patterns=(".claude/settings.json", ".claude/settings.local.json"),
+    _place("Claude Code", "commands", ".claude/commands/**/*.md", setting=("claude", "commands")),
+    _place("Claude Code", "agents", ".claude/agents/**/*.md", setting=("claude", "agents")),
+    _place("Claude Code", "skills", ".claude/skills/*/SKILL.md", setting=("skills", "")),
+    _place("other agents", "skills", ".agents/skills/*/SKILL.md", setting=("skills", "")),
+    _place(
+        *("Claude Code", "permissions", *CLAUDE_HOOKS),
         instead="write them as rules under `permission` in toolwright.json",
         holding='"permissions"',
     ),
-    _Place(
-        program="Claude Code",
-        kind="hooks",
-        patterns=(".claude/settings.json",),
-        setting=("claude", "hooks"),
-        holding='"hooks"',
+    _place(
+        "Claude Code", "hooks", *CLAUDE_HOOKS, home=CLAUDE_HOOKS[:1], setting=("claude", "hooks"), holding='"hooks"'
     ),
-    _Place(
-        program="Claude Code",
-        kind="MCP servers",
-        patterns=(".mcp.json",),
-        setting=("claude", "mcp"),
-        home=(),
-    ),
-    _Place(
-        program="Claude Code",
-        kind="MCP servers",
-        patterns=(),
-        setting=("claude", "mcp"),
-        home=(".claude.json",),
-        holding="mcpServers",
-    ),
-    _Place(
-        program="Codex",
-        kind="MCP servers",
-        patterns=(".codex/config.toml",),
-        setting=("codex", "mcp"),
-        holding="mcp_servers",
-    ),
-    _Place(program="Codex", kind="hooks", patterns=(".codex/hooks.json",), setting=("codex", "hooks")),
-    _Place(
-        program="Gemini CLI",
-        kind="MCP servers",
-        patterns=(".gemini/settings.json",),
-        setting=("gemini", "mcp"),
-        holding="mcpServers",
-    ),
-    _Place(
-        program="Gemini CLI",
-        kind="commands",
-        patterns=(".gemini/commands/**/*.toml",),
+    _place("Claude Code", "MCP servers", ".mcp.json", home=(), setting=("claude", "mcp")),
+    _place("Claude Code", "MCP servers", home=(".claude.json",), setting=("claude", "mcp"), holding="mcpServers"),
+    _place("Codex", "MCP servers", ".codex/config.toml", setting=("codex", "mcp"), holding="mcp_servers"),
+    _place("Codex", "hooks", *CODEX_HOOKS, setting=("codex", "hooks")),
+    _place("Gemini CLI", "MCP servers", ".gemini/settings.json", setting=("gemini", "mcp"), holding="mcpServers"),
+    _place(
+        *("Gemini CLI", "commands", ".gemini/commands/**/*.toml"),
         instead="write them as Markdown in .toolwright/command/",
     ),
-    _Place(
-        program="Cursor",
-        kind="rules",
-        patterns=(".cursor/rules/*.md*", ".cursorrules"),
+    _place(
+        *("Cursor", "rules", ".cursor/rules/*.md*", ".cursorrules"),
         instead="name them under instructions in toolwright.json",
     ),
-    _Place(
-        program="Cursor",
-        kind="MCP servers",
-        patterns=(".cursor/mcp.json",),
-        instead="copy them to .mcp.json, whose form is the same",
-    ),
+    _place(*("Cursor", "MCP servers", ".cursor/mcp.json"), instead="copy them to .mcp.json, whose form is the same"),
 )
 
 

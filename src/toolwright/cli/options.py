@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from toolwright.inbox import Answerer
     from toolwright.messages import SessionInfo
     from toolwright.workspace import Workspace
+
+
+Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,6 +73,19 @@ def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--directory", metavar="DIR", default=argparse.SUPPRESS, help="work on this folder")
     made.add_argument("--trust", action="store_true", default=argparse.SUPPRESS, help="trust the project for this once")
     made.add_argument("--pure", action="store_true", default=argparse.SUPPRESS, help="without plugins")
+
+
+def positive(number: type[Number]) -> Callable[[str], Number]:
+    """A number above nothing, for argparse."""
+
+    def read(text: str) -> Number:
+        value = number(text)
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+
+    read.__name__ = number.__name__
+    return read
 
 
 def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:

@@ -5,7 +5,8 @@ import asyncio
 import os
 import signal
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +15,15 @@ from toolwright.cli.carried import of_project, untrusted_files
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
-from toolwright.cli.options import named_session, note, open_from, parser, plural, print_json
+from toolwright.cli.options import named_session, note, open_from, parser, plural, positive, print_json
 from toolwright.cli.progress import Quiet
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
 from toolwright.cli.terminal import is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.models.families import require_price, require_variant
+from toolwright.session.asking import attached_file
 from toolwright.session.budget import Budget
 from toolwright.session.result import TurnResult
 from toolwright.session.session import Session
@@ -69,10 +72,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--schema", action="store_true", help="print the JSON Schema of the lines of --format json")
     made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     made.add_argument("--no", action="store_true", help="refuse whatever is asked")
-    made.add_argument("--max-steps", type=int, metavar="N", help="stop after so many steps")
-    made.add_argument("--max-tokens", type=int, metavar="N", help="stop after so many tokens")
-    made.add_argument("--max-cost", type=float, metavar="DOLLARS", help="stop after so much money")
-    made.add_argument("--max-seconds", type=float, metavar="N", help="stop after so much time")
+    made.add_argument("--max-steps", type=positive(int), metavar="N", help="stop after so many steps")
+    made.add_argument("--max-tokens", type=positive(int), metavar="N", help="stop after so many tokens")
+    made.add_argument("--max-cost", type=positive(float), metavar="DOLLARS", help="stop after so much money")
+    made.add_argument("--max-seconds", type=positive(float), metavar="N", help="stop after so much time")
     return made
 
 
@@ -85,22 +88,34 @@ async def _run(options: argparse.Namespace) -> int:
             if ":" in options.command and workspace.settings.mcp:
                 await workspace.mcp.known()
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
+        with _told_as_line(view_of("", options)):
+            _check(workspace, options)
         session = await _session(workspace, options)
         view = view_of(session.id, options)
         refusals = Refusals()
         workspace.bus.subscribe(view)
         workspace.bus.subscribe(refusals)
-        try:
+        with _told_as_line(view):
             async with view.ticking() if isinstance(view, Renderer) else nullcontext():
                 result = await _answered(workspace, session, text, options)
-        except ToolwrightError as error:
-            if isinstance(view, JsonLines):
-                usage = isinstance(error, UsageError)
-                view.fail(error, USAGE if usage else FAILED, "usage" if usage else "failed")
-            raise
         if result.error is None:
             await workspace.titles.settled()
         return told(result, view, refusals, options)
+
+
+def _check(workspace: Workspace, options: argparse.Namespace) -> None:
+    """Raise for whatever can be known to be wrong before there is a session."""
+    agent = workspace.agents[options.agent] if options.agent else None
+    for name in options.file:
+        attached_file(workspace.directory, name)
+    goes_on = options.session or options.go_on
+    name = options.model or (agent.model if agent else "") or ("" if goes_on else workspace.default_model)
+    if not name:
+        return
+    info = workspace.connections.open(name).info
+    require_variant(info, options.variant)
+    if options.max_cost is not None:
+        require_price(info)
 
 
 async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
@@ -119,6 +134,18 @@ async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> s
 
 
 View = JsonLines | Renderer | Quiet
+
+
+@contextmanager
+def _told_as_line(view: View) -> Iterator[None]:
+    """Who reads JSON is told of a prompt that could not even be taken as of any other."""
+    try:
+        yield
+    except ToolwrightError as error:
+        if isinstance(view, JsonLines):
+            usage = isinstance(error, UsageError)
+            view.fail(error, USAGE if usage else FAILED, "usage" if usage else "failed")
+        raise
 
 
 def view_of(session_id: str, options: argparse.Namespace) -> View:

@@ -38,6 +38,7 @@ CODE = (
 FOREIGN_FILES = (
     ".mcp.json",
     ".claude/settings.json",
+    ".claude/settings.local.json",
     ".codex/config.toml",
     ".codex/hooks.json",
     ".gemini/settings.json",

@@ -11,6 +11,9 @@ FAMILIES = ("opencode", "toolwright")
 """Files of the reference come first, so that ours win."""
 MANAGED = Path("/etc/toolwright/toolwright.json")
 MANAGED_VARIABLE = "TOOLWRIGHT_MANAGED_CONFIG"
+CLAUDE_HOOKS = (".claude/settings.json", ".claude/settings.local.json")
+"""Where Claude Code keeps hooks, below a project; the first of them in the home too."""
+CODEX_HOOKS = (".codex/hooks.json",)
 
 
 def find_root(directory: Path) -> Path:

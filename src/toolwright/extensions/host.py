@@ -1,7 +1,6 @@
 """A host: a program of ours in which other people's tools and plugins run, spoken to in JSON lines."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from toolwright.definition import Attachment, Result, ToolContext
 from toolwright.errors import Kind, ToolError
 from toolwright.jsontypes import Json
-from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.process.scope import Scopes
+from toolwright.process.spoken import Speech, SpokenProgram
 from toolwright.record import record
 from toolwright.request import Request
-from toolwright.rpc import Dialect, Peer, RpcClosed, RpcError
+from toolwright.rpc import Dialect, RpcClosed, RpcError
 
 if TYPE_CHECKING:
     from toolwright.extensions.home import Requests
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 HOST = Dialect(framing="lines", cancel="cancel", cancel_key="id")
 ASIDE = 'exec 3>&1 1>&2 4<&0 0</dev/null; exec "$@"'
 """Our pipes on descriptors 3 and 4, so that what a tool prints or reads is no part of the conversation."""
-KEPT = 16 * 1024
-"""Bytes of what a host wrote to stderr last."""
 FAREWELL = 0.5
-"""Seconds a host has to end by itself, and a stopped call to notice that it was stopped."""
+"""Seconds a stopped call has to notice that it was stopped."""
 _KINDS = frozenset(get_args(Kind))
 
 
@@ -170,76 +168,26 @@ class Host:
 class HostRun:
     """One run of a host's program."""
 
-    def __init__(self, scope: Scope, peer: Peer, said: "LastWords") -> None:
-        self.peer = peer
+    def __init__(self, program: SpokenProgram) -> None:
+        self.peer = program.peer
         self.busy = 0
-        self._scope = scope
-        self._said = said
+        self._program = program
 
     @classmethod
     async def start(
         cls, scopes: Scopes, argv: Sequence[str], cwd: Path, env: Mapping[str, str], host: Host
     ) -> "HostRun":
-        scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
-        loop = asyncio.get_running_loop()
-        assert scope.stdin is not None
-        assert scope.stderr is not None
-        reader, said = asyncio.StreamReader(), LastWords()
-        heard, unused = asyncio.StreamReaderProtocol(reader), asyncio.StreamReaderProtocol(asyncio.StreamReader())
-        # Descriptors of their own, because the scope closes those it has.
-        await loop.connect_read_pipe(lambda: heard, os.fdopen(os.dup(scope.stdout), "rb", 0))
-        out, _ = await loop.connect_write_pipe(lambda: unused, os.fdopen(os.dup(scope.stdin), "wb", 0))
-        await loop.connect_read_pipe(lambda: said, os.fdopen(os.dup(scope.stderr), "rb", 0))
-        writer = asyncio.StreamWriter(out, unused, None, loop)
-        peer = Peer(reader, writer, HOST, answer=host.answer, notified=host.notified)
-        peer.start()
-        return cls(scope, peer, said)
+        speech = Speech(dialect=HOST, answer=host.answer, notified=host.notified)
+        return cls(await SpokenProgram.start(scopes, argv, cwd=cwd, env=env, speech=speech))
 
     async def last_words(self) -> str:
         """Why no answer came, in one sentence."""
-        try:
-            async with asyncio.timeout(FAREWELL):
-                end = await self._scope.ended()
-        except TimeoutError:
-            return "The program that runs it closed the connection."
-        how = f"was ended by signal {end.signal}" if end.signal else f"ended with code {end.code}"
-        said = self._said.last_line()
-        return f"The program that runs it {how}{f': {said}' if said else ''}."
+        how = await self._program.how_it_ended()
+        said = f": {line}" if how and (line := self._program.last_line()) else ""
+        return f"The program that runs it {how or 'closed the connection'}{said}."
 
     async def close(self) -> None:
-        await self.peer.close()
-        self._scope.close_stdin()
-        try:
-            async with asyncio.timeout(FAREWELL):
-                await self._scope.emptied()
-        except TimeoutError:
-            await self._scope.stop()
-        self._scope.release()
-        self._said.close()
-
-
-class LastWords(asyncio.Protocol):
-    """What a program writes to stderr; the end of it is kept."""
-
-    def __init__(self) -> None:
-        self._kept = bytearray()
-        self._transport: asyncio.BaseTransport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._kept += data[-KEPT:]
-        del self._kept[:-KEPT]
-
-    def last_line(self) -> str:
-        lines = self._kept.decode("utf-8", "replace").splitlines()
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return "".join(char if char.isprintable() else " " for char in said)[:500]
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
+        await self._program.close()
 
 
 def result_of(answer: Any) -> Result:

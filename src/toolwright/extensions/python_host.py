@@ -15,20 +15,28 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 IN, OUT = 4, 3
 Json = dict[str, Any]
 
 
-class Failure(Exception):
-    """An answer that is an error."""
+def _beside(name: str) -> types.ModuleType:
+    """A file of ours. By its path, since the environment may have a toolwright of its own, or none."""
+    spec = importlib.util.spec_from_file_location(f"_toolwright_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
-    def __init__(self, message: str, **data: Any) -> None:
-        super().__init__(message)
-        self.data = data
+
+if TYPE_CHECKING:
+    from toolwright.extensions import python_files as files
+else:
+    files = _beside("python_files")
 
 
 class OneFinder(importlib.abc.MetaPathFinder):
@@ -60,7 +68,7 @@ class Abort:
 
     def raise_if_aborted(self) -> None:
         if self.reason:
-            raise Failure(f"The call was stopped: {self.reason}.", kind="aborted")
+            raise files.Failure(f"The call was stopped: {self.reason}.", kind="aborted")
 
 
 class Context:
@@ -106,26 +114,6 @@ class Context:
         return types.SimpleNamespace(**answer)
 
 
-class Threads:
-    """Runs plain functions beside the loop, and knows how many still do."""
-
-    def __init__(self) -> None:
-        self.running = 0
-
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.to_thread(self._counted, function, *arguments)
-
-    def _counted(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        self.running += 1
-        try:
-            return function(*arguments)
-        finally:
-            self.running -= 1
-
-
-_threads = Threads()
-
-
 class Wire:
     """Messages both ways, in any order."""
 
@@ -165,7 +153,7 @@ class Wire:
         if waiting is None or waiting.done():
             return
         if (error := message.get("error")) is not None:
-            waiting.set_exception(Failure(error["message"], **(error.get("data") or {})))
+            waiting.set_exception(files.Failure(error["message"], **(error.get("data") or {})))
         else:
             waiting.set_result(message.get("result"))
 
@@ -179,7 +167,7 @@ class Wire:
             answer["result"] = await work(params, contexts[0] if contexts else self)
         except asyncio.CancelledError:
             answer["error"] = {"code": -32800, "message": "The call was stopped."}
-        except Failure as error:
+        except files.Failure as error:
             answer["error"] = {"code": -32603, "message": str(error), "data": error.data}
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its answer
             traceback.print_exc()
@@ -234,22 +222,22 @@ class Files:
         """The tools of a file, as a model is told of them, and the files they were made from."""
         path = params["path"]
         tools = self._loaded(path)
-        return {"tools": [_described(name, one) for name, one in tools.items()], "files": _own_modules(path)}
+        return {"tools": [files.described(name, one) for name, one in tools.items()], "files": files.own_modules(path)}
 
     async def call(self, params: Json, context: Context) -> Json:
         path, name = params["path"], params["name"]
         tools = self._plugins[path].get("tool", {}) if path in self._plugins else self._loaded(path)
         if name not in tools:
-            raise Failure(f"{path} has no tool {name!r} any more.", kind="missing")
-        return _result(await _run(tools[name], params["arguments"], context))
+            raise files.Failure(f"{path} has no tool {name!r} any more.", kind="missing")
+        return files.result_of(await files.run(tools[name], params["arguments"], context))
 
     async def plugin(self, params: Json, _: Any) -> Json:
         """Start a plugin; the names of its hooks and what tools it brings."""
         path = params["path"]
-        module = _import(path) if path.endswith(".py") else _entry_point(path)
+        module = files.import_file(path) if path.endswith(".py") else files.entry_point(path)
         start = getattr(module, "plugin", None) if isinstance(module, types.ModuleType) else module
         if not callable(start):
-            raise Failure(f"{path}: expected a function plugin(host) that returns its hooks.")
+            raise files.Failure(f"{path}: expected a function plugin(host) that returns its hooks.")
         host = types.SimpleNamespace(
             directory=Path(params["directory"]),
             worktree=Path(params["worktree"]),
@@ -259,195 +247,45 @@ class Files:
         if inspect.isawaitable(hooks):
             hooks = await hooks
         if not isinstance(hooks, dict):
-            raise Failure(
+            raise files.Failure(
                 f"{path}: plugin(host) returned {type(hooks).__name__}, but a mapping from hooks is expected."
             )
         self._plugins[path] = hooks
-        tools = {name: one for name, one in hooks.get("tool", {}).items() if _is_tool(one)}
+        tools = {name: one for name, one in hooks.get("tool", {}).items() if files.is_tool(one)}
         return {
             "hooks": [name for name, hook in hooks.items() if name == "tool" or callable(hook)],
-            "tools": [_described(name, one) for name, one in tools.items()],
+            "tools": [files.described(name, one) for name, one in tools.items()],
         }
 
     async def hook(self, params: Json, _: Any) -> Json:
         hook = self._plugins[params["path"]][params["name"]]
         output = params.get("output")
         arguments = (params["input"],) if params["name"] == "event" else (params["input"], output)
-        answer = hook(*arguments) if inspect.iscoroutinefunction(hook) else await _threads.run(hook, *arguments)
+        answer = hook(*arguments) if inspect.iscoroutinefunction(hook) else await files.threads.run(hook, *arguments)
         if inspect.isawaitable(answer):
             await answer
         return {"output": output}
 
     async def idle(self, _: Json, wire: "Wire") -> None:
         """Return once nothing else is under way, threads included."""
-        while wire.is_busy or _threads.running:  # noqa: ASYNC110 - threads set no event
+        while wire.is_busy or files.threads.running:  # noqa: ASYNC110 - threads set no event
             await asyncio.sleep(0.005)
 
     def _loaded(self, path: str) -> dict[str, Any]:
         if path not in self._tools:
-            module = _import(path)
+            module = files.import_file(path)
             self._tools[path] = {
-                name: value for name, value in vars(module).items() if _is_tool(value) and _belongs(value, module)
+                name: value
+                for name, value in vars(module).items()
+                if files.is_tool(value) and files.belongs(value, module)
             }
         return self._tools[path]
-
-
-def _import(path: str) -> types.ModuleType:
-    """The module of a file; a Failure names the line that broke."""
-    name = f"_toolwright_file_{abs(hash(path))}"
-    for folder in (str(Path(path).parent), str(Path(path).parent.parent)):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-            _read_source_in(folder)
-    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        del sys.modules[name]
-        raise Failure(f"{path}:{_line_of(error, path)}: {_last_line(error)}") from error
-    return module
-
-
-class _FromSource(importlib.machinery.SourceFileLoader):
-    """Loads what a file says. Bytecode beside it need not be that, and would change the project if we left it there."""
-
-    def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
-def _read_source_in(folder: str) -> None:
-    """What is imported from a folder and below it comes from sources alone."""
-    find = importlib.machinery.FileFinder.path_hook(
-        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
-        (_FromSource, importlib.machinery.SOURCE_SUFFIXES),
-    )
-
-    def hook(path: str) -> Any:
-        if path != folder and not path.startswith(f"{folder}/"):
-            raise ImportError
-        return find(path)
-
-    sys.path_hooks.insert(0, hook)
-    sys.path_importer_cache.pop(folder, None)
-
-
-def _entry_point(name: str) -> Any:
-    from importlib.metadata import entry_points
-
-    for one in entry_points(group="toolwright.plugins"):
-        if one.name == name:
-            return one.load()
-    raise Failure(f"No installed package brings a plugin {name!r}.")
-
-
-def _line_of(error: BaseException, path: str) -> int:
-    if isinstance(error, SyntaxError) and error.filename == path:
-        return error.lineno or 1
-    frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    return (frames[-1] if frames else 1) or 1
-
-
-def _last_line(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
 
 
 def _sentence(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"The tool ended its process with code {error.code}."
     return str(error) or type(error).__name__
-
-
-def _own_modules(path: str) -> list[str]:
-    """The files beside a tool that are loaded by now: a change in one of them is a change of the tool."""
-    folder = str(Path(path).parent.parent) + os.sep
-    found = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return sorted({file for file in found if file and file.startswith(folder) and "site-packages" not in file} | {path})
-
-
-def _is_tool(value: Any) -> bool:
-    if isinstance(value, type):
-        return False
-    get = _getter(value)
-    if all(get(name) is not None for name in ("description", "args", "execute")):
-        return callable(get("execute"))
-    return type(value).__name__ == "Tool" and type(value).__module__ == "toolwright.definition"
-
-
-def _belongs(value: Any, module: types.ModuleType) -> bool:
-    """Whether a tool was made in this file, not imported into it."""
-    function = getattr(value, "function", None)
-    return function is None or function.__module__ == module.__name__
-
-
-def _getter(value: Any) -> Callable[[str], Any]:
-    return value.get if isinstance(value, dict) else lambda name: getattr(value, name, None)
-
-
-def _described(name: str, value: Any) -> Json:
-    get = _getter(value)
-    if get("execute") is None:
-        return {
-            "name": name,
-            "description": value.description,
-            "parameters": value.parameters,
-            "asks": bool(value.asks),
-            "permission": "" if value.permission == value.id else value.permission,
-        }
-    properties = {key: dict(schema) for key, schema in get("args").items()}
-    required = [key for key, schema in properties.items() if "default" not in schema]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return {
-        "name": name,
-        "description": str(get("description")),
-        "parameters": parameters,
-        "asks": "ask" in _names_in(get("execute")),
-    }
-
-
-def _names_in(function: Any) -> set[str]:
-    """The names that a function's code uses, those of the functions inside of it too."""
-
-    def names(code: types.CodeType) -> Iterator[str]:
-        yield from code.co_names
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                yield from names(constant)
-
-    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
-    return set(names(code)) if code is not None else set()
-
-
-async def _run(tool: Any, arguments: Json, context: Context) -> Any:
-    execute = _getter(tool)("execute")
-    if execute is None:
-        return await tool.run(context, tool.parse(arguments))
-    if inspect.iscoroutinefunction(execute):
-        return await execute(arguments, context)
-    answer = await _threads.run(execute, arguments, context)
-    return await answer if inspect.isawaitable(answer) else answer
-
-
-def _result(answer: Any) -> Json:
-    if isinstance(answer, str):
-        return {"output": answer}
-    get = _getter(answer)
-    if isinstance(output := get("output") if isinstance(answer, dict) or hasattr(answer, "output") else None, str):
-        if (error := get("error")) is not None and not isinstance(answer, dict):
-            raise error
-        files = [
-            one if isinstance(one, dict) else {"mime": one.mime, "url": one.url, "filename": one.filename}
-            for one in get("attachments") or ()
-        ]
-        said = {"output": output, "title": get("title") or "", "metadata": get("metadata") or {}, "attachments": files}
-        return said | ({"truncated": get("truncated")} if get("truncated") is not None else {})
-    try:
-        return {"output": json.dumps(answer, ensure_ascii=False)}
-    except (TypeError, ValueError) as problem:
-        raise Failure(f"It returned {type(answer).__name__}, which is no text, record or JSON: {problem}.") from problem
 
 
 async def main() -> None:

@@ -3,17 +3,14 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwright.config.load import Config
-from toolwright.config.places import between
 from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.program import Done, run_program
-from toolwright.folders import Folders
 from toolwright.jsontypes import Json
 from toolwright.record import record
 
@@ -22,18 +19,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EVENTS = (
-    "PreToolUse",
-    "PostToolUse",
-    "PermissionRequest",
-    "UserPromptSubmit",
-    "Stop",
-    "SubagentStop",
-    "SessionStart",
-    "SessionEnd",
-    "PreCompact",
-    "Notification",
-)
 SECONDS = 60.0
 """How long a program may take, unless its entry says otherwise."""
 BLOCKED = 2
@@ -55,6 +40,9 @@ THEIR_NAMES = {
     "skill": "Skill",
 }
 """Built-in tools by the names that programs of this protocol know."""
+_COUNT_AS = {"apply_patch": ("Edit", "Write")}
+"""Further names under which a tool is guarded: a patch changes files as an edit does."""
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,11 +55,12 @@ class ShellHook:
     """A regular expression for the whole name of a tool, ours or theirs; empty and `*` are any."""
     seconds: float = SECONDS
     origin: str = ""
+    missing: str = ""
+    """Why there is nothing that could be run."""
 
-    def fits(self, name: str) -> bool:
-        if self.matcher in ("", "*") or not name:
+    def fits(self, names: Sequence[str]) -> bool:
+        if self.matcher in ("", "*") or not names:
             return True
-        names = (name, THEIR_NAMES.get(name, name))
         try:
             return any(re.fullmatch(self.matcher, one) for one in names)
         except re.error:
@@ -103,6 +92,8 @@ class ShellHooks:
     scopes: "Callable[[], Scopes]"
     directory: Path
     environment: Mapping[str, str]
+    servers: Sequence[str] = ()
+    """The MCP servers of the settings, whose tools this protocol names `mcp__server__tool`."""
     problems: list[ExtensionProblem] = field(default_factory=list[ExtensionProblem])
 
     def has(self, event: str) -> bool:
@@ -119,14 +110,27 @@ class ShellHooks:
             "hook_event_name": event,
             **more,
         }
-        for hook in self.hooks:
-            if hook.event == event and hook.fits(name):
-                verdict = _joined(verdict, await self._verdict(hook, given))
-                if verdict.blocked:
-                    break
+        names = (name, self.their_name(name), *_COUNT_AS.get(name, ())) if name else ()
+        fitting = [hook for hook in self.hooks if hook.event == event and hook.fits(names)]
+        # The same command in two files is one.
+        for hook in {(one.command, one.missing): one for one in fitting}.values():
+            verdict = _joined(verdict, await self._verdict(hook, given))
+            if verdict.blocked:
+                break
         return verdict
 
+    def their_name(self, tool: str) -> str:
+        """The name by which programs of this protocol know a tool."""
+        if tool in THEIR_NAMES:
+            return THEIR_NAMES[tool]
+        prefixes = {server: f"{_OTHER.sub('_', server)}_" for server in self.servers}
+        server = max((one for one in prefixes if tool.startswith(prefixes[one])), key=len, default="")
+        return f"mcp__{server}__{tool.removeprefix(prefixes[server])}" if server else tool
+
     async def _verdict(self, hook: ShellHook, given: Json) -> Verdict:
+        if hook.missing:
+            guards = hook.event in ("PreToolUse", "PermissionRequest")
+            return Verdict(blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if guards else "")
         import asyncio
 
         env = {
@@ -188,86 +192,6 @@ def read_answer(done: Done, event: str) -> Verdict:
         context=str(more.get("additionalContext") or ""),
         stopped=str(said.get("stopReason") or "a hook ended it") if said.get("continue") is False else "",
     )
-
-
-def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], list[ExtensionProblem]]:
-    """The programs that our settings name and, if they say so, those of Claude Code and Codex; ours first."""
-    problems: list[ExtensionProblem] = []
-    found = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
-    for file in _foreign_files(config, folders):
-        if file.is_file():
-            found += _read(_hooks_in(file, problems), str(file), problems)
-    found += _older_entries(config)
-    return found, problems
-
-
-def _foreign_files(config: Config, folders: Folders) -> list[Path]:
-    """Where other programs keep the same; a project's count once it is trusted."""
-    foreign = config.settings.foreign
-    names = [Path(".claude", "settings.json")] if "hooks" in foreign.claude else []
-    names += [Path(".codex", "hooks.json")] if "hooks" in foreign.codex else []
-    keepers = [folders.home, *(between(config.root, config.directory) if config.trusted else ())]
-    return list(dict.fromkeys(keeper / name for name in names for keeper in keepers))
-
-
-def _hooks_in(file: Path, problems: list[ExtensionProblem]) -> Any:
-    from toolwright.config import jsonc
-    from toolwright.config.reading import read_text
-    from toolwright.errors import ConfigError
-
-    try:
-        said = jsonc.parse(read_text(file), str(file))
-    except ConfigError as error:
-        problems.append(ExtensionProblem(name=str(file), reason=str(error)))
-        return None
-    return said.get("hooks") if isinstance(said, dict) else None
-
-
-def _read(said: Any, origin: str, problems: list[ExtensionProblem]) -> Iterator[ShellHook]:
-    for event, groups in said.items() if isinstance(said, Mapping) else ():
-        if event not in EVENTS:
-            problems.append(ExtensionProblem(name=origin, reason=f"nothing here happens at {event!r}"))
-            continue
-        for group in groups if isinstance(groups, list) else ():
-            entries = group.get("hooks") if isinstance(group, Mapping) else None
-            for entry in entries if isinstance(entries, list) else ():
-                if isinstance(entry, Mapping) and entry.get("type", "command") == "command" and entry.get("command"):
-                    limit = entry.get("timeout")
-                    yield ShellHook(
-                        event=event,
-                        command=str(entry["command"]),
-                        matcher=str(group.get("matcher") or ""),
-                        seconds=float(limit) if isinstance(limit, int | float) and limit > 0 else SECONDS,
-                        origin=origin,
-                    )
-                else:
-                    kind = entry.get("type") if isinstance(entry, Mapping) else entry
-                    problems.append(ExtensionProblem(name=origin, reason=f"{event}: only commands, not {kind!r}"))
-
-
-def _older_entries(config: Config) -> Iterator[ShellHook]:
-    """`experimental.hook` of the reference: what to run after an edit and at the end of a turn."""
-    import shlex
-
-    said = config.settings.experimental.hook
-    for words in _commands_in(said.get("session_completed")):
-        yield ShellHook(event="Stop", command=shlex.join(words), origin="experimental.hook")
-    edited = said.get("file_edited")
-    for ending, entries in edited.items() if isinstance(edited, Mapping) else ():
-        for words in _commands_in(entries):
-            yield ShellHook(
-                event="PostToolUse",
-                matcher="edit|write|multiedit",
-                command=f'case "$TOOLWRIGHT_FILE" in *{shlex.quote(ending)}) {shlex.join(words)};; esac',
-                origin="experimental.hook",
-            )
-
-
-def _commands_in(entries: Any) -> Iterator[list[str]]:
-    for entry in entries if isinstance(entries, list | tuple) else ():
-        words = entry.get("command") if isinstance(entry, Mapping) else None
-        if isinstance(words, list | tuple) and words:
-            yield [str(word) for word in words]
 
 
 def _older(decision: Any) -> str:

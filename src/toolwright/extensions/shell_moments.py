@@ -13,7 +13,8 @@ from toolwright.events import Event, PermissionAsked
 from toolwright.extension import Hook
 from toolwright.extensions.answering import answering_first
 from toolwright.extensions.home import ExtensionHome
-from toolwright.extensions.shell_hooks import THEIR_NAMES, ShellHooks, hook_entries
+from toolwright.extensions.shell_entries import hook_entries
+from toolwright.extensions.shell_hooks import ShellHooks
 from toolwright.hooks import Proceed
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
@@ -34,6 +35,7 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
         scopes=lambda: workspace.scopes,
         directory=workspace.directory,
         environment=workspace.environment,
+        servers=tuple(workspace.config.settings.mcp),
         problems=problems,
     )
     workspace.reports.append(lambda: list(hooks.problems))
@@ -64,7 +66,7 @@ class Moments:
 
     async def call(self, proceed: Proceed, call: Call, ctx: ToolContext) -> Result:
         arguments = call.arguments if isinstance(call.arguments, dict) else {}
-        told: Json = {"tool_name": THEIR_NAMES.get(call.tool, call.tool), "tool_input": both_names(arguments)}
+        told: Json = {"tool_name": self._hooks.their_name(call.tool), "tool_input": both_names(arguments)}
         if self._hooks.has("PreToolUse"):
             verdict = await self._hooks.run("PreToolUse", ctx.session_id, call.tool, **told)
             if verdict.blocked or verdict.stopped:
@@ -119,7 +121,7 @@ class Moments:
             "PermissionRequest",
             question.session_id,
             question.tool,
-            tool_name=THEIR_NAMES.get(question.tool, question.tool),
+            tool_name=self._hooks.their_name(question.tool),
             tool_input=both_names(dict(question.arguments)),
             permission=question.permission,
             patterns=list(question.patterns),

@@ -11,6 +11,7 @@ from toolwright.errors import UsageError
 from toolwright.jsontypes import JsonView
 from toolwright.models.encode import merge
 from toolwright.models.info import LONG, ModelInfo, ModelLimits, Prices
+from toolwright.models.profiles import completed
 from toolwright.record import record
 
 SNAPSHOT = Path(__file__).parent / "catalog.json"
@@ -107,7 +108,8 @@ class Catalog:
         if sibling is not None:
             return replace(sibling, id=model_id, api_id=model_id, name=model_id, known=False, guessed_from=sibling.id)
         if provider.any_model:
-            return ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False, priced=False)
+            unlisted = ModelInfo(provider=provider_id, id=model_id, api=provider.api, known=False, priced=False)
+            return completed(unlisted, ())
         raise UsageError(
             f"{provider.name} has no model {model_id!r} that is known here.{_nearest(model_id, models)} "
             f"To use it all the same, add it to the configuration under provider.{provider_id}.models."
@@ -124,14 +126,14 @@ class Catalog:
 
 
 def model_info(provider_id: str, model_id: str, record: JsonView, *, api: str = DEFAULT_API) -> ModelInfo:
-    """A record of the catalogue or of the configuration; what it leaves out is off, or not known.
+    """A record of the catalogue or of the configuration; what it leaves out is as in the model's family, or not known.
 
     `api` is the provider's wire format, unless the record has one of its own.
     """
     limit, kinds = record.get("limit") or {}, (record.get("modalities") or {}).get("input")
     accepts = frozenset(kinds) if kinds else frozenset({"text", "image"} if record.get("attachment") else {"text"})
     interleaved = record.get("interleaved")
-    return ModelInfo(
+    info = ModelInfo(
         provider=provider_id,
         id=model_id,
         api_id=record.get("id") or model_id,
@@ -154,6 +156,7 @@ def model_info(provider_id: str, model_id: str, record: JsonView, *, api: str = 
         priced=record.get("cost") is not None,
         until=record.get("until") or "",
     )
+    return completed(info, record)
 
 
 def shipped_snapshot() -> dict[str, Any]:

@@ -46,16 +46,12 @@ def variants(info: ModelInfo) -> Mapping[str, Options]:
     return {**_degrees(info), **info.variants}
 
 
-def chosen_variant(info: ModelInfo, *, asked: str, usual: str) -> Options:
-    """The options of the variant that the user has asked for, or else of the agent's usual one.
-
-    A variant that was asked for and is not there is an error; an agent's may be meant for another model.
-    """
-    known = variants(info)
+def require_variant(info: ModelInfo, asked: str) -> None:
+    """Raise where the user asks for a variant that the model does not have."""
+    known = variants(info) if asked else {}
     if asked and asked not in known:
         there = f"There are: {', '.join(known)}." if known else "It has none."
         raise UsageError(f"{info.full_name} has no variant {asked!r}. {there}")
-    return known.get(asked or usual, {})
 
 
 def require_price(info: ModelInfo) -> None:

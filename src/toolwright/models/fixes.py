@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
 
+from toolwright.definition import Attachment
 from toolwright.jsontypes import Json
 from toolwright.models.encode import Once
+from toolwright.models.media import media_of
 from toolwright.models.model import (
     AssistantMessage,
     ModelCall,
@@ -17,7 +19,9 @@ from toolwright.models.model import (
     ModelMessage,
     Reasoning,
     ReplySettings,
+    ToolMessage,
     ToolSpec,
+    UserMessage,
 )
 from toolwright.record import record
 
@@ -42,6 +46,13 @@ _REFUSED = re.compile(
     r"|unsupported|unknown|unrecogni|unexpected|extra|forbid|deprecat|invalid|only .{0,40}allowed|must be|cannot"
     r"|incompatible|removed"
 )
+_NO_FILES = re.compile(
+    r"(image|vision|multi-?modal|picture|file|pdf|document)\w*.{0,40}(not|n't|un)[ -]?(be )?(support|accept|allow)"
+    r"|(not|n't) (support|accept).{0,40}(image|vision|multi-?modal|picture|file|pdf|document)|not a multi-?modal"
+    r"|at most 0 |support image input|unknown variant .?(image|file|document)|image_url.{0,20}only supported by"
+)
+"""What is said of a picture or another file by a server that takes none."""
+_NOT_THE_FILES = frozenset({"auth", "quota", "content_filter", "context_overflow"})
 _SCHEMA = re.compile(r"invalid schema for function|invalid_function_parameters|\bstrict\b")
 _OUTPUT = re.compile(r"max_?(completion_|output_|new_)?tokens|maximum.{0,30}output|output tokens|can only afford")
 _ESSENTIAL = frozenset({"model", "messages", "input", "contents", "system", "tools", "stream", "systemInstruction"})
@@ -55,9 +66,11 @@ class Fixes:
     omitted: frozenset[str] = frozenset()
     max_output: int | None = None
     tools: bool = True
+    files: bool = True
     _bare: dict[int, "weakref.ref[AssistantMessage]"] = field(default_factory=dict)
     """The replies that go back without their reasoning. By identity: what the model thinks later is kept again."""
     _strip: Once[AssistantMessage, AssistantMessage] = field(default_factory=lambda: Once(_without_reasoning))
+    _in_words: Once[ModelMessage, ModelMessage] = field(default_factory=lambda: Once(_without_files))
 
     def apply(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: ReplySettings
@@ -65,6 +78,8 @@ class Fixes:
         """The request as the model takes it."""
         if self._bare:
             messages = [self._stripped(message) for message in messages]
+        if not self.files:
+            messages = [self._in_words(message) for message in messages]
         if self.omitted or self.max_output is not None:
             most = min(filter(None, (settings.max_output, self.max_output)), default=None)
             settings = replace(settings, omit=self.omitted, max_output=most)
@@ -76,6 +91,15 @@ class Fixes:
         if done:
             log.warning("%s refused the request (%s). It is asked again %s, from now on.", name, error.said[:200], done)
         return bool(done)
+
+    def no_files(self, name: str, error: ModelError, messages: Sequence[ModelMessage]) -> bool:
+        """Leave out files from now on, where the error says that the model takes none; False where it does not."""
+        said, seen = _NO_FILES.search(error.said.lower()), any(map(_files_of, messages))
+        if not self.files or said is None or not seen or error.kind in _NOT_THE_FILES:
+            return False
+        self.files = False
+        log.warning("%s takes no files (%s). It is told of them in words from now on.", name, error.said[:200])
+        return True
 
     def no_stream(self, name: str) -> bool:
         """Ask for whole replies from now on; False if that was so already."""
@@ -156,6 +180,30 @@ def _without_reasoning(message: AssistantMessage) -> AssistantMessage:
     kept = (part for part in message.content if not isinstance(part, Reasoning))
     bare = tuple(replace(part, signature={}) if isinstance(part, ModelCall) else part for part in kept)
     return replace(message, content=bare)
+
+
+def _files_of(message: ModelMessage) -> Sequence[object]:
+    if isinstance(message, ToolMessage):
+        return message.attachments
+    content = message.content if isinstance(message, UserMessage) else ()
+    return [piece for piece in content if not isinstance(piece, str)]
+
+
+def _without_files(message: ModelMessage) -> ModelMessage:
+    """The same with words in the place of files."""
+    if not _files_of(message):
+        return message
+    if isinstance(message, UserMessage):
+        return replace(message, content=tuple(one if isinstance(one, str) else _words(one) for one in message.content))
+    if isinstance(message, ToolMessage):
+        output = "\n".join((message.output, *map(_words, message.attachments)))
+        return replace(message, output=output, attachments=())
+    return message
+
+
+def _words(file: Attachment) -> str:
+    given = media_of(file, {"text"})
+    return given if isinstance(given, str) else ""
 
 
 def _field_names(body: Json) -> set[str]:

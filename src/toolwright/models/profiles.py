@@ -1,8 +1,8 @@
 """How a model is best spoken to, looked up by its name in one dated table."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -54,6 +54,10 @@ class Profile:
     """Whether the provider is asked to hold the model to the schemas of tools, those that allow it."""
     text_calls: bool = False
     """Whether `<tool_call>` in the text is a call, as small models write it."""
+    images: bool = False
+    """Whether it takes pictures; of a model that the catalogue lists, the catalogue says it."""
+    pdfs: bool = False
+    """Whether it takes PDF files; the same."""
 
 
 def profile_of(info: ModelInfo) -> Profile:
@@ -68,6 +72,26 @@ def profile_of(info: ModelInfo) -> Profile:
         return found
     known = {one.name: getattr(found, one.name) for one in fields(Profile)}
     return _made(known | own)
+
+
+def completed(info: ModelInfo, said: Collection[str]) -> ModelInfo:
+    """The entry with what the table says of its family, wherever its record has not `said` it of the model itself."""
+    silent = not {"modalities", "attachment"} & set(said)
+    if not silent and "reasoning" in said and not info.profile:
+        return info
+    profile, accepts = profile_of(info), set(info.accepts)
+    for kind, name, takes in (("image", "images", profile.images), ("pdf", "pdfs", profile.pdfs)):
+        if silent or name in info.profile:
+            (accepts.add if takes else accepts.discard)(kind)
+    thinks = info.reasoning if "reasoning" in said else _thinks(info)
+    return replace(info, accepts=frozenset(accepts), reasoning=thinks)
+
+
+def _thinks(info: ModelInfo) -> bool:
+    """Whether its family does; a wire format alone says nothing of it."""
+    place = (info.provider.lower(), plain_name(info.api_id), info.api)
+    said = [row["thinking"] for row in _rows() if "models" in row and "thinking" in row and _fits(row, *place)]
+    return bool(said and said[-1])
 
 
 def plain_name(model_id: str) -> str:

@@ -130,9 +130,8 @@ def _record(record: Json, *, own_context: bool) -> Json:
         "limit": limit,
         **({"cost": _cost(record)} if "input_cost_per_token" in record else {}),
         "modalities": {"input": ["text", *(kind for kind, flag in flags.items() if record.get(flag))]},
+        "reasoning": bool(record.get("supports_reasoning")),
     }
-    if record.get("supports_reasoning"):
-        made["reasoning"] = True
     if record.get("deprecation_date"):
         made["until"] = record["deprecation_date"]
     return made

@@ -64,7 +64,7 @@ async def stream_with_retries(
     model: Model,
     messages: Sequence[ModelMessage],
     tools: Sequence[ToolSpec],
-    settings: ReplySettings,
+    settings: Callable[[], ReplySettings],
     *,
     policy: RetryPolicy | None = None,
     sleep: Sleep = asyncio.sleep,
@@ -72,7 +72,8 @@ async def stream_with_retries(
     """The reply of the first attempt that succeeds, with a `Retry` before each wait.
 
     An attempt may fail after it has sent something: the whole reply is then asked for again, since no provider
-    can go on in the middle. Raises the last error when the policy gives up.
+    can go on in the middle. The settings are asked for anew each time: another model may have taken over, which
+    wants others. Raises the last error when the policy gives up.
     """
     policy = policy or RetryPolicy()
     attempt = 0
@@ -81,7 +82,7 @@ async def stream_with_retries(
         name, began = model.info.full_name, time.monotonic()
         log.debug("request to %s, attempt %d: %d messages, %d tools", name, attempt, len(messages), len(tools))
         try:
-            async with aclosing(model.stream(messages, tools, settings)) as events:
+            async with aclosing(model.stream(messages, tools, settings())) as events:
                 async for event in events:
                     yield event
             log.debug("reply of %s after %.0f ms", name, (time.monotonic() - began) * 1000)

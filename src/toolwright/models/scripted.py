@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from toolwright.errors import ConfigError, UsageError
+from toolwright.errors import UsageError
 from toolwright.models.info import ModelInfo, ModelLimits, Usage
 from toolwright.models.model import (
     AssistantMessage,
@@ -135,11 +135,11 @@ class ScriptedModel:
         try:
             script = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{path} cannot be read as a script: {error}.") from error
+            raise UsageError(f"{path} cannot be read as a script: {error}.") from error
         if isinstance(script, list):
             script = {"turns": script}
         if not isinstance(script, dict) or not isinstance(script.get("turns"), list):
-            raise ConfigError(f'{path} is not a script: expected a list of turns, or {{"turns": [...]}}.')
+            raise UsageError(f'{path} is not a script: expected a list of turns, or {{"turns": [...]}}.')
         others = {name: script[name] for name in ("default", "title", "compaction") if name in script}
         for turn in (*script["turns"], *others.values()):
             _check(turn, path)
@@ -251,14 +251,14 @@ def _error(error: ScriptedError) -> ModelError:
 def _check(turn: Any, path: Path) -> None:
     """A script is written by hand: say which key is wrong instead of passing over it."""
     if not isinstance(turn, Mapping):
-        raise ConfigError(f'{path}: a turn is an object such as {{"text": "Hello."}}, not {turn!r}.')
+        raise UsageError(f'{path}: a turn is an object such as {{"text": "Hello."}}, not {turn!r}.')
     unknown = set(turn) - ScriptedTurn.__annotations__.keys()
     if unknown:
         known = ", ".join(sorted(ScriptedTurn.__annotations__))
-        raise ConfigError(f"{path}: a turn has no {', '.join(sorted(unknown))!r}. It may have: {known}.")
+        raise UsageError(f"{path}: a turn has no {', '.join(sorted(unknown))!r}. It may have: {known}.")
     finish = turn.get("finish", "stop")
     if finish not in get_args(FinishReason):
-        raise ConfigError(f"{path}: finish is one of {', '.join(get_args(FinishReason))}, not {finish!r}.")
+        raise UsageError(f"{path}: finish is one of {', '.join(get_args(FinishReason))}, not {finish!r}.")
     for call in turn.get("tools", ()):
         if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-            raise ConfigError(f'{path}: each of `tools` needs a name, as in {{"name": "read", "args": {{}}}}.')
+            raise UsageError(f'{path}: each of `tools` needs a name, as in {{"name": "read", "args": {{}}}}.')

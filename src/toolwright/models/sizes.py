@@ -31,6 +31,37 @@ def size_of(message: ModelMessage) -> int:
             return len(message.text) // 4
 
 
+def is_cut_short(sent: int, counted: int, context: int = 0) -> bool:
+    """Whether a server has plainly read less than it was sent, which some do without a word.
+
+    `sent` is our own count, of words alone; `counted` is the server's, 0 where it did not count; `context` is what the
+    model is said to have. Far less is certain; less than we sent and just as much as a context has is as good as that.
+    """
+    if sent <= _WORTH_A_WORD or not counted or counted >= sent:
+        return False
+    full = [context, *(_COMMON_CONTEXT << step for step in range(7))]
+    return counted < sent / 2 or (counted < sent * 0.85 and any(0 <= size - counted <= 8 for size in full if size))
+
+
+_WORTH_A_WORD = 2_000
+"""Tokens below which our own count is too rough to doubt another."""
+_COMMON_CONTEXT = 2_048
+"""Tokens; servers give a model this much, or twice that and so on."""
+
+
+def words_size(message: ModelMessage) -> int:
+    """The tokens of a message without its files, which every provider counts in its own way."""
+    match message:
+        case UserMessage():
+            return sum(len(piece) // 4 for piece in message.content if isinstance(piece, str))
+        case ToolMessage():
+            return len(message.output) // 4
+        case AssistantMessage():
+            return sum(_piece_size(piece) for piece in message.content if not isinstance(piece, Reasoning))
+        case _:
+            return size_of(message)
+
+
 def tools_size(tools: Sequence[ToolSpec]) -> int:
     return sum(map(_characters, tools)) // 4
 

@@ -125,6 +125,15 @@ class HttpModel:
             self._broken += 1
             return self._broken > 1 and self.fixes.no_stream(name)
         refused = error.status is not None and 400 <= error.status < 500 and error.kind not in {"auth", "quota"}
+        if self.fixes.no_files(name, error, messages):
+            # Raised, so that the user is told: nothing is left out in silence.
+            raise ModelError(
+                f"{name} takes no such files ({error.said[:200]}); it is told their names alone.",
+                "bad_request",
+                status=error.status,
+                retry_after=0.0,
+                retryable=True,
+            ) from error
         affordable = error.status == 402 and "can only afford" in error.said
         return (refused or affordable) and self.fixes.learn(name, error, request.body, messages)
 

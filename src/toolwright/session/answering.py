@@ -51,6 +51,9 @@ class Toolbox:
     short: Once[ToolSpec, ToolSpec] = field(default_factory=lambda: Once(short_spec))
     """The same in few words, for a model with little room."""
 
+    doubted: bool = False
+    """Whether the user has been told that the server does not read all it is sent."""
+
     async def specs(self, session: Session, turn: Turn) -> list[ToolSpec]:
         registry, names = session.home.caller.registry, session.offered(turn)
         ruled = session.ruled_agent_named(turn.agent.name)
@@ -171,10 +174,11 @@ class Answering:
         return self._settings
 
     def _made_settings(self, info: ModelInfo, agent: Agent, asked: str) -> ReplySettings:
-        from toolwright.models.families import chosen_variant, family_settings
+        from toolwright.models.families import family_settings, variants
 
         usual = family_settings(info)
-        variant = chosen_variant(info, asked=asked, usual=agent.variant or "")
+        # One that this model has not is no error here: it is an agent's, or of the model that this one stands in for.
+        variant = variants(info).get(asked or agent.variant or "", {})
         return replace(
             usual,
             temperature=usual.temperature if agent.temperature is None else agent.temperature,

@@ -35,7 +35,7 @@ async def ask(
     """Answer one prompt; with `output`, once more if the answer does not fit the type."""
     prompt = Prompt(
         text=text,
-        files=tuple(_attached(session, file) for file in files),
+        files=tuple(attached_file(session.home.directory, file) for file in files),
         agent=agent,
         model=model or "",
         system=system,
@@ -153,12 +153,12 @@ async def _since(session: "Session", message_id: str) -> list[Message]:
     return messages[start:]
 
 
-def _attached(session: "Session", file: str | Path) -> Attached:
+def attached_file(directory: Path, file: str | Path) -> Attached:
     """A file to send along; one that is not there is the caller's mistake, told before anything is sent."""
     name = str(file)
     if "://" in name or name.startswith("data:"):
         return Attached(url=name)
-    path = session.home.directory / Path(name).expanduser()
+    path = directory / Path(name).expanduser()
     if not path.exists():
         raise UsageError(f"There is no file {name!r} to send along (looked for {path}).")
     return Attached(url=path.as_uri(), filename=Path(name).name)

@@ -219,7 +219,7 @@ async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
     ]
     settings = ReplySettings(purpose="compaction", cache_key=turn.conversation.id, max_output=SUMMARY)
     try:
-        stream = stream_with_retries(turn.model, request, [], settings, policy=turn.retry)
+        stream = stream_with_retries(turn.model, request, [], lambda: settings, policy=turn.retry)
         async with aclosing(stream) as events:
             async for event in events:
                 reply.take(event)

@@ -10,7 +10,7 @@ from toolwright.session.calls import refuse_calls, refused_by_user, run_calls
 from toolwright.session.compaction import compact_if_full, make_room
 from toolwright.session.failures import EMPTY, HELD_BACK, TOO_LONG
 from toolwright.session.history import since_summary
-from toolwright.session.notices import tell_notices
+from toolwright.session.notices import tell_if_cut_short, tell_notices
 from toolwright.session.reply import ReplyWriter
 from toolwright.session.system import LAST_STEP
 
@@ -62,7 +62,7 @@ async def ask_model(turn: Answering, *, tools: list[ToolSpec], last: bool = Fals
     reply = ReplyWriter(turn.conversation, message, turn.model)
     reply.start()
     try:
-        stream = stream_with_retries(turn.model, messages, tools, turn.settings(), policy=turn.retry)
+        stream = stream_with_retries(turn.model, messages, tools, turn.settings, policy=turn.retry)
         async with aclosing(stream) as events:
             async for event in events:
                 reply.take(event)
@@ -70,6 +70,7 @@ async def ask_model(turn: Answering, *, tools: list[ToolSpec], last: bool = Fals
     except BaseException:
         reply.stop()
         raise
+    tell_if_cut_short(turn, messages, reply.message)
     return reply
 
 

@@ -1,19 +1,49 @@
-"""What the user should know before a turn: files that the model cannot be given, limits and prices that are guesses."""
+"""What the user should know: files that the model cannot be given, guessed limits, a prompt that was not read whole."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Sequence
 
 from toolwright.definition import Attachment
+from toolwright.messages import Assistant, Message
 from toolwright.models.media import left_out
+from toolwright.models.model import ModelMessage
+from toolwright.models.sizes import is_cut_short, words_size
 from toolwright.parts import FilePart
 from toolwright.session.answering import Answering
 from toolwright.session.events import SessionStatus
+
+log = logging.getLogger(__name__)
 
 
 def tell_notices(turn: Answering) -> None:
     """Say what holds for the newest prompt."""
     for notice in (*_guesses(turn), *_left_out(turn)):
-        status: dict[str, object] = {"type": "busy", "doing": notice}
-        turn.conversation.bus.publish(SessionStatus(session_id=turn.conversation.id, status=status))
+        _tell(turn, notice)
+
+
+def tell_if_cut_short(turn: Answering, sent: Sequence[ModelMessage], reply: Message) -> None:
+    """Say, once in a session, that the server has dropped a part of what it was sent."""
+    info = turn.model.info
+    # A model that speaks no wire format is not served by anybody: its counts are what its maker says.
+    if turn.toolbox.doubted or not info.api or not isinstance(reply.info, Assistant):
+        return
+    used = reply.info.tokens
+    counted = used.input + used.cache.read + used.cache.write
+    words = sum(map(words_size, sent)) + turn.tools_size
+    if is_cut_short(words, counted, info.limits.context):
+        turn.toolbox.doubted = True
+        notice = (
+            f"{info.full_name} was sent about {words} tokens and counted {counted}: it seems to drop the beginning of "
+            "what does not fit, instructions and all. Give it a larger context where it is served, and say how large "
+            f"it is in provider.{info.provider}.models.{info.id}.limit.context"
+        )
+        log.warning("%s.", notice)
+        _tell(turn, notice)
+
+
+def _tell(turn: Answering, notice: str) -> None:
+    status: dict[str, object] = {"type": "busy", "doing": notice}
+    turn.conversation.bus.publish(SessionStatus(session_id=turn.conversation.id, status=status))
 
 
 def _guesses(turn: Answering) -> Iterator[str]:

@@ -12,7 +12,7 @@ from toolwright.ids import new_id, now
 from toolwright.inbox import WrongAnswer
 from toolwright.jsontypes import Json
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User, new_part
-from toolwright.models.families import require_price
+from toolwright.models.families import require_price, require_variant
 from toolwright.models.hooked import HookedModel, RequestHook
 from toolwright.models.model import Model, ModelError
 from toolwright.models.retry import RetryPolicy
@@ -178,6 +178,7 @@ class Turns:
         agent, model = self._choose(prompt.agent, prompt.model)
         if (prompt.budget or self.settings.budget).cost is not None:
             require_price(model.info)
+        require_variant(model.info, prompt.variant)
         if prompt.message_id and await self.store.knows(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
         await self._take()

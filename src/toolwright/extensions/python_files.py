@@ -1,0 +1,199 @@
+"""Files with Python tools and plugins: loaded from their sources, told apart from all else in them, and run.
+
+A part of the program that runs them (python_host.py), so only the standard library is needed.
+"""
+
+import asyncio
+import importlib.machinery
+import importlib.util
+import inspect
+import json
+import os
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Failure(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.data = data
+
+
+def import_file(path: str) -> types.ModuleType:
+    """The module of a file; a Failure names the line that broke."""
+    name = f"_toolwright_file_{abs(hash(path))}"
+    for folder in (str(Path(path).parent), str(Path(path).parent.parent)):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+            _read_source_in(folder)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        raise Failure(f"{path}:{_line_of(error, path)}: {_last_line(error)}") from error
+    return module
+
+
+class _FromSource(importlib.machinery.SourceFileLoader):
+    """Loads what a file says. Bytecode beside it need not be that, and would change the project if we left it there."""
+
+    def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _read_source_in(folder: str) -> None:
+    """What is imported from a folder and below it comes from sources alone."""
+    find = importlib.machinery.FileFinder.path_hook(
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (_FromSource, importlib.machinery.SOURCE_SUFFIXES),
+    )
+
+    def hook(path: str) -> Any:
+        if path != folder and not path.startswith(f"{folder}/"):
+            raise ImportError
+        return find(path)
+
+    sys.path_hooks.insert(0, hook)
+    sys.path_importer_cache.pop(folder, None)
+
+
+def entry_point(name: str) -> Any:
+    from importlib.metadata import entry_points
+
+    for one in entry_points(group="toolwright.plugins"):
+        if one.name == name:
+            return one.load()
+    raise Failure(f"No installed package brings a plugin {name!r}.")
+
+
+def _line_of(error: BaseException, path: str) -> int:
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno or 1
+    frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    return (frames[-1] if frames else 1) or 1
+
+
+def _last_line(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+
+
+def own_modules(path: str) -> list[str]:
+    """The files beside a tool that are loaded by now: a change in one of them is a change of the tool."""
+    folder = str(Path(path).parent.parent) + os.sep
+    found = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return sorted({file for file in found if file and file.startswith(folder) and "site-packages" not in file} | {path})
+
+
+def is_tool(value: Any) -> bool:
+    if isinstance(value, type):
+        return False
+    get = _getter(value)
+    if all(get(name) is not None for name in ("description", "args", "execute")):
+        return callable(get("execute"))
+    return type(value).__name__ == "Tool" and type(value).__module__ == "toolwright.definition"
+
+
+def belongs(value: Any, module: types.ModuleType) -> bool:
+    """Whether a tool was made in this file, not imported into it."""
+    function = getattr(value, "function", None)
+    return function is None or function.__module__ == module.__name__
+
+
+def _getter(value: Any) -> Callable[[str], Any]:
+    return value.get if isinstance(value, dict) else lambda name: getattr(value, name, None)
+
+
+def described(name: str, value: Any) -> Json:
+    get = _getter(value)
+    if get("execute") is None:
+        return {
+            "name": name,
+            "description": value.description,
+            "parameters": value.parameters,
+            "asks": bool(value.asks),
+            "permission": "" if value.permission == value.id else value.permission,
+        }
+    properties = {key: dict(schema) for key, schema in get("args").items()}
+    required = [key for key, schema in properties.items() if "default" not in schema]
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return {
+        "name": name,
+        "description": str(get("description")),
+        "parameters": parameters,
+        "asks": "ask" in _names_in(get("execute")),
+    }
+
+
+def _names_in(function: Any) -> set[str]:
+    """The names that a function's code uses, those of the functions inside of it too."""
+
+    def names(code: types.CodeType) -> Iterator[str]:
+        yield from code.co_names
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                yield from names(constant)
+
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    return set(names(code)) if code is not None else set()
+
+
+async def run(tool: Any, arguments: Json, context: Any) -> Any:
+    execute = _getter(tool)("execute")
+    if execute is None:
+        return await tool.run(context, tool.parse(arguments))
+    if inspect.iscoroutinefunction(execute):
+        return await execute(arguments, context)
+    answer = await threads.run(execute, arguments, context)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def result_of(answer: Any) -> Json:
+    if isinstance(answer, str):
+        return {"output": answer}
+    get = _getter(answer)
+    if isinstance(output := get("output") if isinstance(answer, dict) or hasattr(answer, "output") else None, str):
+        if (error := get("error")) is not None and not isinstance(answer, dict):
+            raise error
+        files = [
+            one if isinstance(one, dict) else {"mime": one.mime, "url": one.url, "filename": one.filename}
+            for one in get("attachments") or ()
+        ]
+        said = {"output": output, "title": get("title") or "", "metadata": get("metadata") or {}, "attachments": files}
+        return said | ({"truncated": get("truncated")} if get("truncated") is not None else {})
+    try:
+        return {"output": json.dumps(answer, ensure_ascii=False)}
+    except (TypeError, ValueError) as problem:
+        raise Failure(f"It returned {type(answer).__name__}, which is no text, record or JSON: {problem}.") from problem
+
+
+class Threads:
+    """Runs plain functions beside the loop, and knows how many still do."""
+
+    def __init__(self) -> None:
+        self.running = 0
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.to_thread(self._counted, function, *arguments)
+
+    def _counted(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        self.running += 1
+        try:
+            return function(*arguments)
+        finally:
+            self.running -= 1
+
+
+threads = Threads()

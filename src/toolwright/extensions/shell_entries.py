@@ -1,0 +1,119 @@
+"""The programs that settings name for certain moments: ours, Claude Code's, Codex's, the reference's older form."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolwright.config.load import Config
+from toolwright.config.places import CLAUDE_HOOKS, CODEX_HOOKS, between
+from toolwright.extension import ExtensionProblem
+from toolwright.extensions.shell_hooks import SECONDS, ShellHook
+from toolwright.folders import Folders
+from toolwright.jsontypes import Json
+
+EVENTS = (
+    "PreToolUse",
+    "PostToolUse",
+    "PermissionRequest",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStop",
+    "SessionStart",
+    "SessionEnd",
+    "PreCompact",
+    "Notification",
+)
+
+
+def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], list[ExtensionProblem]]:
+    """The programs that our settings name and, if they say so, those of Claude Code and Codex; ours first."""
+    problems: list[ExtensionProblem] = []
+    found = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
+    foreign = config.settings.foreign
+    wanted = {CLAUDE_HOOKS: "hooks" in foreign.claude, CODEX_HOOKS: "hooks" in foreign.codex}
+    for names in (names for names, asked in wanted.items() if asked):
+        found += _foreign(_places(names, config, folders), problems)
+    found += _older_entries(config)
+    return found, problems
+
+
+def _places(names: Sequence[str], config: Config, folders: Folders) -> list[Path]:
+    """The files of a program that there are, the general before the special; a project's once it is trusted."""
+    keepers = [folders.home, *(between(config.root, config.directory) if config.trusted else ())]
+    files = [keeper / name for keeper in keepers for name in (names if keeper != folders.home else names[:1])]
+    return [file for file in dict.fromkeys(files) if file.is_file()]
+
+
+def _foreign(files: Sequence[Path], problems: list[ExtensionProblem]) -> list[ShellHook]:
+    """The hooks of all these files together; none where the last of them that speaks of it switches them off."""
+    said = {file: _settings_in(file, problems) for file in files}
+    off = [one["disableAllHooks"] for one in said.values() if isinstance(one.get("disableAllHooks"), bool)]
+    if off and off[-1]:
+        return []
+    return [hook for file, one in said.items() for hook in _read(one.get("hooks"), str(file), problems)]
+
+
+def _settings_in(file: Path, problems: list[ExtensionProblem]) -> Json:
+    from toolwright.config import jsonc
+    from toolwright.config.reading import read_text
+    from toolwright.errors import ConfigError
+
+    try:
+        said = jsonc.parse(read_text(file), str(file))
+    except ConfigError as error:
+        problems.append(ExtensionProblem(name=str(file), reason=str(error)))
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _read(said: Any, origin: str, problems: list[ExtensionProblem]) -> Iterator[ShellHook]:
+    for event, groups in said.items() if isinstance(said, Mapping) else ():
+        if event not in EVENTS:
+            problems.append(ExtensionProblem(name=origin, reason=f"nothing here happens at {event!r}"))
+            continue
+        for group in groups if isinstance(groups, list) else ():
+            entries = group.get("hooks") if isinstance(group, Mapping) else None
+            for entry in entries if isinstance(entries, list) else ():
+                hook = _hook(event, str(group.get("matcher") or ""), entry, origin)
+                if hook.missing:
+                    problems.append(ExtensionProblem(name=origin, reason=f"{event}: {hook.missing}"))
+                yield hook
+
+
+def _hook(event: str, matcher: str, entry: Any, origin: str) -> ShellHook:
+    said: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
+    kind, command, limit = said.get("type", "command"), said.get("command"), said.get("timeout")
+    runs = kind == "command" and isinstance(command, str) and command
+    return ShellHook(
+        event=event,
+        matcher=matcher,
+        command=str(command) if runs else "",
+        missing="" if runs else f"only commands are run here, not {kind if said else entry!r}",
+        seconds=float(limit) if isinstance(limit, int | float) and limit > 0 else SECONDS,
+        origin=origin,
+    )
+
+
+def _older_entries(config: Config) -> Iterator[ShellHook]:
+    """`experimental.hook` of the reference: what to run after an edit and at the end of a turn."""
+    import shlex
+
+    said = config.settings.experimental.hook
+    for words in _commands_in(said.get("session_completed")):
+        yield ShellHook(event="Stop", command=shlex.join(words), origin="experimental.hook")
+    edited = said.get("file_edited")
+    for ending, entries in edited.items() if isinstance(edited, Mapping) else ():
+        for words in _commands_in(entries):
+            yield ShellHook(
+                event="PostToolUse",
+                matcher="edit|write|multiedit",
+                command=f'case "$TOOLWRIGHT_FILE" in *{shlex.quote(ending)}) {shlex.join(words)};; esac',
+                origin="experimental.hook",
+            )
+
+
+def _commands_in(entries: Any) -> Iterator[list[str]]:
+    for entry in entries if isinstance(entries, list | tuple) else ():
+        words = entry.get("command") if isinstance(entry, Mapping) else None
+        if isinstance(words, list | tuple) and words:
+            yield [str(word) for word in words]
