@@ -99,7 +99,7 @@ def test_beyond_a_number_of_folders_the_rest_is_looked_through_as_a_whole(
 def test_folders_that_come_and_go_leave_nothing_behind(project: Path, masks: Masks) -> None:
     def known() -> int:
         masks.find("rules", is_env)
-        return len(masks._listings) + len(masks._rested)  # noqa: SLF001 - what grows is not seen from outside
+        return len(masks._listings) + len(masks._rested)
 
     before = known()
     for number in range(20):
@@ -129,9 +129,7 @@ def test_other_rules_have_another_answer_however_many_there_are(project: Path, m
     assert (asked.unread, asked.asked) == ([], [project / "a/c.txt"])
 
 
-def test_what_has_not_changed_is_not_judged_again(
-    project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_not_changed_is_not_judged_again(project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolwright.process.masks.UNSETTLED", -(10**12))
     none = masks.find("rules", lambda _: Verdict.FREE)
     judged: list[str] = []
