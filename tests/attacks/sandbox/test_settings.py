@@ -47,7 +47,7 @@ async def test_a_folder_of_settings_cannot_be_made_and_nothing_is_left_of_what_k
             pytest.skip("without mounts nothing can be kept")
         said = await shell.bash("sh try.sh 2>/dev/null")
         assert said.output == "(no output)"
-        assert [entry.name for entry in project.iterdir()] == ["try.sh"]
+        await until(lambda: [entry.name for entry in project.iterdir()] == ["try.sh"])
 
 
 async def test_git_and_ls_see_nothing_of_what_keeps_it(project: Path, rung: SandboxSettings) -> None:
