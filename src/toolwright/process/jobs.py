@@ -245,16 +245,17 @@ class Jobs:
             kept.pop(name).release()
 
     def find(self, session_id: str, name: str) -> Job:
-        kept = self._kept[session_id]
+        kept = self._kept.get(session_id, {})
         if name in kept:
             return kept[name]
         known = f"There are: {', '.join(kept)}." if kept else "This session has no jobs."
         raise ToolError(f"There is no job {name!r}. {known}", "missing")
 
     def running(self, session_id: str) -> list[Job]:
-        for job in self._kept[session_id].values():
+        kept = list(self._kept.get(session_id, {}).values())
+        for job in kept:
             job.settle()
-        return [job for job in self._kept[session_id].values() if not job.is_over]
+        return [job for job in kept if not job.is_over]
 
     def require_room(self, session_id: str) -> None:
         running = self.running(session_id)
@@ -265,6 +266,7 @@ class Jobs:
     async def end_session(self, session_id: str) -> None:
         """End all jobs of a session."""
         jobs = self._kept.pop(session_id, {}).values()
+        self._numbers.pop(session_id, None)
         await asyncio.gather(*(job.stop() for job in jobs if not job.is_over))
         for job in jobs:
             job.release()
