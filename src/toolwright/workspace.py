@@ -149,7 +149,12 @@ class Workspace(Services):
         """Whether the user trusts whatever the project brings while this is open, not only what it brought before."""
         self.trusted = self.trusted_for_once or is_trusted(directory, self.folders)
         self.config = load_config(
-            directory, self.folders, self.environment, trusted=self.trusted, given=_given(config, self.extensions)
+            directory,
+            self.folders,
+            self.environment,
+            trusted=self.trusted,
+            as_recorded=not self.trusted_for_once,
+            given=_given(config, self.extensions),
         )
         self.directory = self.config.directory
         self.extensions = (*self.extensions, *program_extensions(self))

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -196,7 +197,8 @@ def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], lis
     found = [hook for source in config.sources for hook in _read(source.value.get("hooks"), source.name, problems)]
     for file in _foreign_files(config, folders):
         if file.is_file():
-            found += _read(_hooks_in(file, problems), str(file), problems)
+            known = config.known if not file.is_relative_to(folders.home / file.parent.name) else None
+            found += _read(_hooks_in(file, config.root, known, problems), str(file), problems)
     found += _older_entries(config)
     return found, problems
 
@@ -210,16 +212,23 @@ def _foreign_files(config: Config, folders: Folders) -> list[Path]:
     return list(dict.fromkeys(keeper / name for name in names for keeper in keepers))
 
 
-def _hooks_in(file: Path, problems: list[ExtensionProblem]) -> Any:
+def _hooks_in(file: Path, root: Path, known: Mapping[str, str] | None, problems: list[ExtensionProblem]) -> Any:
     from toolwright.config import jsonc
-    from toolwright.config.reading import read_text
+    from toolwright.config.reading import READ, read_text
     from toolwright.errors import ConfigError
 
+    read = dict[Path, str]()
+    before = READ.set(read)
     try:
-        said = jsonc.parse(read_text(file), str(file))
+        text = read_text(file)
+        if known is not None and known.get(os.path.relpath(file, root)) != read[file]:
+            raise ConfigError("it has changed since you trusted the project; tw trust shows how and asks anew")
+        said = jsonc.parse(text, str(file))
     except ConfigError as error:
         problems.append(ExtensionProblem(name=str(file), reason=str(error)))
         return None
+    finally:
+        READ.reset(before)
     return said.get("hooks") if isinstance(said, dict) else None
 
 
