@@ -152,6 +152,7 @@ class Workspace(Services):
             self.folders,
             self.environment,
             trusted=self.trusted,
+            as_recorded=not self.trusted_for_once,
             given=given_settings(config, self.extensions),
         )
         self.directory = self.config.directory

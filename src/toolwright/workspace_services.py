@@ -129,7 +129,7 @@ class Services:
         from toolwright.process.sandbox import Sandbox, SandboxSettings
 
         said = self.settings.sandbox
-        return Sandbox(
+        sandbox = Sandbox(
             SandboxSettings(
                 mode=said.mode,
                 writable=said.writable,
@@ -145,6 +145,7 @@ class Services:
             config=(self.folders.config, self.folders.reference_config),
             environment=self.environment,
         )
+        return self.closing(sandbox)
 
     @cached_property
     def jobs(self) -> "Jobs":

@@ -1,6 +1,7 @@
 """What rules restrict in a project: found wherever it is, and found again when it appears."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,87 @@ def masks(project: Path) -> Masks:
     return Masks(project)
 
 
-def test_restricted_files_are_found_in_all_folders_but_gits_own(project: Path, masks: Masks) -> None:
-    expected = [project / ".env", project / "a/b/.env", project / "node_modules/x/.env"]
+def test_restricted_files_are_found_in_all_folders(project: Path, masks: Masks) -> None:
+    expected = [project / name for name in (".env", ".git/x.env", "a/b/.env", "node_modules/x/.env")]
     assert sorted(masks.find("rules", is_env).unread) == expected
-    assert sorted(masks.find("rules", is_env, everywhere=False).unread) == expected[:2]
+    assert sorted(masks.find("rules", is_env, everywhere=False).unread) == [project / ".env", project / "a/b/.env"]
+
+
+def test_what_git_names_after_a_branch_is_no_secret(project: Path, masks: Masks) -> None:
+    heads = project / ".git" / "refs" / "heads"
+    heads.mkdir(parents=True)
+    (heads / "prod.env").write_text("0123456789abcdef0123456789abcdef01234567\n")
+    (heads / "secret.env").write_text("KEY=1")
+    os.mkfifo(heads / "pipe.env")
+    found = masks.find("rules", is_env).unread
+    assert {heads / "secret.env", heads / "pipe.env"} < set(found)
+    assert heads / "prod.env" not in found
 
 
 def test_closed_folders_are_left_alone(project: Path, masks: Masks) -> None:
     found = Masks(project, closed=[project / "a"]).find("rules", is_env)
-    assert sorted(found.unread) == [project / ".env", project / "node_modules/x/.env"]
+    assert project / "node_modules/x/.env" in found.unread
+    assert project / "a/b/.env" not in found.unread
+
+
+HIDING_PLACES = ["node_modules/x/new", "node_modules/x/.git/deep", ".git/objects", "b"]
+"""Where a folder with a secret could be moved to, some of them not looked through at every command."""
+
+
+@pytest.mark.parametrize("place", HIDING_PLACES)
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_what_was_moved_to_where_nobody_would_look_so_soon_is_found(
+    project: Path, masks: Masks, place: str, is_replaced: bool
+) -> None:
+    masks.find("rules", is_env)
+    (project / place).parent.mkdir(parents=True, exist_ok=True)
+    (project / "a").rename(project / place)
+    if is_replaced:
+        (project / "a/b").mkdir(parents=True)
+        (project / "a/b/.env").write_text("x")
+    found = masks.find("rules", is_env).unread
+    assert project / place / "b/.env" in found
+    assert (project / "a/b/.env" in found) == is_replaced
+
+
+def test_also_within_such_a_folder(project: Path, masks: Masks) -> None:
+    masks.find("rules", is_env)
+    (project / "node_modules/y").mkdir()
+    masks.find("rules", is_env)
+    (project / "node_modules/x/.env").rename(project / "node_modules/y/.env")
+    assert project / "node_modules/y/.env" in masks.find("rules", is_env).unread
+
+
+def test_a_time_that_was_set_back_hides_nothing(project: Path, masks: Masks) -> None:
+    for name in ("empty", "a/b"):
+        (project / name).mkdir(exist_ok=True)
+        os.utime(project / name, (1e9, 1e9))
+    masks.find("rules", is_env)
+    (project / "empty").rmdir()
+    (project / "a/b").rename(project / "empty")
+    assert project / "empty/.env" in masks.find("rules", is_env).unread
+
+
+def test_beyond_a_number_of_folders_the_rest_is_looked_through_as_a_whole(
+    project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwright.process.masks.FOLDERS", 4)
+    assert project / "a/b/.env" in masks.find("rules", is_env).unread
+    (project / "a/b").rename(project / "db/migrations/b")
+    assert project / "db/migrations/b/.env" in masks.find("rules", is_env).unread
+
+
+def test_folders_that_come_and_go_leave_nothing_behind(project: Path, masks: Masks) -> None:
+    def known() -> int:
+        masks.find("rules", is_env)
+        return len(masks._listings) + len(masks._rested)
+
+    before = known()
+    for number in range(20):
+        (project / f"new{number}/node_modules/x").mkdir(parents=True)
+        known()
+        shutil.rmtree(project / f"new{number}")
+    assert known() == before
 
 
 def test_files_that_come_and_go_are_noticed(project: Path, masks: Masks) -> None:
@@ -56,10 +129,8 @@ def test_other_rules_have_another_answer_however_many_there_are(project: Path, m
     assert (asked.unread, asked.asked) == ([], [project / "a/c.txt"])
 
 
-def test_what_has_not_changed_is_not_judged_again(project: Path, masks: Masks) -> None:
-    long_ago = 1e9
-    for folder in (project, *(path for path in project.rglob("*") if path.is_dir())):
-        os.utime(folder, (long_ago, long_ago))
+def test_what_has_not_changed_is_not_judged_again(project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.process.masks.UNSETTLED", -(10**12))
     none = masks.find("rules", lambda _: Verdict.FREE)
     judged: list[str] = []
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from toolwright.errors import ToolError
-from toolwright.process import bubblewrap, gitfolders, seatbelt
+from toolwright.process import gitfolders, seatbelt
 from toolwright.process.access import Access
 from toolwright.process.box import Box, Shown
 from toolwright.process.caches import cache_folders
+from toolwright.process.rungs import put_up, within
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
 from toolwright.process.selftest import Findings
@@ -297,7 +298,7 @@ def test_bubblewrap_is_told_the_order_in_which_places_cover_each_other(project: 
         temp=tmp_path / "temp",
         network=False,
     )
-    words = list(bubblewrap.wrap(box, "/usr/bin/bwrap", ["true"], project).argv)
+    words = list(within(put_up(box), box, ["true"], project).argv)
     at = [words.index("--ro-bind"), words.index(str(tmp_path / "temp")), words.index(str(project))]
     at += [words.index(str(project / "fixed")), words.index(str(project / "hidden"))]
     assert at == sorted(at)

@@ -1,5 +1,6 @@
 """Find, read, check and merge the configuration that holds for a folder; trust is weighed here and nowhere else."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -11,15 +12,17 @@ from toolwright.config.content import content_of
 from toolwright.config.merge import bounded, merged
 from toolwright.config.places import config_folders, find_root
 from toolwright.config.reader import SettingsReader
+from toolwright.config.reading import READ
 from toolwright.config.rules import layers_of, reading_rules
 from toolwright.config.source import AgentSource, ConfigFolder, Level, Source
 from toolwright.config.trust import Trust
+from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.jsontypes import Json
 from toolwright.permission.rules import Layer
 from toolwright.record import record
 from toolwright.settings import Settings
-from toolwright.settings.derive import read
+from toolwright.settings.derive import read as read_settings
 
 if TYPE_CHECKING:
     from toolwright.config.foreign import Foreign
@@ -38,6 +41,8 @@ class Config:
     managed: Settings = field(default_factory=Settings)
     """What the administrator says alone: the bounds for what a caller asks for later."""
     trusted: bool = False
+    known: Mapping[str, str] | None = None
+    """If it is trusted for what is on record: the hashes of that, by path from the root. Nothing else takes effect."""
     sources: tuple[Source, ...] = ()
     """What each file or text says, as far as it takes effect, weakest first."""
     agents: tuple[AgentSource, ...] = ()
@@ -61,12 +66,32 @@ def load_config(
     environment: Mapping[str, str],
     *,
     trusted: bool = True,
+    as_recorded: bool = False,
     given: Mapping[str, Any] | None = None,
 ) -> Config:
     """The configuration for a folder. A mistake in any file is a ConfigError; an unknown key only a warning.
 
     `given` is what a caller says for this one time. A project that is not trusted can tighten but not loosen.
+    `as_recorded` says that what it is trusted for is on record: nothing else takes effect, not even what has come in
+    the moment since the record was compared with what is there.
     """
+    read = dict[Path, str]() if trusted and as_recorded else None
+    before = READ.set(read)
+    try:
+        return _load(directory, folders, environment, trusted=trusted, given=given, read=read)
+    finally:
+        READ.reset(before)
+
+
+def _load(
+    directory: Path,
+    folders: Folders,
+    environment: Mapping[str, str],
+    *,
+    trusted: bool,
+    given: Mapping[str, Any] | None,
+    read: Mapping[Path, str] | None,
+) -> Config:
     directory = directory.resolve()
     root = find_root(directory)
     reader = SettingsReader(folders=folders, environment=environment, root=root, directory=directory, trusted=trusted)
@@ -80,6 +105,9 @@ def load_config(
     others = _foreign(reader, sources, agents)
     if others is not None:
         sources, agents = [*others.sources(), *sources], [*others.agent_sources(), *agents]
+    known = Trust(folders.trust).hashes(root) if read is not None and trusted else None
+    if read and known is not None:
+        _require_known(reader, known, read)
     if not trusted:
         reader.warnings += _changed_since_trusted(directory, folders)
         sources, agents = _admitted(reader, sources, agents)
@@ -89,9 +117,10 @@ def load_config(
     return Config(
         root=root,
         directory=directory,
-        settings=read(Settings, data),
-        managed=read(Settings, bounds),
+        settings=read_settings(Settings, data),
+        managed=read_settings(Settings, bounds),
         trusted=trusted,
+        known=known,
         sources=tuple(sources),
         agents=tuple(agents),
         folders=tuple(places),
@@ -111,7 +140,7 @@ def _foreign(reader: SettingsReader, sources: Sequence[Source], agents: Sequence
         return None
     managed = merged(source.value for source in ours if source.level == "managed")
     data = bounded(merged(source.value for source in ours if source.level != "managed"), managed)
-    wanted = read(Settings, {"foreign": data.get("foreign", {})}).foreign
+    wanted = read_settings(Settings, {"foreign": data.get("foreign", {})}).foreign
     if not (wanted.claude or wanted.codex or wanted.gemini):
         return None
     from toolwright.config.foreign import Foreign
@@ -133,6 +162,20 @@ def check_managed(environment: Mapping[str, str]) -> None:
         folders=Folders.of(environment), environment=environment, root=here, directory=here, trusted=False
     )
     list(reader.managed())
+
+
+def _require_known(reader: SettingsReader, known: Mapping[str, str], read: Mapping[Path, str]) -> None:
+    """What took effect is what the user has trusted: a file could have come since that was looked at.
+
+    A command that runs in the project just now can make settings where there are none, until it is over.
+    """
+    for path, found in read.items():
+        by_name = path in reader.brought and known.get(os.path.relpath(path, reader.root)) != found
+        if by_name or (path in reader.included and found not in known.values()):
+            raise ConfigError(
+                f"{path} has changed since the project was trusted, just while its settings were read."
+                " Start again; if it is there then, tw trust shows what it says."
+            )
 
 
 def _agents(sources: Sequence[Source]) -> Iterator[AgentSource]:

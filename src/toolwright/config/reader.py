@@ -45,6 +45,10 @@ class SettingsReader:
     warnings: list[str] = field(default_factory=list[str])
     secrets: set[str] = field(default_factory=set[str])
     """What variables filled in."""
+    brought: set[Path] = field(default_factory=set[Path])
+    """Files of the project that took effect because it is trusted."""
+    included: set[Path] = field(default_factory=set[Path])
+    """Files of the project that were filled in for the same reason."""
 
     def files(self, *levels: Level) -> Iterator[Source]:
         """The files of some levels that are there, weakest first."""
@@ -93,7 +97,10 @@ class SettingsReader:
 
     def admits(self, path: Path, level: Level) -> bool:
         """Whether a file may be read at all: not if an untrusted project links to what is not its own."""
-        if self.trusted or level != "project":
+        if level != "project":
+            return True
+        if self.trusted:
+            self.brought.add(path)
             return True
         try:
             file = path.resolve()
@@ -135,12 +142,19 @@ class SettingsReader:
 
     def _filled(self, source: Source, folder: Path) -> Source:
         confined = source.level == "project" and not self.trusted
+
+        def may_read(file: Path) -> bool:
+            inside = file.is_relative_to(self.root)
+            if source.level == "project" and self.trusted and inside:
+                self.included.add(file)
+            return not confined or (inside and self.may_read(file))
+
         substitution = Substitution(
             folder=folder,
             home=self.folders.home,
             environment={} if confined else self.environment,
             where=source.where,
-            may_read=lambda file: not confined or (file.is_relative_to(self.root) and self.may_read(file)),
+            may_read=may_read,
         )
         filled = replace(source, value=substitution.apply(source.value))
         self.left_out += (shown_path(path) for path in substitution.left_out)

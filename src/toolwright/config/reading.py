@@ -1,13 +1,19 @@
 """Reading what a project brings, at a bounded cost: regular files only, none of them large."""
 
+import hashlib
 import os
 import stat
+from contextvars import ContextVar
 from pathlib import Path
 
 from toolwright.errors import ConfigError
 
 MOST_BYTES = 1_000_000
 """Of one file of settings. Nothing a person writes is longer."""
+
+
+READ: "ContextVar[dict[Path, str] | None]" = ContextVar("READ", default=None)
+"""Where somebody wants to know: each file that was read, with the hash of what was in it then."""
 
 
 class NotPlain(ValueError):
@@ -19,6 +25,9 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     content = read_head(path, most + 1)
     if len(content) > most:
         raise NotPlain(f"it is longer than {most} bytes")
+    read = READ.get()
+    if read is not None:
+        read[path] = hashlib.sha256(content).hexdigest()
     return content
 
 

@@ -75,6 +75,11 @@ class Trust:
         """Whether the project at this place was ever trusted."""
         return str(root) in self._projects()
 
+    def hashes(self, root: Path) -> dict[str, str]:
+        """What the user has looked at of a project: each file by its path from the root."""
+        known = self._projects().get(str(root)) or {"files": {}}
+        return {name: one["hash"] for name, one in known["files"].items()}
+
     def roots(self) -> list[str]:
         return list(self._projects())
 

@@ -1,5 +1,6 @@
 """The programs that settings name for certain moments: ours, Claude Code's, Codex's, the reference's older form."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def hook_entries(config: Config, folders: Folders) -> tuple[list[ShellHook], lis
     foreign = config.settings.foreign
     wanted = {CLAUDE_HOOKS: "hooks" in foreign.claude, CODEX_HOOKS: "hooks" in foreign.codex}
     for names in (names for names, asked in wanted.items() if asked):
-        found += _foreign(_places(names, config, folders), problems)
+        found += _foreign(_places(names, config, folders), config, folders, problems)
     found += _older_entries(config)
     return found, problems
 
@@ -44,25 +45,37 @@ def _places(names: Sequence[str], config: Config, folders: Folders) -> list[Path
     return [file for file in dict.fromkeys(files) if file.is_file()]
 
 
-def _foreign(files: Sequence[Path], problems: list[ExtensionProblem]) -> list[ShellHook]:
+def _foreign(
+    files: Sequence[Path], config: Config, folders: Folders, problems: list[ExtensionProblem]
+) -> list[ShellHook]:
     """The hooks of all these files together; none where the last of them that speaks of it switches them off."""
-    said = {file: _settings_in(file, problems) for file in files}
+    said = dict[Path, Json]()
+    for file in files:
+        known = config.known if not file.is_relative_to(folders.home / file.parent.name) else None
+        said[file] = _settings_in(file, config.root, known, problems)
     off = [one["disableAllHooks"] for one in said.values() if isinstance(one.get("disableAllHooks"), bool)]
     if off and off[-1]:
         return []
     return [hook for file, one in said.items() for hook in _read(one.get("hooks"), str(file), problems)]
 
 
-def _settings_in(file: Path, problems: list[ExtensionProblem]) -> Json:
+def _settings_in(file: Path, root: Path, known: Mapping[str, str] | None, problems: list[ExtensionProblem]) -> Json:
     from toolwright.config import jsonc
-    from toolwright.config.reading import read_text
+    from toolwright.config.reading import READ, read_text
     from toolwright.errors import ConfigError
 
+    read = dict[Path, str]()
+    before = READ.set(read)
     try:
-        said = jsonc.parse(read_text(file), str(file))
+        text = read_text(file)
+        if known is not None and known.get(os.path.relpath(file, root)) != read[file]:
+            raise ConfigError("it has changed since you trusted the project; tw trust shows how and asks anew")
+        said = jsonc.parse(text, str(file))
     except ConfigError as error:
         problems.append(ExtensionProblem(name=str(file), reason=str(error)))
         return {}
+    finally:
+        READ.reset(before)
     return said if isinstance(said, dict) else {}
 
 

@@ -107,6 +107,7 @@ class Policy:
     _by_permission: dict[str, tuple[Layer, ...]] = field(default_factory=dict, compare=False, repr=False)
     _decided: "dict[tuple[str, str, object], Decision]" = field(default_factory=dict, compare=False, repr=False)
     _hidden: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
+    _listed: "dict[str, tuple[tuple[str, str, Action], ...]]" = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, permission: str, pattern: str) -> Decision:
         """The last rule that fits, over all layers; but never more than the caller may do."""
@@ -146,10 +147,11 @@ class Policy:
 
     def about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
         """Every rule about this permission, its callers' first: the permission it names, its pattern, its action."""
-        own = tuple(
-            (rule.permission, rule.pattern, rule.action) for layer in self._about(permission) for rule in layer.rules
-        )
-        return own if self.parent is None else (*self.parent.about(permission), *own)
+        if permission not in self._listed:
+            rules = (rule for layer in self._about(permission) for rule in layer.rules)
+            own = tuple((rule.permission, rule.pattern, rule.action) for rule in rules)
+            self._listed[permission] = own if self.parent is None else (*self.parent.about(permission), *own)
+        return self._listed[permission]
 
     def restricts(self, permission: str) -> bool:
         """Whether any rule about this permission forbids or asks."""

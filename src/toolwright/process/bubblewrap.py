@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
 from toolwright.process.keeper.capabilities import KEPT
@@ -15,24 +14,24 @@ CONTROLS = ("sys", "sysrq-trigger", "fs", "scsi", "acpi", "mtrr")
 """Parts of /proc that steer the whole machine, and that root may write whatever namespace it is in."""
 
 
-def wrap(box: Box, program: str, argv: Sequence[str], cwd: Path) -> Wrapped:
-    """The command within its box, by the bubblewrap at `program`."""
-    options = [
-        *_view(box),
-        *_mounts(box),
-        *(() if box.network else ("--unshare-net",)),
-        *_privileges(),
-    ]
+def put_up(box: Box, program: str) -> Wrapped:
+    """The box by the bubblewrap at `program`; the folder and the command are still to come."""
+    network = () if box.network else ("--unshare-net",)
     status = ("--json-status-fd", STATUS)
-    whole = (program, *status, "--unshare-pid", "--unshare-ipc", *options, "--chdir", str(cwd), "--", *argv)
-    return Wrapped(argv=whole, env={"TMPDIR": str(TEMP_FOLDERS[0])}, anchored=box.anchored, scoped=box.scoped)
+    options = (*_view(box), *_mounts(box), *network, *_privileges())
+    return Wrapped(
+        argv=(program, *status, "--unshare-pid", "--unshare-ipc", *options),
+        env={"TMPDIR": str(TEMP_FOLDERS[0])},
+        anchored=box.anchored,
+        scoped=box.scoped,
+    )
 
 
 def _view(box: Box) -> Iterable[str]:
     if EVERYTHING in box.readable:
         yield from ("--ro-bind", "/", "/")
     else:
-        places = [place for place in (*SYSTEM, *box.readable) if is_there(place)]
+        places = [*filter(is_there, SYSTEM), *box.readable]
         yield from ("--tmpfs", "/")
         for place in sorted(places, key=lambda place: len(place.parts)):
             link = place.is_symlink()

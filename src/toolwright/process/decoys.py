@@ -3,15 +3,21 @@
 import os
 import shutil
 import stat
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.box import Shown
+from toolwright.process.sight import is_folder, is_there
 
 WORDS = b"# Hidden from commands by a rule.\n"
 LARGEST = 1024 * 1024
 """Bytes up to which a decoy is as long as what it stands for."""
+STALE = 32
+"""Things of the past that are kept for a while: a box that is just being put up may need them."""
+MANY = 2000
+"""Decoys from which on those are dropped whose files are gone."""
 DRIVER = "toolwright-mask"
 SETTINGS = f"""
 [filter "{DRIVER}"]
@@ -29,26 +35,46 @@ class Decoys:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files = dict[Path, tuple[object, Path]]()
+        self._files = dict[Path, tuple[object, Shown]]()
         self._views = dict[Path, tuple[object, list[Shown]]]()
         self._empty: Path | None = None
+        self._stale = deque[Path]()
+        self._enough = MANY
 
     def of_file(self, path: Path) -> Shown | None:
         """The decoy for a file; None if there is nothing to hide."""
         try:
             known = path.stat()
         except OSError:
+            self._drop(path)
             return None
         if not stat.S_ISREG(known.st_mode):
             return Shown(self.empty(), path)
         key = (known.st_size, known.st_mtime_ns, known.st_mode)
         made = self._files.get(path)
         if made is None or made[0] != key:
-            if made is not None:
-                made[1].unlink(missing_ok=True)
-            made = (key, self._new_file(_words(known.st_size), known))
+            self._drop(path)
+            made = (key, Shown(self._new_file(_words(known.st_size), known), path))
             self._files[path] = made
-        return Shown(made[1], path)
+            if len(self._files) > self._enough:
+                for gone in [one for one in self._files if not is_there(one)]:
+                    self._drop(gone)
+                self._enough = MANY + 2 * len(self._files)
+        return made[1]
+
+    def _drop(self, path: Path) -> None:
+        made = self._files.pop(path, None)
+        if made is not None:
+            self._retire(made[1].source)
+
+    def _retire(self, source: Path) -> None:
+        self._stale.append(source)
+        if len(self._stale) > STALE:
+            oldest = self._stale.popleft()
+            if is_folder(oldest):
+                shutil.rmtree(oldest, ignore_errors=True)
+            else:
+                oldest.unlink(missing_ok=True)
 
     def empty(self) -> Path:
         """A file that nobody can run and that says nothing."""
@@ -71,6 +97,8 @@ class Decoys:
         key = (tuple(names), tuple(veiled), *rest)
         made = self._views.get(git)
         if made is None or made[0] != key:
+            for one in made[1] if made is not None else ():
+                self._retire(one.source)
             made = (key, self._new_view(git, names, veiled))
             self._views[git] = made
         return made[1]

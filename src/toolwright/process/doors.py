@@ -1,10 +1,10 @@
 """Doors out of every box: sockets at which somebody outside does what he is told."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.sight import is_folder, is_in, is_there
 
 RUN = Path("/run")
 """Full of them. What programs need of it is shown, the rest is not there."""
@@ -32,21 +32,33 @@ def needed_of_run(environment: Mapping[str, str]) -> list[Path]:
     return [place for place in dict.fromkeys([*(RUN / name for name in NEEDED), *programs]) if is_there(place)]
 
 
-def sockets_elsewhere(closed: list[Path], project: Path) -> list[Path]:
-    """The sockets that somebody listens at now, but for those in the closed folders and in the project."""
-    found = list[Path]()
-    for place in _listening():
-        within = any(place.is_relative_to(folder) for folder in (*closed, project))
-        # Who may not write it cannot knock there.
-        if not within and os.access(place, os.W_OK) and place.is_socket():
-            found.append(place)
-    return found[:MANY]
+class Sockets:
+    """The sockets that somebody listens at. Where each lies is found out once, whether it can be written every time."""
+
+    def __init__(self) -> None:
+        self._known = dict[str, Path]()
+        """By what the kernel says of a socket, its number among it."""
+
+    def elsewhere(self, closed: Sequence[Path]) -> list[Path]:
+        """Those of now, but for those in closed folders."""
+        told = list(_listening())
+        self._known = {one: self._known.get(one) or _place(one) for one in told}
+        found = list[Path]()
+        for place in dict.fromkeys(self._known.values()):
+            # Who may not write it cannot knock there.
+            if not is_in(place, closed) and os.access(place, os.W_OK) and place.is_socket():
+                found.append(place)
+        return found[:MANY]
 
 
-def _listening() -> Iterator[Path]:
+def _listening() -> Iterator[str]:
+    """The number and the name of each."""
     try:
         lines = UNIX_SOCKETS.read_text("utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return
-    for name in dict.fromkeys(line.split(maxsplit=7)[7] for line in lines if line.count(" /")):
-        yield Path(os.path.realpath(name))
+    yield from (line.split(maxsplit=6)[6] for line in lines if " /" in line)
+
+
+def _place(told: str) -> Path:
+    return Path(os.path.realpath(told.partition(" ")[2].lstrip(" ")))

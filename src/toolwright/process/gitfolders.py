@@ -58,11 +58,14 @@ def git_code(folders: Iterable[Path]) -> GitCode:
 
 
 def _settled(folder: Path) -> Iterator[Path]:
-    for name in _names(folder):
-        if not _is_written(name):
-            yield folder / name
+    yield from _code_in(folder, tuple(_names(folder)))
     for tree in _names(folder / "worktrees"):
         yield from (part for name in OF_WORK_TREES if is_there(part := folder / "worktrees" / tree / name))
+
+
+@lru_cache(maxsize=256)
+def _code_in(folder: Path, names: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(folder / name for name in names if not _is_written(name))
 
 
 @lru_cache(maxsize=4096)
@@ -70,10 +73,13 @@ def _is_written(name: str) -> bool:
     return any(matches(name, pattern) for pattern in WRITTEN)
 
 
-def _placeholders(folder: Path) -> Iterator[Placeholder]:
-    yield Placeholder(path=folder / "hooks")
-    yield Placeholder(path=folder / "config.worktree", content=b"")
-    yield Placeholder(path=folder / "commondir", content=ITSELF)
+@lru_cache(maxsize=256)
+def _placeholders(folder: Path) -> tuple[Placeholder, ...]:
+    return (
+        Placeholder(path=folder / "hooks"),
+        Placeholder(path=folder / "config.worktree", content=b""),
+        Placeholder(path=folder / "commondir", content=ITSELF),
+    )
 
 
 def _names(folder: Path) -> list[str]:
@@ -118,6 +124,8 @@ def common_folder(folder: Path) -> Path:
 
 def modules(folder: Path) -> list[Path]:
     """A submodule's folder is named by its path, which is mostly one or two parts long."""
+    if not is_folder(folder / "modules"):
+        return []
     return [head.parent for depth in ("*", "*/*") for head in (folder / "modules").glob(f"{depth}/HEAD")]
 
 

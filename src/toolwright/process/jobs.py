@@ -27,6 +27,8 @@ LENGTH = 128 * 1024 - 1
 """Bytes the system lets one argument of a program have, which is what a command is to its shell."""
 INPUT = 64 * 1024
 """Bytes that can be typed into a job at once: what a pipe takes without waiting."""
+REST = 0.25
+"""Seconds without a command after which what had to be there for their boxes goes: the next one may follow at once."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -164,6 +166,8 @@ class Jobs:
         self._environment = settings.withhold.apply(environment)
         self._new_file = new_file
         self._open = set[Job]()
+        self._starting = 0
+        self._tidying: asyncio.TimerHandle | None = None
         self._kept = defaultdict[str, dict[str, Job]](dict)
         self._numbers = defaultdict[str, int](int)
 
@@ -183,16 +187,23 @@ class Jobs:
         """Run a command line in its box. ToolError if it could not even begin."""
         if box.rung == "none":
             system.keep_memory_to_ourselves()
-        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
-        env = {**self._environment, "PWD": str(cwd)}
-        program = Program.of(wrapped, cwd=cwd, env={**env, **(ADDED.get() or {})}, takes_input=takes_input)
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
-        scope = await self._scopes.start(program)
+        self._starting += 1
+        try:
+            scope = await self._scopes.start(self._program(command, cwd, box, takes_input=takes_input))
+            job = Job(command, cwd, box, scope, output)
+            self._open.add(job)
+        finally:
+            self._starting -= 1
+            self._tidy_later()
         log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
-        job = Job(command, cwd, box, scope, output)
-        self._open.add(job)
         job.on_release = self._released
         return job
+
+    def _program(self, command: str, cwd: Path, box: Box, *, takes_input: bool) -> Program:
+        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
+        env = {**self._environment, "PWD": str(cwd), **(ADDED.get() or {})}
+        return Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
 
     def set_aside(self, job: Job) -> list[tuple[str, Path]]:
         """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
@@ -207,8 +218,22 @@ class Jobs:
         job.moved, job.absent = self.set_aside(job), ()
         for name, target in job.moved:
             log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
-        if not self._open:
+        self._tidy_later()
+
+    def _tidy_later(self) -> None:
+        """To make and remove the same things around each of a row of commands would cost more than all else."""
+        if self._is_idle and self._tidying is None:
+            self._tidying = asyncio.get_running_loop().call_later(REST, self._tidy)
+
+    def _tidy(self) -> None:
+        self._tidying = None
+        if self._is_idle:
             self.sandbox.tidy()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no command runs, nor is about to with a box that was made for it."""
+        return not self._open and not self._starting
 
     def keep(self, session_id: str, job: Job) -> None:
         """Give a job a name, by which the session's later calls can find it."""
@@ -220,16 +245,17 @@ class Jobs:
             kept.pop(name).release()
 
     def find(self, session_id: str, name: str) -> Job:
-        kept = self._kept[session_id]
+        kept = self._kept.get(session_id, {})
         if name in kept:
             return kept[name]
         known = f"There are: {', '.join(kept)}." if kept else "This session has no jobs."
         raise ToolError(f"There is no job {name!r}. {known}", "missing")
 
     def running(self, session_id: str) -> list[Job]:
-        for job in self._kept[session_id].values():
+        kept = list(self._kept.get(session_id, {}).values())
+        for job in kept:
             job.settle()
-        return [job for job in self._kept[session_id].values() if not job.is_over]
+        return [job for job in kept if not job.is_over]
 
     def require_room(self, session_id: str) -> None:
         running = self.running(session_id)
@@ -240,6 +266,7 @@ class Jobs:
     async def end_session(self, session_id: str) -> None:
         """End all jobs of a session."""
         jobs = self._kept.pop(session_id, {}).values()
+        self._numbers.pop(session_id, None)
         await asyncio.gather(*(job.stop() for job in jobs if not job.is_over))
         for job in jobs:
             job.release()
@@ -248,6 +275,9 @@ class Jobs:
         """End all jobs of all sessions."""
         for session_id in list(self._kept):
             await self.end_session(session_id)
+        if self._tidying is not None:
+            self._tidying.cancel()
+            self._tidy()
 
 
 def _holds(folder: Path, places: Iterable[Path]) -> bool:

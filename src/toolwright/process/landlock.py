@@ -1,6 +1,5 @@
 """Boxes put up by Landlock, with namespaces for what it cannot say where the machine allows them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
@@ -12,8 +11,8 @@ TERMINALS = "pts"
 """Only where they are the box's own: those of the user are open to whoever may write here."""
 
 
-def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
-    """The command, with what the keeper does to the process before it becomes the command."""
+def put_up(box: Box) -> Wrapped:
+    """What the keeper does to the process before it becomes the command."""
     readable = [EVERYTHING] if EVERYTHING in box.readable else [*SYSTEM, Path("/proc"), Path("/dev"), *box.readable]
     temp = TEMP_FOLDERS if box.mounts else (box.temp,)
     devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
@@ -27,4 +26,4 @@ def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
         "network": box.network,
     }
     env = {"TMPDIR": str(temp[0])}
-    return Wrapped(argv=tuple(argv), env=env, confinement=confinement, anchored=box.anchored)
+    return Wrapped(argv=(), env=env, confinement=confinement, anchored=box.anchored)

@@ -1,6 +1,6 @@
 """What covers what in a box: one list of mounts for every kind that mounts. Of two places the deeper one decides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from toolwright.process.box import TEMP_FOLDERS, Box
@@ -9,9 +9,42 @@ from toolwright.process.sight import is_folder, is_there
 
 
 def layout(box: Box) -> list[Mount]:
-    """Each mount covers what comes before it. Emptied folders are sealed in the end: others may be put into them."""
-    said = sorted(_said(box), key=lambda mount: mount["target"].rstrip("/").count("/"))
-    return [*said, *(_mount("seal", Path(mount["target"])) for mount in said if mount["kind"] == "empty")]
+    """Each mount covers what comes before it. Emptied folders are sealed in the end: others may be put into them.
+
+    A mount costs time by itself and with every other one, so those that would change nothing are left out.
+    """
+    said = dict[str, Mount]()
+    for mount in _said(box):
+        said[mount["target"]] = mount
+    needed = {str(place) for place in (*box.kept, *box.pinned, *box.granted)}
+    opened = {str(place) for place in (*box.writable, *box.kept, *box.granted, *(one.target for one in box.private))}
+    laid = dict[str, Mount]()
+    for target in sorted(said, key=_depth):
+        mount, around = said[target], _nearest(laid, target)
+        if around is None or not _changes_nothing(mount, around, needed, opened):
+            laid[target] = mount
+    return [*laid.values(), *(_mount("seal", mount["target"]) for mount in laid.values() if mount["kind"] == "empty")]
+
+
+def _changes_nothing(mount: Mount, around: Mount, needed: set[str], opened: set[str]) -> bool:
+    """Whether what lies around it says the same: nothing is there to be covered, or it is open or shut already."""
+    target = mount["target"]
+    if around["kind"] == "empty":
+        return target not in opened
+    same = mount["source"] == target and around["source"] == around["target"] and around["kind"] == mount["kind"]
+    return same and target not in needed
+
+
+def _nearest(laid: dict[str, Mount], target: str) -> Mount | None:
+    while target:
+        target = target.rpartition("/")[0]
+        if target in laid:
+            return laid[target]
+    return None
+
+
+def _depth(target: str) -> int:
+    return target.rstrip("/").count("/")
 
 
 def _said(box: Box) -> Iterator[Mount]:
@@ -19,18 +52,24 @@ def _said(box: Box) -> Iterator[Mount]:
     for folder in TEMP_FOLDERS:
         # Who was given the system's own temporary folder keeps it.
         if folder not in box.writable and is_folder(folder) and not folder.is_symlink():
-            yield _mount("bind", folder, box.temp)
+            yield _mount("bind", str(folder), str(box.temp))
     # What lies in a place that may be written is there with it; a mount of its own could not be moved or deleted.
     shown = (place for place in box.shown if not any(place.is_relative_to(one) for one in box.writable))
-    yield from (_mount("read-only", place) for place in shown if is_there(place))
-    yield from (_mount("bind", place) for place in dict.fromkeys((*box.writable, *box.pinned)))
-    yield from (_mount("bind", one.target, one.source) for one in box.private)
-    yield from (_mount("read-only", place) for place in dict.fromkeys((*box.protected, *box.ruled, *box.beside)))
-    yield from (_mount("empty", place) for place in box.closed)
-    yield from (_mount("read-only", place) for place in box.kept)
-    yield from (_mount("read-only", one.target, one.source) for one in box.replaced)
-    yield from (_mount("bind", place) for place in box.granted)
+    yield from _all("read-only", (place for place in shown if is_there(place)))
+    yield from _all("bind", box.writable)
+    yield from _all("bind", box.pinned)
+    yield from (_mount("bind", str(one.target), str(one.source)) for one in box.private)
+    for places in (box.protected, box.ruled, box.beside):
+        yield from _all("read-only", places)
+    yield from _all("empty", box.closed)
+    yield from _all("read-only", box.kept)
+    yield from (_mount("read-only", str(one.target), str(one.source)) for one in box.replaced)
+    yield from _all("bind", box.granted)
 
 
-def _mount(kind: str, target: Path, source: Path | None = None) -> Mount:
-    return {"kind": kind, "target": str(target), "source": str(source or target)}
+def _all(kind: str, places: Iterable[Path]) -> Iterator[Mount]:
+    return (_mount(kind, str(place)) for place in places)
+
+
+def _mount(kind: str, target: str, source: str = "") -> Mount:
+    return {"kind": kind, "target": target, "source": source or target}

@@ -1,29 +1,30 @@
 """The sandbox: which walls this machine can put up, and the box around each command."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from toolwright.errors import ToolError
-from toolwright.process import bubblewrap, doors, folders, landlock, seatbelt
+from toolwright.process import folders
 from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
-from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
+from toolwright.process.gitfolders import Placeholder
+from toolwright.process.guarding import Guarding
+from toolwright.process.hiding import Hiding
 from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks, Veils
+from toolwright.process.rungs import put_up, within
 from toolwright.process.scope import Scopes
 from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.sight import is_folder, is_in, is_there
 from toolwright.record import record
-from toolwright.wildcard import matches
 
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
@@ -70,28 +71,35 @@ class Sandbox:
         # With the home folder as project, the masks made for one command would be masked for the next, and so on.
         self.masks = Masks(root, closed=[data.resolve() / SCRATCH])
         self.veils = Veils()
-        self._directory, self._root, self._data = directory, root, data
+        self._root, self._data = root, data
         self._home = (home or Path.home()).resolve()
-        self._environment = environment
         self._self_test = SelfTest(scopes, data)
         self._findings: Findings | None = None
         self._scratch: Scratch | None = None
         self._decoys: Decoys | None = None
         self._caches: CacheFolders | None = None
         self._holdings = Holdings()
-        # Looked up once: a command could write a `.git` file that points elsewhere.
-        self._git = git_folders(root)
-        self._explicit = tuple(self._place(given) for given in settings.writable)
-        own = [data, *config, data.parent / KIN]
-        self._own = tuple(dict.fromkeys(place.resolve() for place in own))
+        self._explicit = tuple(map(self._place, settings.writable))
+        self._readable = tuple(map(self._place, settings.readable))
+        own = tuple(dict.fromkeys(place.resolve() for place in (data, *config, data.parent / KIN)))
+        self._guarding = Guarding(directory=directory, root=root, explicit=self._explicit)
+        self._hiding = Hiding(
+            root=root,
+            home=self._home,
+            own=own,
+            hidden=tuple(map(self._place, settings.hidden)),
+            reveal=settings.reveal,
+            environment=environment,
+        )
         programs = (Path(name) for name in environment.get("PATH", os.defpath).split(":") if name)
         self._surroundings = Surroundings(
             root=root,
             home=self._home,
-            own=self._own,
+            own=own,
             plans=(data.resolve() / "plans", *(root / name for name in folders.PLANS)),
             programs=tuple(place for place in programs if place.is_absolute()),
         )
+        self._walls: tuple[Box, Wrapped] | None = None
 
     async def ready(self) -> Rung:
         """The rung in use, found out when first asked. ToolError if the one the user insists on does not work."""
@@ -143,39 +151,38 @@ class Sandbox:
     async def box(self, access: Access = Access()) -> Box:  # noqa: B008 - frozen
         """The walls for one command."""
         rung = await self.ready()
-        if rung == "none":
-            return Box(rung=rung)
         findings = self._findings
-        box = Box(
+        if rung == "none" or findings is None:
+            return Box(rung="none")
+        opened = self._surroundings.opened(access)
+        mounts = rung != "landlock" or findings.mounts
+        readable = (*self._readable, self._root, *self._programs_in_temp, *access.reads)
+        writable = self._writable(access, opened)
+        if not mounts:
+            # Too many programs insist on the system's own temporary folders to go without them.
+            writable = (*writable, *opened.files, *TEMP_FOLDERS)
+        return Box(
             rung=rung,
-            readable=(*map(self._place, self.settings.readable), self._root, *self._programs_in_temp, *access.reads),
+            readable=tuple(filter(is_there, readable)),
+            writable=writable,
             network=self._is_online(rung, access),
             temp=self._scratch_folder().temp,
-            mounts=rung != "landlock" or (findings is not None and findings.mounts),
-            anchored=findings is not None and rung in findings.anchored,
-            scoped=findings is not None and findings.scoped and rung == "bubblewrap",
+            mounts=mounts,
+            anchored=rung in findings.anchored,
+            scoped=findings.scoped and rung == "bubblewrap",
             read_only=access.read_only,
+            **(self._said_by_mounts(rung, access, opened) if mounts else {}),
         )
-        opened = self._surroundings.opened(access)
-        box = replace(box, writable=self._writable(access, opened))
-        if not box.mounts:
-            # Too many programs insist on the system's own temporary folders to go without them.
-            return replace(box, writable=(*box.writable, *opened.files, *TEMP_FOLDERS))
-        return self._with_mounts(box, access, opened)
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
         """The command as it is started to run within its box."""
         box = self._prepare(box)
-        match box.rung:
-            case "bubblewrap":
-                wrapped = bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
-            case "landlock":
-                wrapped = landlock.wrap(box, argv)
-            case "seatbelt":
-                wrapped = seatbelt.wrap(box, argv)
-            case "none":
-                return Wrapped(argv=tuple(argv), disk=(cwd,))
-        return replace(wrapped, env={**wrapped.env, MARK: box.rung}, disk=(cwd, box.temp), temp=box.temp)
+        if self._walls is None or self._walls[0] != box:
+            # One command is often like the one before, as far as its walls are concerned.
+            walls = put_up(box)
+            env = {} if box.rung == "none" else {**walls.env, MARK: box.rung}
+            self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
+        return within(self._walls[1], box, argv, cwd)
 
     def tidy(self) -> None:
         """When no command runs any more: take away what had to be there for the boxes."""
@@ -183,7 +190,7 @@ class Sandbox:
 
     def absent(self) -> list[Path]:
         """Settings that are not there, and that a command could therefore write."""
-        return [place for place in self._settings_places if not os.path.lexists(place)]
+        return self._guarding.absent()
 
     def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
         """Settings that were not there and now are, each with where it was moved to have no effect."""
@@ -213,48 +220,39 @@ class Sandbox:
             self._scratch = None
 
     def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
-        usual = [] if access.read_only else [self._root, *self._git, *self._cache_folders().writable]
-        places = [*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared)]
-        return tuple(dict.fromkeys(place for place in places if is_there(place)))
+        usual = () if access.read_only else (self._root, *self._guarding.git, *self._cache_folders().writable)
+        places = (*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared))
+        return tuple(filter(is_there, dict.fromkeys(places)))
 
-    def _with_mounts(self, box: Box, access: Access, opened: Opened) -> Box:
-        """The same with all that only mounts can say."""
+    def _said_by_mounts(self, rung: Rung, access: Access, opened: Opened) -> "SaidByMounts":
+        """All that only mounts can say."""
         shared = () if access.read_only else self._cache_folders().places
-        wanted = (place for place in opened.files if not any(place.is_relative_to(cache) for cache in shared))
         made = [one.path for one in opened.made]
+        wanted = (place for place in opened.files if not is_in(place, shared))
         files = tuple(place for place in wanted if is_there(place) or place in made)
-        hidden = [place for place in self._hidden(access) if place not in files]
-        closed = self._closed([place for place in hidden if is_folder(place)])
-        masked = [place for place in hidden if not is_folder(place)]
-        sockets = doors.sockets_elsewhere([*closed, *TEMP_FOLDERS], self._root) if box.rung != "seatbelt" else []
         decoys = self._decoy_maker()
-        empty = [Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(sockets))]
-        box = replace(
-            box,
-            granted=files,
-            made=tuple(one for one in opened.made if one.path in files),
-            beside=tuple(opened.kept),
-            closed=tuple(closed),
-            kept=tuple(self._kept(closed, access)),
-            hidden=tuple(hidden),
-            covered=access.covered,
-            replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
-        )
-        views = [view for git in self._repositories(access) for view in decoys.git_view(*git, masked, access.veiled)]
-        box = replace(box, replaced=(*box.replaced, *views))
-        if access.read_only:
-            return box
-        code = git_code(self._git_places(access))
-        missing = [*code.missing, *self._missing_settings()]
-        protected = [*self._protected(code.there, missing), *self._cache_folders().protected]
-        return replace(
-            box,
-            private=self._cache_folders().private,
-            protected=tuple(dict.fromkeys(protected)),
-            placeholders=tuple(one for one in missing if not self._is_explicit(one.path)),
-            ruled=access.locked,
-            pinned=tuple(dict.fromkeys([*self._pinned(access), *access.pinned])),
-        )
+        hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
+        repositories = self._guarding.repositories(access.repositories)
+        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled)]
+        said: SaidByMounts = {
+            "granted": files,
+            "made": tuple(one for one in opened.made if one.path in files),
+            "beside": tuple(opened.kept),
+            "closed": hidden.closed,
+            "kept": hidden.kept,
+            "hidden": hidden.hidden,
+            "covered": access.covered,
+            "replaced": (*hidden.replaced, *views),
+        }
+        if not access.read_only:
+            guarded = self._guarding.look(access.repositories)
+            caches = self._cache_folders()
+            said["private"] = caches.private
+            said["protected"] = (*guarded.protected, *caches.protected)
+            said["placeholders"] = guarded.placeholders
+            said["ruled"] = access.locked
+            said["pinned"] = (*guarded.pinned, *access.pinned)
+        return said
 
     def _prepare(self, box: Box) -> Box:
         """What boxes need to be there is made as late as can be; where we may make nothing, neither may a command."""
@@ -271,87 +269,10 @@ class Sandbox:
                 raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
         return replace(box, protected=tuple(one for one in box.protected if one not in failed)) if failed else box
 
-    def _git_places(self, access: Access) -> list[Path]:
-        return [*self._git, self._root / ".git", *access.repositories]
-
-    def _repositories(self, access: Access) -> Iterator[tuple[Path, Path]]:
-        """Each git folder that has the settings of a work tree, with that work tree."""
-        if self._git:
-            yield self._git[-1], self._root
-        yield from ((git, git.parent) for git in access.repositories)
-
-    def _protected(self, code: Sequence[Path], missing: Sequence[Placeholder]) -> Iterator[Path]:
-        entry = self._root / ".git"
-        settings = self._settings_places
-        for place in dict.fromkeys([*code, *settings, *([entry] if entry.is_file() else [])]):
-            if is_there(place) and place.resolve() not in self._explicit:
-                yield place.resolve()
-        yield from (one.path for one in missing if not self._is_explicit(one.path))
-
-    def _is_explicit(self, place: Path) -> bool:
-        return bool(self._explicit) and place.resolve() in self._explicit
-
-    def _missing_settings(self) -> Iterator[Placeholder]:
-        """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
-        for place in self._settings_places:
-            if place.name in folders.SETTINGS_FOLDERS and Placeholder(path=place).fits():
-                yield Placeholder(path=place)
-
-    def _pinned(self, access: Access) -> Iterator[Path]:
-        """Without a mount of its own a git folder could be moved away, and another put in its place."""
-        for folder in dict.fromkeys([self._root / ".git", *self._git, *access.repositories]):
-            if is_folder(folder) and not folder.is_symlink():
-                yield folder
-                yield from trees(folder)
-
-    def _hidden(self, access: Access) -> list[Path]:
-        places = [*map(self._place, self.settings.hidden), *access.hidden]
-        found = dict.fromkeys(place.resolve() for place in places if is_there(place))
-        return list(self._unless_revealed(found))
-
-    def _closed(self, hidden: Sequence[Path]) -> list[Path]:
-        own = (place for place in self._own if is_folder(place))
-        return list(dict.fromkeys([*own, *self._doors[0], *hidden]))
-
-    def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
-        """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
-        asked = [place for place in access.reads if not self._is_own(place) or _is_in(place, self._shown)]
-        for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
-            if _is_in(place.parent, closed) and is_there(place) and not place.is_symlink():
-                yield place
-
-    @cached_property
-    def _doors(self) -> tuple[list[Path], list[Path]]:
-        """Folders of sockets, and what is shown of them all the same. Looked for once."""
-        revealed = [Path(pattern) for pattern in self.settings.reveal if pattern.startswith("/")]
-        return doors.closed_doors(self._home), [*doors.needed_of_run(self._environment), *revealed]
-
-    @cached_property
-    def _settings_places(self) -> tuple[Path, ...]:
-        return tuple(folders.settings_of(self._directory, self._root))
-
-    @cached_property
-    def _shown(self) -> tuple[Path, ...]:
-        return tuple(own / name for own in self._own for name in folders.SHOWN_OF_OURS)
-
-    @cached_property
-    def _skills(self) -> tuple[Path, ...]:
-        """Where skills keep what they speak of, which commands run."""
-        return tuple(place for place in self._shown if place.name.startswith("skill"))
-
-    def _is_own(self, place: Path) -> bool:
-        return _is_in(place, self._own)
-
-    def _unless_revealed(self, places: Iterable[Path]) -> Iterator[Path]:
-        for place in places:
-            names = [str(place), os.path.relpath(place, self._root)]
-            if not any(matches(name, pattern) for name in names for pattern in self.settings.reveal):
-                yield place
-
     @cached_property
     def _programs_in_temp(self) -> tuple[Path, ...]:
         """Programs that lie in a temporary folder must not go with it. Looked for once."""
-        found = (place for place in self._surroundings.programs if not _is_in(place, SYSTEM))
+        found = (place for place in self._surroundings.programs if not is_in(place, SYSTEM))
         return tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
 
     def _cache_folders(self) -> CacheFolders:
@@ -394,10 +315,22 @@ _IN_USE: dict[Rung, str] = {
 }
 
 
-def _is_in(place: Path, folders_: Iterable[Path]) -> bool:
-    """By their texts, which for canonical paths is many times faster than `is_relative_to`; asked at every command."""
-    text = f"{place}/"
-    return any(text.startswith(f"{str(folder).rstrip('/')}/") for folder in folders_)
+class SaidByMounts(TypedDict, total=False):
+    """The fields of a box that take mounts."""
+
+    granted: tuple[Path, ...]
+    made: tuple[Placeholder, ...]
+    beside: tuple[Path, ...]
+    closed: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+    covered: tuple[Path, ...]
+    replaced: tuple[Shown, ...]
+    private: tuple[Shown, ...]
+    protected: tuple[Path, ...]
+    placeholders: tuple[Placeholder, ...]
+    ruled: tuple[Path, ...]
+    pinned: tuple[Path, ...]
 
 
 def _temporary(folder: Path) -> Iterator[Path]:

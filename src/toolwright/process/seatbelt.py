@@ -1,6 +1,6 @@
 """Boxes put up by macOS itself: a profile for `sandbox-exec`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, Box, Wrapped
@@ -10,9 +10,9 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelper
 SYSTEM = ("/usr", "/bin", "/sbin", "/System", "/Library", "/private/etc", "/private/var/db", "/opt", "/dev")
 
 
-def wrap(box: Box, argv: Sequence[str]) -> Wrapped:
-    """The command within its box. Its temporary folder is named by TMPDIR, as it always is on macOS."""
-    return Wrapped(argv=(PROGRAM, "-p", profile(box), *argv), env={"TMPDIR": str(box.temp)})
+def put_up(box: Box) -> Wrapped:
+    """The box; the command is still to come. Its temporary folder is named by TMPDIR, as it always is on macOS."""
+    return Wrapped(argv=(PROGRAM, "-p", profile(box)), env={"TMPDIR": str(box.temp)})
 
 
 def profile(box: Box) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.private import make_folder, open_private
-from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Rung, Shown, Wrapped
 from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.keeper.landlock import version as landlock_version
+from toolwright.process.rungs import put_up, within
 from toolwright.process.scope import End, Program, Scopes
 from toolwright.record import record
 
@@ -176,7 +176,7 @@ class SelfTest:
         shell = shutil.which("sh") or SHELL
         argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some"]
         async with asyncio.timeout(PATIENCE):
-            end, printed = await self._run(_wrap(walls, argv, project), project)
+            end, printed = await self._run(within(put_up(walls), walls, argv, project), project)
         if (scratch / "out").exists():
             return "a file outside the project could be written"
         return _verdict(end, printed)
@@ -223,12 +223,6 @@ def _verdict(end: End, printed: str) -> str:
     if end.code == 0:
         return ""
     return VERDICTS.get(end.code or 0) or f"a trial ended with {end.code or end.signal}: {first}"
-
-
-def _wrap(box: Box, argv: list[str], cwd: Path) -> Wrapped:
-    if box.rung == "bubblewrap":
-        return bubblewrap.wrap(box, shutil.which("bwrap") or "bwrap", argv, cwd)
-    return landlock.wrap(box, argv) if box.rung == "landlock" else seatbelt.wrap(box, argv)
 
 
 def _machine() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from toolwright.definition import ToolContext
@@ -79,12 +80,8 @@ class _Rules:
 
     def outside(self) -> Iterator[Path]:
         """Files and folders elsewhere that a rule with a fixed beginning does not let be read."""
-        for _, pattern, action in self._rules["read"]:
-            if action == "allow" or not pattern.startswith("/"):
-                continue
-            fixed = _WILD.split(pattern)[0]
-            place = Path(fixed if fixed == pattern else fixed.rpartition("/")[0] or "/")
-            if not self._tree.holds(place) and len(place.parts) > 2:
+        for place in _fixed_places(self._rules["read"]):
+            if not self._tree.holds(place):
                 yield from self._unread_below(place)
 
     def veiled(self) -> tuple[tuple[str, bool], ...]:
@@ -154,7 +151,17 @@ class _Rules:
         return PathPattern(path, (path.removeprefix(root), path.removeprefix(directory)))
 
 
-def _needles(rules: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def _fixed_places(rules: tuple[tuple[str, str, str], ...]) -> tuple[Path, ...]:
+    """Where the rules that restrict and have a fixed beginning lead; what is too near the top to be meant is left."""
+    restricting = [pattern for _, pattern, action in rules if action != "allow" and pattern.startswith("/")]
+    fixed = ((pattern, _WILD.split(pattern)[0]) for pattern in restricting)
+    places = (Path(start if start == pattern else start.rpartition("/")[0] or "/") for pattern, start in fixed)
+    return tuple(place for place in dict.fromkeys(places) if len(place.parts) > 2)
+
+
+@lru_cache(maxsize=64)
+def _needles(rules: tuple[tuple[str, str, str], ...]) -> tuple[str, ...]:
     """For each rule that restricts, something that must occur in whatever it fits; nothing if it fits everything."""
     restricting = [pattern for _, pattern, action in rules if action != "allow"]
     return tuple(dict.fromkeys(max(_WILD.split(pattern.lower()), key=len) for pattern in restricting))

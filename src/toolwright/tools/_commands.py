@@ -83,10 +83,11 @@ class Run:
         """Where no records can be kept, the command runs without."""
         journal = self.ctx.use(Files).journal
         try:
-            return await asyncio.to_thread(Snapshot.of, journal, _looked_at(requests, self.tree))
+            paths = list(_looked_at(requests, self.tree))
+            return await asyncio.to_thread(Snapshot.of, journal, paths) if paths else Snapshot(journal)
         except OSError as problem:
             log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
-            return Snapshot.of(journal, ())
+            return Snapshot(journal)
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))

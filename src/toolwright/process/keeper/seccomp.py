@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 from collections.abc import Iterator
+from functools import cache
 
 from .system import PR_SET_SECCOMP, prctl
 
@@ -33,6 +34,7 @@ def refuse(*, network: bool, root: bool) -> None:
     prctl(PR_SET_SECCOMP, FILTER_MODE, ctypes.byref(program))
 
 
+@cache
 def filter_for_root() -> bytes:
     """Only the part for root, in the form that bubblewrap reads; empty for a machine that is not known."""
     if os.uname().machine not in MACHINES:

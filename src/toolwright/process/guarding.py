@@ -1,0 +1,70 @@
+"""What commands only read although it lies in what they may write: settings, and what git takes for code."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from toolwright.process import folders
+from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
+from toolwright.process.sight import canonical, is_folder, is_there
+from toolwright.record import record
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """How a box guards things, as it is said there."""
+
+    protected: tuple[Path, ...]
+    placeholders: tuple[Placeholder, ...]
+    pinned: tuple[Path, ...]
+
+
+class Guarding:
+    """One for each opened project."""
+
+    def __init__(self, *, directory: Path, root: Path, explicit: Sequence[Path]) -> None:
+        """`explicit` is what the user lets commands write all the same."""
+        self._root, self._explicit = root, tuple(explicit)
+        self._entry = root / ".git"
+        # Looked up once: a command could write a `.git` file that points elsewhere.
+        self.git = git_folders(root)
+        self._settings = tuple(folders.settings_of(directory, root))
+
+    def look(self, repositories: Sequence[Path]) -> Guarded:
+        """What is to be guarded from one command. `repositories` are git folders below the project's own."""
+        code = git_code([*self.git, self._entry, *repositories])
+        missing = [one for one in (*code.missing, *self._missing_settings()) if not self._is_explicit(one.path)]
+        entry = [self._entry] if self._entry.is_file() else []
+        there = (canonical(place) for place in (*code.there, *self._settings, *entry) if is_there(place))
+        protected = [*(place for place in there if place not in self._explicit), *(one.path for one in missing)]
+        return Guarded(
+            protected=tuple(dict.fromkeys(protected)),
+            placeholders=tuple(missing),
+            pinned=tuple(dict.fromkeys(self._pinned(repositories))),
+        )
+
+    def repositories(self, others: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+        """Each git folder that has the settings of a work tree, with that work tree."""
+        if self.git:
+            yield self.git[-1], self._root
+        yield from ((git, git.parent) for git in others)
+
+    def absent(self) -> list[Path]:
+        """Settings that are not there, and that a command could therefore write."""
+        return [place for place in self._settings if not os.path.lexists(place)]
+
+    def _missing_settings(self) -> Iterator[Placeholder]:
+        """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
+        for place in self._settings:
+            if place.name in folders.SETTINGS_FOLDERS and (one := Placeholder(path=place)).fits():
+                yield one
+
+    def _is_explicit(self, place: Path) -> bool:
+        return bool(self._explicit) and place.resolve() in self._explicit
+
+    def _pinned(self, repositories: Sequence[Path]) -> Iterator[Path]:
+        """Without a mount of its own a git folder could be moved away, and another put in its place."""
+        for folder in dict.fromkeys([self._entry, *self.git, *repositories]):
+            if is_folder(folder) and not folder.is_symlink():
+                yield folder
+                yield from trees(folder)

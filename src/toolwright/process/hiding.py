@@ -1,0 +1,93 @@
+"""What commands do not get to see: what rules keep from being read, our own folders, sockets of other programs."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from toolwright.process import doors, folders
+from toolwright.process.access import Access
+from toolwright.process.box import TEMP_FOLDERS, Shown
+from toolwright.process.decoys import Decoys
+from toolwright.process.sight import canonical, is_folder, is_in, is_there
+from toolwright.record import record
+from toolwright.wildcard import matches
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """How a box hides things, as it is said there."""
+
+    hidden: tuple[Path, ...]
+    closed: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    masked: tuple[Path, ...]
+    """The files among the hidden."""
+    replaced: tuple[Shown, ...]
+
+
+class Hiding:
+    """One for each opened project."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        home: Path,
+        own: Sequence[Path],
+        hidden: Sequence[Path],
+        reveal: Sequence[str],
+        environment: Mapping[str, str],
+    ) -> None:
+        """`own` are our folders and those of our kin; `hidden` and `reveal` are what the user wants."""
+        self._root, self._home, self._own = root, home, tuple(own)
+        self._always, self._reveal = tuple(hidden), tuple(reveal)
+        self._environment = environment
+        self._sockets = doors.Sockets()
+
+    def look(self, access: Access, granted: Sequence[Path], decoys: Decoys, *, sockets: bool) -> Hidden:
+        """What is to be hidden from one command, and what stands in the place of files."""
+        places = [canonical(place) for place in (*self._always, *access.hidden)]
+        found = dict.fromkeys(place for place in self._unless_revealed(places) if is_there(place))
+        hidden = [place for place in found if place not in granted]
+        shut = [place for place in hidden if is_folder(place)]
+        masked = tuple(place for place in hidden if place not in shut)
+        closed = tuple(dict.fromkeys([*filter(is_folder, self._own), *self._doors[0], *shut]))
+        listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root]) if sockets else []
+        empty = (Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(listened)))
+        return Hidden(
+            hidden=tuple(hidden),
+            closed=closed,
+            kept=tuple(self._kept(closed, access)),
+            masked=masked,
+            replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
+        )
+
+    def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
+        """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
+        asked = [place for place in access.reads if not is_in(place, self._own) or is_in(place, self._shown)]
+        for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
+            if is_there(place) and is_in(place.parent, closed) and not place.is_symlink():
+                yield place
+
+    def _unless_revealed(self, places: Iterable[Path]) -> Iterable[Path]:
+        return (place for place in places if not self._is_revealed(place)) if self._reveal else places
+
+    def _is_revealed(self, place: Path) -> bool:
+        names = (str(place), os.path.relpath(place, self._root))
+        return any(matches(name, pattern) for name in names for pattern in self._reveal)
+
+    @cached_property
+    def _doors(self) -> tuple[list[Path], list[Path]]:
+        """Folders of sockets, and what is shown of them all the same. Looked for once."""
+        revealed = [Path(pattern) for pattern in self._reveal if pattern.startswith("/")]
+        return doors.closed_doors(self._home), [*doors.needed_of_run(self._environment), *revealed]
+
+    @cached_property
+    def _shown(self) -> tuple[Path, ...]:
+        return tuple(own / name for own in self._own for name in folders.SHOWN_OF_OURS)
+
+    @cached_property
+    def _skills(self) -> tuple[Path, ...]:
+        """Where skills keep what they speak of, which commands run."""
+        return tuple(place for place in self._shown if place.name.startswith("skill"))

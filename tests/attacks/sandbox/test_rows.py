@@ -1,0 +1,149 @@
+"""One command after the other: what the first leaves for the next to find, and what would add up if it stayed."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
+from toolwright.definition import Result
+from toolwright.inbox import Question, Reply
+from toolwright.process.scope import Program, Scope, Scopes
+from toolwright.workspace import Workspace, open_workspace
+
+RUNGS = ("bubblewrap", "landlock")
+SECRET = "KEY=the-secret\n"
+
+
+@pytest.fixture(params=RUNGS)
+def rung(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    """Every program that is started."""
+    programs, start = list[Program](), Scopes.start
+
+    async def note(self: Scopes, program: Program) -> Scope:
+        programs.append(program)
+        return await start(self, program)
+
+    monkeypatch.setattr(Scopes, "start", note)
+    return programs
+
+
+@asynccontextmanager
+async def opened(project: Path, home: Path, rung: str) -> AsyncIterator[Workspace]:
+    settings = f'{{"sandbox": "{rung}"}}'
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TOOLWRIGHT_CONFIG_CONTENT": settings}
+    async with open_workspace(project, answer=_yes, trust=True, environment=environment) as workspace:
+        first = await workspace.call("bash", command="true")
+        if first.error is not None or not await workspace.sandbox.keeps_all():
+            pytest.skip(f"no {rung} with mounts on this machine: {first.output}")
+        yield workspace
+
+
+def _yes(_: Question) -> Reply:
+    return Reply(kind="once")
+
+
+def mounts(program: Program) -> int:
+    confined = len(program.confinement["mounts"]) if program.confinement is not None else 0
+    return confined + sum(word in ("--bind", "--ro-bind", "--tmpfs") for word in program.argv)
+
+
+async def run(workspace: Workspace, script: str) -> Result:
+    """A script that a program of the project runs, so that no analysis of the command line sees what it does."""
+    file = workspace.config.root / "script.sh"
+    file.write_text(script)
+    return await workspace.call("bash", command="sh script.sh")
+
+
+async def test_with_the_home_folder_as_project_the_tenth_command_takes_no_more_mounts_than_the_second(
+    project: Path, rung: str, started: list[Program]
+) -> None:
+    (project / ".env").write_text(SECRET)
+    async with opened(project, project, rung) as workspace:
+        del started[:]
+        for _ in range(10):
+            assert (await run(workspace, "cat .env")).error is None
+    taken = [mounts(program) for program in started]
+    assert taken == [taken[1]] * 10
+
+
+MOVES: dict[str, tuple[str, str]] = {
+    "among other people's files": ("mkdir -p node_modules/a", "mv conf node_modules/a/x && mkdir conf"),
+    "with something else left in its place": (
+        "mkdir -p node_modules/a",
+        "mv conf node_modules/a/x; mkdir conf; echo x > conf/.env",
+    ),
+    "under a folder that seems not to have changed": (
+        "mkdir x; touch -d @1000 x conf",
+        "rmdir x; mv conf x; touch -d @1000 x",
+    ),
+    "into a git folder that the command has made": ("true", "mkdir -p .git/objects; mv conf .git/objects/x"),
+    "into one further down": ("mkdir -p sub/deep", "mkdir -p sub/deep/.git; mv conf sub/deep/.git/x"),
+    "into an environment that is new": ("true", "mkdir -p .venv/lib; mv conf .venv/lib/x"),
+}
+"""Where a command may move a folder with a secret in it: what it does first, and what then."""
+
+
+@pytest.mark.parametrize("where", MOVES)
+async def test_a_secret_that_a_command_has_moved_is_hidden_from_the_next(
+    project: Path, tmp_path: Path, rung: str, where: str
+) -> None:
+    (project / "conf").mkdir()
+    (project / "conf/.env").write_text(SECRET)
+    first, second = MOVES[where]
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await run(workspace, first)
+        await run(workspace, second)
+        assert len(list(project.rglob("x/.env"))) == 1
+        shown = await run(workspace, "find . -name .env -exec cat {} +; grep -r secret . --include=.env")
+    assert "the-secret" not in shown.output
+
+
+async def test_a_row_of_commands_leaves_nothing_that_adds_up(
+    project: Path, tmp_path: Path, rung: str, started: list[Program]
+) -> None:
+    home = tmp_path / "home"
+    async with opened(project, home, rung) as workspace:
+
+        async def some(count: int) -> tuple[int, int, int, int]:
+            for number in range(count):
+                (project / "a.env").write_text(f"{number}")
+                await run(workspace, f"mkdir -p d{number}/node_modules; rm -r d{number}; true")
+            files = sum(1 for _ in (home / ".local/share/toolwright/tmp").rglob("*"))
+            return _descriptors(), files, len(started[-1].argv), mounts(started[-1])
+
+        before = await some(40)
+        assert await some(40) == before
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all that is needed
+
+
+async def test_nothing_is_left_of_what_commands_had_for_themselves(project: Path, tmp_path: Path, rung: str) -> None:
+    home = tmp_path / "home"
+    async with opened(project, home, rung) as workspace:
+        await run(workspace, "echo x > /tmp/x")
+        folder = home / ".local/share/toolwright/tmp"
+        assert any(folder.rglob("tmp/x"))
+    assert list(folder.iterdir()) == []
+
+
+async def test_commands_side_by_side_have_what_their_boxes_need(project: Path, tmp_path: Path, rung: str) -> None:
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        calls = (workspace.call("bash", command=f"sleep 0.0{number}; echo done") for number in range(8))
+        results = await asyncio.gather(*calls)
+        assert [result.output.strip() for result in results] == ["done"] * 8
+        await until(_is_gone(project / ".toolwright"))
+
+
+def _is_gone(place: Path) -> Callable[[], bool]:
+    return lambda: not place.exists()
