@@ -14,7 +14,13 @@ def main(arguments: list[str]) -> int:
     if options.print_config:
         print(_fragment(options.print_config))
         return DONE
-    asyncio.run(_serve(Path(getattr(options, "directory", ".")).resolve(), trust=getattr(options, "trust", False)))
+    asyncio.run(
+        _serve(
+            Path(getattr(options, "directory", ".")).resolve(),
+            trust=getattr(options, "trust", False),
+            pure=getattr(options, "pure", False),
+        )
+    )
     return DONE
 
 
@@ -37,10 +43,12 @@ def _fragment(editor: str) -> str:
     return 'adapters = { acp = { toolwright = { command = { "tw", "acp" } } } }'
 
 
-async def _serve(folder: Path, *, trust: bool) -> None:
+async def _serve(folder: Path, *, trust: bool, pure: bool) -> None:
     from toolwright.acp.agent import EditorAgent
     from toolwright.cli.options import answer_plugins
+    from toolwright.extension import Extension
     from toolwright.inbox import Answerer
+    from toolwright.jsontypes import JsonView
     from toolwright.rpc import ACP, Peer
     from toolwright.workspace import Workspace
 
@@ -54,8 +62,10 @@ async def _serve(folder: Path, *, trust: bool) -> None:
     sys.stdout = sys.stderr
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
-    def make(path: Path, answer: Answerer) -> Workspace:
-        workspace = Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
+    def make(path: Path, answer: Answerer, *, config: JsonView, extensions: list[Extension]) -> Workspace:
+        workspace = Workspace(
+            path, answer=answer, client="acp", keep=True, trust=trust, pure=pure, config=config, extensions=extensions
+        )
         answer_plugins(workspace)
         return workspace
 
