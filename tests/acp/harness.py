@@ -138,6 +138,7 @@ async def editor(
     config: dict[str, Any] | None = None,
     can: dict[str, Any] | None = None,
     environment: dict[str, str] | None = None,
+    trust: bool = True,
 ) -> AsyncIterator[Editor]:
     folder.mkdir(exist_ok=True)
     (folder / "a.py").write_text('print("hi")\n')
@@ -154,6 +155,7 @@ async def editor(
             keep=True,
             extensions=extensions,
             environment=environment,
+            trust=trust,
         )
 
     ours, theirs = socket.socketpair()
@@ -165,6 +167,11 @@ async def editor(
         person.peer = peer
         serving = asyncio.create_task(agent.serve(served))
         await person.ask("initialize", protocolVersion=1, clientCapabilities=can or {})
-        yield person
-        await peer.close()
-        await serving
+        try:
+            yield person
+        finally:
+            for running in person.terminals.values():
+                running.kill()
+                await asyncio.to_thread(running.__exit__, None, None, None)
+            await peer.close()
+            await serving

@@ -72,8 +72,8 @@ class EditorFiles:
         self._silent = False
         """It has once not answered at all, and is not waited for again."""
 
-    async def read(self, path: Path) -> str | None:
-        known = self._find(_CALLING.get())
+    async def read(self, path: Path, session_id: str = "") -> str | None:
+        known = self._find(session_id or _CALLING.get())
         if known is None or not self.wanted or not self._editor.can.reads or self._silent:
             return None
         try:

@@ -160,7 +160,11 @@ class Updates:
         if part.call_id in self.terminals:
             return []
         output = (state.metadata or {}).get("output")
-        if not isinstance(output, str) or time.monotonic() - self._shown_at.get(part.call_id, 0) < OUTPUT_SECONDS:
+        if (
+            not isinstance(output, str)
+            or not output
+            or time.monotonic() - self._shown_at.get(part.call_id, 0) < OUTPUT_SECONDS
+        ):
             return []
         self._shown_at[part.call_id] = time.monotonic()
         return [update | {"content": [_content(output[-OUTPUT:])]}]

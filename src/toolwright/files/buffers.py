@@ -24,8 +24,11 @@ UNSAVED = Stamp(size=0, modified=2**63, changed=0, inode=0, settled=False)
 class Buffers(Protocol):
     """The program that holds texts open."""
 
-    async def read(self, path: Path) -> str | None:
-        """The text of a file as it is held, saved or not; None if the disk is to be asked."""
+    async def read(self, path: Path, session_id: str = "") -> str | None:
+        """The text of a file as it is held, saved or not; None if the disk is to be asked.
+
+        Within a call it need not be said whose it is.
+        """
         ...
 
     async def write(self, path: Path, text: str, session_id: str) -> bool:
@@ -33,10 +36,10 @@ class Buffers(Protocol):
         ...
 
 
-async def unsaved(buffers: Buffers, place: Place, data: bytes) -> bytes | None:
+async def unsaved(buffers: Buffers, place: Place, data: bytes, session_id: str = "") -> bytes | None:
     """What a file would hold if the program saved it; None if that is what it holds already, or cannot be told."""
     disk = plain_text(data) if place.inside else None
-    text = None if disk is None else await buffers.read(place.path)
+    text = None if disk is None else await buffers.read(place.path, session_id)
     if disk is None or text is None:
         return None
     if line_ends(disk) == "crlf" and "\r" not in text:
@@ -87,7 +90,7 @@ class Handovers:
         disk = await asyncio.to_thread(_present, change.place.path)
         if plain_text(disk) is None or not isinstance(disk, bytes):
             return None
-        held = await unsaved(self._buffers, change.place, disk)
+        held = await unsaved(self._buffers, change.place, disk, self._session_id)
         if held is not None and held != change.before:
             raise ToolError(
                 f"{change.place.path} has changed in the editor since the call began. Read it again before changing "
