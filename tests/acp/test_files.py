@@ -148,7 +148,7 @@ async def test_what_the_user_types_after_a_read_is_not_overwritten(tmp_path: Pat
     path = tmp_path / "p" / "a.py"
     async with editor(tmp_path / "p", READ, WRITE, OK, can=FILES, config=ASK_EDIT) as person:
         session = await person.session()
-        person.answers["fs/read_text_file"] = read = _then(person.buffers, str(path), "typed since\n")
+        person.answers["fs/read_text_file"] = read = _Typing(person.buffers, str(path), "typed since\n")
         await person.prompt(session, "write it")
         assert read.count > 1
         assert "changed since it was read" in texts(person.ends()[-1])
@@ -278,7 +278,7 @@ def _refusing(person: Any, name: str) -> Any:
     return write
 
 
-class _then:
+class _Typing:
     """Answers reads, and has a text typed after the first."""
 
     def __init__(self, buffers: dict[str, str], path: str, typed: str) -> None:
