@@ -124,8 +124,8 @@ class EditorTerminals:
         if command.session_id == known.session.id:
             known.updates.terminals[command.call_id] = str(terminal["terminalId"])
             shown = [{"type": "terminal", "terminalId": terminal["terminalId"]}]
-            update = {"sessionUpdate": "tool_call_update", "toolCallId": command.call_id, "content": shown}
-            self._editor.tell(known.session.id, update)
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": command.call_id, "status": "in_progress"}
+            self._editor.tell(known.session.id, update | {"content": shown})
         try:
             end = await self._followed(terminal, seconds)
         except BaseException:

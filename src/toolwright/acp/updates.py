@@ -167,10 +167,11 @@ class Updates:
         ):
             return []
         self._shown_at[part.call_id] = time.monotonic()
-        return [update | {"content": [_content(output[-OUTPUT:])]}]
+        return [update | {"status": "in_progress", "content": [_content(output[-OUTPUT:])]}]
 
     def _ended(self, part: ToolPart, status: str, text: str) -> Json:
         content = self._content(part, text)
+        metadata = part.state.metadata if isinstance(part.state, Completed) else {}
         update: Json = {
             "sessionUpdate": "tool_call_update",
             "toolCallId": part.call_id,
@@ -179,7 +180,7 @@ class Updates:
             "kind": kind_of(part.tool, part.state.input),
             "content": content,
             "rawInput": part.state.input,
-            "rawOutput": {"output": text} if status == "completed" else {"error": text},
+            "rawOutput": {"output": text, "metadata": metadata} if status == "completed" else {"error": text},
         }
         self._shown_at.pop(part.call_id, None)
         locations = self.locations(part)
