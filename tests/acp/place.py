@@ -18,8 +18,12 @@ class Place:
         where.mkdir(parents=True)
         self.folder.mkdir()
         (self.folder / "a.py").write_text('print("hi")\n')
-        script = tmp_path / "turns.json"
-        script.write_text(json.dumps({"turns": list(turns)}))
-        said = {"model": f"scripted/{script}", "sandbox": "off", **settings}
+        self.script = tmp_path / "turns.json"
+        self.say(*turns)
+        said = {"model": f"scripted/{self.script}", "sandbox": "off", **settings}
         (where / "toolwright.json").write_text(json.dumps(said))
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+
+    def say(self, *turns: Any) -> None:
+        """What the model says from the next start on."""
+        self.script.write_text(json.dumps({"turns": list(turns)}))

@@ -1,4 +1,4 @@
-"""What real editors' libraries sent to the reference is sent to us: the same methods come back, with the same fields."""
+"""What clients sent to the reference, recorded, is sent to us: the same methods come back, with the same fields."""
 
 import asyncio
 import json
