@@ -93,8 +93,10 @@ async def test_each_mistake_gets_one_clear_error_and_the_program_goes_on(tmp_pat
             answer = await line.next()
             assert (answer["id"], answer["error"]["code"]) == (None, code), mistake[:60]
         mistakes: tuple[tuple[str, Any, int], ...] = (
-            ("session/prompt", None, -32602),
-            ("session/prompt", [], -32602),
+            ("session/prompt", None, -32002),
+            ("session/prompt", [], -32002),
+            ("session/prompt", [session], -32602),
+            ("session/prompt", "text", -32602),
             ("session/prompt", {"sessionId": session}, -32602),
             ("session/prompt", {"sessionId": session, "prompt": "text"}, -32602),
             ("session/prompt", {"sessionId": session, "prompt": []}, -32602),

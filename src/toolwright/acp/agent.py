@@ -81,10 +81,10 @@ class EditorAgent:
     async def answer(self, method: str, params: Any) -> Any:
         if method not in self._methods:
             raise RpcError(f"There is no method {method[:80]!r}.", METHOD_NOT_FOUND)
-        if not isinstance(params, dict):
+        if params and not isinstance(params, dict):
             raise RpcError("params is an object.", INVALID_PARAMS)
         try:
-            return await self._methods[method](params)
+            return await self._methods[method](params or {})
         except ToolwrightError as error:
             raise RpcError(str(error), INVALID_PARAMS) from error
 

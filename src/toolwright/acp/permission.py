@@ -38,7 +38,7 @@ async def _request(question: Question, known: OpenSession) -> Json:
     """What `session/request_permission` is sent; the exact rule of an `always` is in its name."""
     options = [{"optionId": "once", "kind": "allow_once", "name": "Allow once"}]
     for at, pattern in enumerate(question.always):
-        rule = question.permission if pattern == "*" else f"`{pattern}`"
+        rule = f"`{pattern}`" if question.permission == "bash" else f"{question.permission} `{pattern}`"
         name = f"Always allow {rule} in this project"
         several = len(question.always) > 1
         options.append({"optionId": f"always:{at}" if several else "always", "kind": "allow_always", "name": name})

@@ -8,8 +8,8 @@ from toolwright.rpc import INVALID_PARAMS, RpcError
 
 def servers_of(given: Any) -> Json:
     """By name; RpcError for what is no server, or none that can be reached."""
-    if given is None:
-        return {}
+    if not given:
+        return {}  # some send an empty object for an empty list
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise RpcError("mcpServers is a list of servers.", INVALID_PARAMS)
     return {_text(one, "name"): _server(one) for one in given}
