@@ -45,6 +45,9 @@ class Editor:
         """Methods that it answers in another way."""
         self.terminals: dict[str, subprocess.Popen[str]] = {}
         self.peer: Peer
+        self.first: Any = None
+        """The answer to its greeting."""
+        self.model: ScriptedModel | None = None
 
     async def answer(self, method: str, params: Any) -> Any:
         self.methods.append(method)
@@ -142,7 +145,7 @@ async def editor(
 ) -> AsyncIterator[Editor]:
     folder.mkdir(exist_ok=True)
     (folder / "a.py").write_text('print("hi")\n')
-    model = ScriptedModel(*turns)
+    model = ScriptedModel(*turns) if turns else None
     given = config or {}
 
     def make(path: Path, answer: Answerer, *, config: JsonView, extensions: list[Extension]) -> Workspace:
@@ -166,7 +169,8 @@ async def editor(
     ):
         person.peer = peer
         serving = asyncio.create_task(agent.serve(served))
-        await person.ask("initialize", protocolVersion=1, clientCapabilities=can or {})
+        person.first = await person.ask("initialize", protocolVersion=7, clientCapabilities=can or {})
+        person.model = model
         try:
             yield person
         finally:

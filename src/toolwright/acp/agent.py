@@ -215,8 +215,10 @@ class EditorAgent:
         if held is not None:
             await self._let_go(held)
         session = await workspace.sessions.open(session_id)
-        state = self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
-        return self._sessions[session_id], state
+        self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
+        known = self._sessions[session_id]
+        known.go_on_as_before()
+        return known, known.state()
 
     async def _load(self, params: Json) -> Json:
         known, state = await self._reopened(params)

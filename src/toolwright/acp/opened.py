@@ -1,5 +1,6 @@
 """A session that the editor has open: whose it is, what is chosen for it, and how its paths look from there."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from toolwright.acp.updates import Updates
@@ -67,6 +68,15 @@ class OpenSession:
     @property
     def current_model(self) -> str:
         return self.model or self.workspace.default_model.partition(",")[0].strip()
+
+    def go_on_as_before(self) -> None:
+        """Choose what the last prompt was answered with, if it can still be had."""
+        last = self.session.conversation.last_user()
+        if last is None or str(last.model) == self.current_model:
+            return
+        with suppress(ToolwrightError):
+            self.workspace.connections.open(str(last.model))
+            self.model, self.variant = str(last.model), last.variant or ""
 
     def variants(self) -> list[str]:
         try:

@@ -4,7 +4,13 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
 from toolwright.rpc import RpcError
 
-_STOPS = {"length": "max_tokens", "content-filter": "refusal"}
+_STOPS = {
+    "MessageAbortedError": "cancelled",
+    "LimitReachedError": "max_turn_requests",
+    "MessageOutputLengthError": "max_tokens",
+    "ContentFilterError": "refusal",
+}
+"""Errors of a message that are ends of a turn."""
 
 
 def outcome_of(info: Assistant) -> Json:
@@ -19,10 +25,7 @@ def outcome_of(info: Assistant) -> Json:
         "cachedWriteTokens": tokens.cache.write,
     }
     if info.error is None:
-        return {"stopReason": _STOPS.get(info.finish or "", "end_turn"), "usage": usage}
-    match info.error.name:
-        case "MessageAbortedError":
-            return {"stopReason": "cancelled", "usage": usage}
-        case "LimitReachedError":
-            return {"stopReason": "max_turn_requests", "usage": usage}
+        return {"stopReason": "max_tokens" if info.finish == "length" else "end_turn", "usage": usage}
+    if info.error.name in _STOPS:
+        return {"stopReason": _STOPS[info.error.name], "usage": usage}
     raise RpcError(f"{info.error.name}: {info.error.data.get('message', '')}", data={"name": info.error.name})
