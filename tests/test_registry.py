@@ -99,7 +99,8 @@ def test_models_taught_to_patch_get_apply_patch_instead_of_edit_and_write(model:
     ("switches", "provider", "there", "missing"),
     [
         (Offer(), "fake", ["question", "mytool"], ["websearch", "codesearch", "lsp", "batch", "plan_enter"]),
-        (Offer(client="acp"), "fake", [], ["question"]),
+        (Offer(client="api"), "fake", [], ["question"]),
+        (Offer(client="acp"), "fake", ["question"], []),
         (Offer(client="desktop"), "fake", ["question"], []),
         (Offer(), "opencode", ["websearch", "codesearch"], []),
         (Offer(), "toolwright", ["websearch", "codesearch"], []),

@@ -13,8 +13,10 @@ from toolwright.record import record
 from toolwright.registry import Source, ready
 
 if TYPE_CHECKING:
+    from toolwright.files.buffers import Buffers
     from toolwright.files.store import Commit
     from toolwright.models.hooked import RequestHook
+    from toolwright.process.terminals import Terminals
     from toolwright.session.answering import CompactionHook
     from toolwright.session.turns import PromptHook
 
@@ -50,6 +52,10 @@ class Extension:
     """Given the workspace, an async context that is entered when it opens and left when it closes."""
     committed: "Callable[[Commit], Awaitable[str | None]] | None" = None
     """Asked after a file is written and before the result is told: it may change the file, and say something."""
+    buffers: "Buffers | None" = None
+    """Who holds files of the project open, as an editor does: their texts are read from there and written there."""
+    terminals: "Terminals | None" = None
+    """Who runs the commands of the shell in our place. Nothing of ours, the sandbox above all, is around them then."""
 
     def config(self) -> dict[str, Any]:
         """Its agents, providers and commands as a configuration would say them."""

@@ -13,6 +13,7 @@ from toolwright.record import record
 
 log = logging.getLogger(__name__)
 
+PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -52,6 +53,8 @@ class Dialect:
     framing: Literal["headers", "lines"]
     cancel: str
     cancel_key: str
+    complains: bool = False
+    """Whether what is no message gets an error for an answer, rather than being passed over as a stray print."""
 
     def frames(self, largest: int) -> Frames:
         return Headers(largest) if self.framing == "headers" else Lines(largest)
@@ -59,7 +62,7 @@ class Dialect:
 
 LSP = Dialect(framing="headers", cancel="$/cancelRequest", cancel_key="id")
 MCP = Dialect(framing="lines", cancel="notifications/cancelled", cancel_key="requestId")
-ACP = Dialect(framing="lines", cancel="$/cancel_request", cancel_key="requestId")
+ACP = Dialect(framing="lines", cancel="$/cancel_request", cancel_key="requestId", complains=True)
 
 
 async def refuse(method: str, _params: Any) -> Any:
@@ -149,6 +152,7 @@ class Peer:
                     self._take(text)
         except (OSError, ValueError) as error:
             why = f"it broke: {error}"
+            self._pass_over(f"This is the end: {error}.", PARSE_ERROR)
         finally:
             self._end(why)
 
@@ -156,17 +160,24 @@ class Peer:
         try:
             value = read_json(text.decode("utf-8", "replace"))
         except ValueError:
-            log.debug("passed over what is no message: %.200r", text)
+            self._pass_over(f"This is no JSON: {text[:40]!r}.", PARSE_ERROR)
             return
         for message in value if isinstance(value, list) else [value]:
-            if not isinstance(message, dict):
-                log.debug("passed over what is no message: %.200r", message)
+            if not isinstance(message, dict) or not message.keys() & {"id", "method"}:
+                self._pass_over(f"This is no message: {repr(message)[:40]}.", INVALID_REQUEST)
+            elif not isinstance(message.get("method") or "", str):
+                self._pass_over(f"{repr(message['method'])[:40]} is no method.", INVALID_REQUEST)
             elif not isinstance(message.get("method"), str):
                 self._answered(message)
             elif "id" in message:
                 self._begin(message["id"], message["method"], message.get("params"))
             else:
                 self._tell(message["method"], message.get("params"))
+
+    def _pass_over(self, problem: str, code: int) -> None:
+        log.debug("passed over what is no message: %s", problem)
+        if self._dialect.complains:
+            self._put(_failure(None, RpcError(problem, code)))
 
     def _answered(self, message: dict[str, Any]) -> None:
         request_id = message.get("id")

@@ -116,6 +116,7 @@ class Services:
 
         files.on_edited.append(tell)
         files.committed += (one.committed for one in self.extensions if one.committed is not None)
+        files.buffers = next((one.buffers for one in self.extensions if one.buffers is not None), None)
         return files
 
     @cached_property
@@ -162,6 +163,7 @@ class Services:
                 ShellSettings(shell=self.settings.shell, withhold=withheld),
                 environment=self.environment,
                 new_file=self.truncator.new_file,
+                terminals=next((one.terminals for one in self.extensions if one.terminals is not None), None),
             )
         )
 

@@ -3,21 +3,27 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from toolwright.acp.blocks import read_blocks
-from toolwright.acp.permission import reply_of, request_of
+from toolwright.acp.delegation import delegation
+from toolwright.acp.editor import FAILED, Abilities, Editor
+from toolwright.acp.login import login_methods
+from toolwright.acp.opened import NO_VARIANT, OpenSession
+from toolwright.acp.outcome import outcome_of
+from toolwright.acp.permission import put
+from toolwright.acp.servers import servers_of
 from toolwright.acp.updates import Updates, plan
-from toolwright.commands import called_by, fill_in
+from toolwright.commands import called_by, carry_out
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
+from toolwright.extension import Extension
 from toolwright.ids import new_id
 from toolwright.inbox import NOBODY, Answerer, Question, Reply
-from toolwright.jsontypes import Json
+from toolwright.jsontypes import Json, JsonView
 from toolwright.messages import Assistant
-from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcClosed, RpcError
+from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcError
 from toolwright.session.prompt import Prompt
 from toolwright.session.session import Session
 from toolwright.version import VERSION
@@ -28,21 +34,25 @@ NO_MODEL = -32000
 NOT_FOUND = -32002
 PAGE = 50
 ANNOUNCED_AFTER = 0.05
-_STOPS = {"length": "max_tokens", "content-filter": "refusal"}
+"""Seconds until a new session is told what can be called in it: the editor has to know the session first."""
+
+
+class MakeWorkspace(Protocol):
+    """Makes the workspace of a folder, with more of what its settings say, and what the editor brings."""
+
+    def __call__(self, path: Path, answer: Answerer, *, config: JsonView, extensions: list[Extension]) -> Workspace: ...
 
 
 class EditorAgent:
     """Everything one editor has open."""
 
-    def __init__(self, folder: Path, make: Callable[[Path, Answerer], Workspace]) -> None:
+    def __init__(self, folder: Path, make: MakeWorkspace) -> None:
         self._folder, self._make = folder, make
-        self._peer: Peer | None = None
+        self._editor = Editor()
         self._workspaces: dict[Path, Workspace] = {}
-        self._sessions: dict[str, tuple[Workspace, Session, Updates]] = {}
-        self._models: dict[str, str] = {}
-        self._queue: asyncio.Queue[tuple[str, Json]] = asyncio.Queue()
+        self._opening = asyncio.Lock()
+        self._sessions: dict[str, OpenSession] = {}
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._tasks: set[asyncio.Task[Any]] = set()
         self._methods = {
             "initialize": self._initialize,
             "authenticate": self._authenticate,
@@ -61,170 +71,127 @@ class EditorAgent:
 
     async def serve(self, peer: Peer) -> None:
         """Answer until the editor is gone."""
-        self._peer = peer
-        sending = asyncio.create_task(self._send_updates())
         try:
-            await peer.ended.wait()
+            await self._editor.serve(peer)
         finally:
-            sending.cancel()
-            for workspace in self._workspaces.values():
+            own = [known.workspace for known in self._sessions.values() if known.own]
+            for workspace in (*own, *self._workspaces.values()):
                 await workspace.close()
 
     async def answer(self, method: str, params: Any) -> Any:
         if method not in self._methods:
             raise RpcError(f"There is no method {method[:80]!r}.", METHOD_NOT_FOUND)
-        if not isinstance(params, dict):
+        if params and not isinstance(params, dict):
             raise RpcError("params is an object.", INVALID_PARAMS)
         try:
-            return await self._methods[method](params)
+            return await self._methods[method](params or {})
         except ToolwrightError as error:
             raise RpcError(str(error), INVALID_PARAMS) from error
 
     def notified(self, method: str, params: Any) -> None:
-        known = self._sessions.get(params.get("sessionId", "")) if isinstance(params, dict) else None
+        name = params.get("sessionId") if isinstance(params, dict) else None
+        known = self._sessions.get(name) if isinstance(name, str) else None
         if method == "session/cancel" and known is not None:
-            task = asyncio.get_running_loop().create_task(known[1].abort())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    # Updates, in order, before the answer they belong to.
-
-    def _tell(self, session_id: str, update: Json) -> None:
-        self._queue.put_nowait((session_id, update))
-
-    async def _send_updates(self) -> None:
-        held: tuple[str, Json] | None = None
-        while True:
-            session_id, update = held or await self._queue.get()
-            held, joined = None, 1
-            while update["sessionUpdate"].endswith("_chunk") and not self._queue.empty():
-                following = self._queue.get_nowait()
-                if following[0] != session_id or following[1]["sessionUpdate"] != update["sessionUpdate"]:
-                    held = following
-                    break
-                text = update["content"]["text"] + following[1]["content"]["text"]
-                update = {**update, "content": {"type": "text", "text": text}}
-                joined += 1
-            try:
-                if self._peer is not None:
-                    await self._peer.notify("session/update", {"sessionId": session_id, "update": update})
-            except RpcClosed:
-                return
-            finally:
-                for _ in range(joined):
-                    self._queue.task_done()
+            self._editor.begin(known.session.abort())
 
     # Beginning.
 
-    async def _initialize(self, _: Json) -> Json:
+    async def _initialize(self, params: Json) -> Json:
+        self._editor.can = Abilities.of(params.get("clientCapabilities"))
+        try:
+            workspace = self._make(self._folder, self._ask, config={}, extensions=[])
+        except ToolwrightError:
+            methods: list[Json] = []
+        else:
+            methods = [] if _why_no_model(workspace) is None else login_methods(self._editor.can)
+            await workspace.close()
         return {
             "protocolVersion": 1,
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
+                "mcpCapabilities": {"http": True, "sse": False},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}},
             },
             "agentInfo": {"name": "toolwright", "title": "Toolwright", "version": VERSION},
-            "authMethods": [],
+            "authMethods": methods,
         }
 
     async def _authenticate(self, _: Json) -> Json:
-        workspace = await self._workspace(str(self._folder))
-        self._require_model(workspace)
+        workspace = self._make(self._folder, self._ask, config={}, extensions=[])
+        try:
+            _require_model(workspace)
+        finally:
+            await workspace.close()
         return {}
 
-    def _require_model(self, workspace: Workspace) -> None:
-        try:
-            if not workspace.default_model:
-                raise UsageError("No model is chosen. Set `model` in toolwright.json; tw models lists them.")
-            workspace.connections.open(workspace.default_model)
-        except ToolwrightError as error:
-            raise RpcError(str(error), NO_MODEL) from error
-
-    async def _workspace(self, cwd: Any) -> Workspace:
+    async def _workspace(self, cwd: Any, config: JsonView | None = None) -> Workspace:
+        """The workspace of a folder; one of its own for who brings settings."""
         if not isinstance(cwd, str) or not Path(cwd).is_absolute() or "\0" in cwd:
             raise RpcError("cwd is an absolute path.", INVALID_PARAMS)
         path = Path(cwd).resolve()
-        if path not in self._workspaces:
-            workspace = self._make(path, self._ask)
-            await workspace.__aenter__()
-            workspace.bus.subscribe(self._hear)
-            self._workspaces[path] = workspace
-        return self._workspaces[path]
+        async with self._opening:
+            if config or path not in self._workspaces:
+                workspace = self._make(
+                    path, self._ask, config=config or {}, extensions=[delegation(self._editor, self._root)]
+                )
+                await workspace.__aenter__()
+                workspace.bus.subscribe(lambda event: self._hear(workspace, event))
+                if config:
+                    return workspace
+                self._workspaces[path] = workspace
+            return self._workspaces[path]
 
-    def _hear(self, event: Event) -> None:
-        for session_id, (_, _, updates) in list(self._sessions.items()):
-            for update in updates.of(event):
-                self._tell(session_id, update)
+    def _hear(self, workspace: Workspace, event: Event) -> None:
+        for session_id, known in list(self._sessions.items()):
+            if known.workspace is workspace:
+                for update in known.updates.of(event):
+                    self._editor.tell(session_id, update)
+
+    def _root(self, session_id: str) -> OpenSession | None:
+        """The session that the editor knows, of it or of one below it."""
+        if session_id in self._sessions:
+            return self._sessions[session_id]
+        for workspace in {known.workspace for known in self._sessions.values()}:
+            below = workspace.sessions_open.get(session_id)
+            if below is not None and below.callers:
+                return self._sessions.get(below.callers[-1])
+        return None
 
     async def _ask(self, question: Question) -> Reply:
         """Put a question to the person; those of subagents stand under the session the editor knows."""
-        root = question.callers[-1] if question.callers else question.session_id
-        if question.kind != "permission" or self._peer is None or root not in self._sessions:
+        known = self._root(question.session_id)
+        if known is None:
             return Reply(kind="reject", message=NOBODY)
-        async with self._asking[root]:
-            await self._queue.join()
-            directory = str(self._sessions[root][0].directory)
+        async with self._asking[known.session.id]:
+            await self._editor.told()
             try:
-                answer = await self._peer.request("session/request_permission", request_of(question, root, directory))
-            except (RpcError, RpcClosed):
+                return await put(question, known, self._editor)
+            except FAILED:
                 return Reply(kind="reject")
-        return reply_of(question, answer)
 
     # Sessions.
 
-    def _hold(self, workspace: Workspace, session: Session) -> Json:
-        self._sessions[session.id] = (workspace, session, Updates(workspace, session.id, _title=session.info.title))
-        return self._state(session.id)
-
-    def _state(self, session_id: str) -> Json:
-        workspace, session, _ = self._sessions[session_id]
-        modes = [
-            {"id": agent.name, "name": agent.name.capitalize(), "description": agent.description}
-            for agent in workspace.agents.visible()
-            if agent.mode != "subagent"
-        ]
-        model = self._models.get(session_id) or workspace.default_model.partition(",")[0].strip()
-        names = self._model_names(workspace, model)
-        options = [
-            _option("model", "Model", "model", model, [(name, name) for name in names]),
-            _option("mode", "Mode", "mode", session.agent, [(one["id"], one["name"]) for one in modes]),
-        ]
-        return {
-            "modes": {"currentModeId": session.agent, "availableModes": modes},
-            "models": {
-                "currentModelId": model,
-                "availableModels": [{"modelId": name, "name": name} for name in names],
-            },
-            "configOptions": options,
-        }
-
-    def _model_names(self, workspace: Workspace, chosen: str) -> list[str]:
-        from toolwright.server.shapes import providers_json
-
-        found = providers_json(workspace)
-        ready = (one for one in found["all"] if one["id"] in found["connected"])
-        return list(dict.fromkeys([chosen, *(f"{one['id']}/{model}" for one in ready for model in one["models"])]))
+    def _hold(self, workspace: Workspace, session: Session, cwd: str, *, own: bool) -> Json:
+        updates = Updates(workspace, session.id, cwd.rstrip("/") or "/", _title=session.info.title, _mode=session.agent)
+        self._sessions[session.id] = OpenSession(workspace=workspace, session=session, updates=updates, own=own)
+        return self._sessions[session.id].state()
 
     def _announce(self, session_id: str) -> None:
-        if session_id not in self._sessions:
-            return
-        workspace = self._sessions[session_id][0]
-        commands = [
-            {"name": one.name, "description": one.description or one.name}
-            | ({"input": {"hint": " ".join(one.hints)}} if one.hints else {})
-            for one in workspace.commands.all()
-        ]
-        commands.append({"name": "compact", "description": "put a summary in the place of the conversation"})
-        self._tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
+        if session_id in self._sessions:
+            self._editor.tell(session_id, self._sessions[session_id].commands())
 
     async def _new(self, params: Json) -> Json:
-        workspace = await self._workspace(params.get("cwd"))
-        self._require_model(workspace)
+        servers = servers_of(params.get("mcpServers"))
+        workspace = await self._workspace(params.get("cwd"), {"mcp": servers} if servers else None)
+        try:
+            _require_model(workspace)
+        except RpcError:
+            if servers:
+                await workspace.close()
+            raise
         session = workspace.sessions.create()
-        state = self._hold(workspace, session)
-        # The editor has to know the session before it hears of it.
+        state = self._hold(workspace, session, params["cwd"], own=bool(servers))
         asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, session.id)
         return {"sessionId": session.id, **state}
 
@@ -237,28 +204,44 @@ class EditorAgent:
             raise RpcError(f"There is no session {session_id[:80]!r}.", NOT_FOUND) from error
         return workspace, session_id
 
-    async def _load(self, params: Json) -> Json:
+    async def _reopened(self, params: Json) -> tuple[OpenSession, Json]:
+        """An earlier session, with the servers that the editor brings for it."""
         workspace, session_id = await self._found(params)
+        held = self._sessions.get(session_id)
+        if held is not None and held.session.turns.busy:
+            raise RpcError(f"{session_id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
+        if servers := servers_of(params.get("mcpServers")):
+            workspace = await self._workspace(params.get("cwd") or str(self._folder), {"mcp": servers})
+        if held is not None:
+            await self._let_go(held)
         session = await workspace.sessions.open(session_id)
-        state = self._hold(workspace, session)
-        for update in self._sessions[session_id][2].replay(await session.conversation.all_messages()):
-            self._tell(session_id, update)
-        if todos := await workspace.todos.of(session_id):
-            self._tell(session_id, plan([to_json(one) for one in todos]))
+        self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
+        known = self._sessions[session_id]
+        known.go_on_as_before()
+        return known, known.state()
+
+    async def _load(self, params: Json) -> Json:
+        known, state = await self._reopened(params)
+        session_id = known.session.id
+        for update in known.updates.replay(await known.session.conversation.all_messages()):
+            self._editor.tell(session_id, update)
+        if todos := await known.workspace.todos.of(session_id):
+            self._editor.tell(session_id, plan([to_json(one) for one in todos]))
         self._announce(session_id)
-        await self._queue.join()
+        await self._editor.told()
         return state
 
     async def _resume(self, params: Json) -> Json:
-        workspace, session_id = await self._found(params)
-        state = self._hold(workspace, await workspace.sessions.open(session_id))
-        self._announce(session_id)
+        known, state = await self._reopened(params)
+        self._announce(known.session.id)
         return state
 
     async def _list(self, params: Json) -> Json:
         workspace = await self._workspace(params.get("cwd") or str(self._folder))
         given = str(params.get("cursor") or "0")
-        start = int(given) if given.isdecimal() else 0
+        if not given.isascii() or not given.isdecimal() or len(given) > 9:
+            raise RpcError(f"{given[:40]!r} is no cursor of ours. Leave it out to begin anew.", INVALID_PARAMS)
+        start = int(given)
         listed = await workspace.sessions.listed(start + PAGE + 1, roots=True)
         rows = [
             {
@@ -274,24 +257,29 @@ class EditorAgent:
     async def _fork(self, params: Json) -> Json:
         workspace, session_id = await self._found(params)
         copy = await workspace.sessions.fork(session_id)
-        state = self._hold(workspace, await workspace.sessions.open(copy.id))
-        self._announce(copy.id)
+        known, state = await self._reopened(params | {"sessionId": copy.id})
+        asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, known.session.id)
         return {"sessionId": copy.id, **state}
 
     async def _close_session(self, params: Json) -> Json:
-        _, session, _ = self._known(params)
-        await session.close()
-        await self._queue.join()
-        del self._sessions[session.id]
+        await self._let_go(self._known(params))
         return {}
+
+    async def _let_go(self, known: OpenSession) -> None:
+        await known.session.close()
+        await self._editor.told()
+        self._sessions.pop(known.session.id, None)
+        if known.own:
+            await known.workspace.close()
 
     async def _delete(self, params: Json) -> Json:
         workspace, session_id = await self._found(params)
+        if session_id in self._sessions:
+            await self._let_go(self._sessions[session_id])
         await workspace.sessions.delete(session_id)
-        self._sessions.pop(session_id, None)
         return {}
 
-    def _known(self, params: Json) -> tuple[Workspace, Session, Updates]:
+    def _known(self, params: Json) -> OpenSession:
         session_id = str(params.get("sessionId", ""))
         if session_id not in self._sessions:
             raise RpcError(f"There is no session {session_id[:80]!r} open. Make or load it first.", NOT_FOUND)
@@ -300,87 +288,88 @@ class EditorAgent:
     # Turns.
 
     async def _prompt(self, params: Json) -> Json:
-        workspace, session, _ = self._known(params)
+        known = self._known(params)
+        session, workspace = known.session, known.workspace
         text, files = read_blocks(params.get("prompt"))
         if session.turns.busy:
             raise RpcError(f"{session.id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
         if text.strip() == "/compact":
-            await session.turns.compact(self._models.get(session.id, ""))
-            await self._queue.join()
+            await session.turns.compact(known.model)
+            await self._editor.told()
             return {"stopReason": "end_turn"}
         called = called_by(text, workspace.commands)
         prompt = Prompt(
-            text=await fill_in(*called, session) if called else text,
+            text=text if called else known.with_skill(text),
             files=files,
-            agent=(called[0].agent if called else "") or session.agent,
-            model=self._models.get(session.id, ""),
+            agent=session.agent,
+            model=known.model,
+            variant=known.variant,
             message_id=new_id("msg"),
         )
-        info = (await session.turns.answer(prompt)).message.info
-        await self._queue.join()
+        if called:
+            end = await carry_out(*called, prompt, session, workspace.sessions, session.turns.answer)
+        else:
+            end = await session.turns.answer(prompt)
+        info = end.message.info
+        await self._editor.told()
         assert isinstance(info, Assistant)
-        return _ended(info)
+        return outcome_of(info)
 
     async def _set_mode(self, params: Json) -> Json:
-        workspace, session, _ = self._known(params)
+        known = self._known(params)
         name = str(params.get("modeId", ""))
-        agent = workspace.agents[name]
+        agent = known.workspace.agents[name]
         if agent.hidden or agent.mode == "subagent":
             raise RpcError(f"{name} is no mode.", INVALID_PARAMS)
-        session.agent = name
-        self._tell(session.id, {"sessionUpdate": "current_mode_update", "currentModeId": name})
+        known.session.agent = name
+        for update in known.updates.mode(name):
+            self._editor.tell(known.session.id, update)
         return {}
 
     async def _set_model(self, params: Json) -> Json:
-        workspace, session, _ = self._known(params)
+        known = self._known(params)
         name = str(params.get("modelId", ""))
-        workspace.connections.open(name)
-        self._models[session.id] = name
+        known.workspace.connections.open(name)
+        known.model = name
+        if known.variant not in known.variants():
+            known.variant = ""
+        self._tell_options(known)
         return {}
 
     async def _set_option(self, params: Json) -> Json:
-        _, session, _ = self._known(params)
-        value = params.get("value")
+        known = self._known(params)
+        value, session_id = params.get("value"), known.session.id
         match params.get("configId"):
             case "model":
-                await self._set_model({"sessionId": session.id, "modelId": value})
+                await self._set_model({"sessionId": session_id, "modelId": value})
             case "mode":
-                await self._set_mode({"sessionId": session.id, "modeId": value})
+                await self._set_mode({"sessionId": session_id, "modeId": value})
+                self._tell_options(known)
+            case "variant":
+                there = [NO_VARIANT, *known.variants()]
+                if value not in there:
+                    raise RpcError(f"There is no variant {str(value)[:40]!r}: {', '.join(there)}.", INVALID_PARAMS)
+                known.variant = "" if value == NO_VARIANT else str(value)
+                self._tell_options(known)
             case other:
-                raise RpcError(f"There is no option {str(other)[:40]!r}: model or mode.", INVALID_PARAMS)
-        options = self._state(session.id)["configOptions"]
-        self._tell(session.id, {"sessionUpdate": "config_option_update", "configOptions": options})
-        return {"configOptions": options}
+                raise RpcError(f"There is no option {str(other)[:40]!r}: model, mode or variant.", INVALID_PARAMS)
+        return {"configOptions": known.options()}
+
+    def _tell_options(self, known: OpenSession) -> None:
+        update = {"sessionUpdate": "config_option_update", "configOptions": known.options()}
+        self._editor.tell(known.session.id, update)
 
 
-def _option(name: str, title: str, category: str, current: str, choices: list[tuple[str, str]]) -> Json:
-    options = [{"value": value, "name": shown} for value, shown in choices]
-    return {
-        "id": name,
-        "name": title,
-        "category": category,
-        "type": "select",
-        "currentValue": current,
-        "options": options,
-    }
+def _why_no_model(workspace: Workspace) -> ToolwrightError | None:
+    try:
+        if not workspace.default_model:
+            return UsageError("No model is chosen. Set `model` in toolwright.json; tw models lists them.")
+        workspace.connections.open(workspace.default_model)
+    except ToolwrightError as error:
+        return error
+    return None
 
 
-def _ended(info: Assistant) -> Json:
-    """How a turn ended; a failure of the model is an error of the request."""
-    tokens = info.tokens
-    usage = {
-        "inputTokens": tokens.input,
-        "outputTokens": tokens.output,
-        "totalTokens": tokens.total,
-        "thoughtTokens": tokens.reasoning,
-        "cachedReadTokens": tokens.cache.read,
-        "cachedWriteTokens": tokens.cache.write,
-    }
-    if info.error is None:
-        return {"stopReason": _STOPS.get(info.finish or "", "end_turn"), "usage": usage}
-    match info.error.name:
-        case "MessageAbortedError":
-            return {"stopReason": "cancelled", "usage": usage}
-        case "LimitReachedError":
-            return {"stopReason": "max_turn_requests", "usage": usage}
-    raise RpcError(f"{info.error.name}: {info.error.data.get('message', '')}")
+def _require_model(workspace: Workspace) -> None:
+    if (why := _why_no_model(workspace)) is not None:
+        raise RpcError(str(why), NO_MODEL) from why

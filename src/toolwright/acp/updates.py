@@ -1,13 +1,15 @@
 """What happens in a session, as the updates an editor shows."""
 
+import re
 import time
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from toolwright.events import Event, PartUpdated
-from toolwright.files.body import body_at
-from toolwright.jsontypes import Json
+from toolwright.files.body import Body, Link, body_at, name_of
+from toolwright.files.journal import JournalEntry
+from toolwright.jsontypes import Json, JsonView
 from toolwright.messages import Assistant, Message, ReasoningPart, TextPart, User
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, ToolPart
 from toolwright.record import record
@@ -35,9 +37,17 @@ _KINDS = {
     "plan_exit": "switch_mode",
     "plan_enter": "switch_mode",
 }
+_SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: |^\*\*\* (Move) to: ", re.MULTILINE)
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a file that a difference is shown of."""
 
 
-def kind_of(tool: str) -> str:
+def kind_of(tool: str, given: JsonView) -> str:
+    """What sort of thing a call does; of a patch, what all of it does."""
+    patch = given.get("patchText")
+    if tool == "apply_patch" and isinstance(patch, str):
+        words = {one[1] or one[2] for one in _SECTION.finditer(patch)}
+        return "delete" if words == {"Delete"} else "move" if words == {"Update", "Move"} else "edit"
     return _KINDS.get(tool, "other")
 
 
@@ -45,8 +55,8 @@ def text_block(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def chunk(kind: str, text: str) -> Json:
-    return {"sessionUpdate": kind, "content": text_block(text)}
+def chunk(kind: str, message_id: str, content: Json) -> Json:
+    return {"sessionUpdate": kind, "messageId": message_id, "content": content}
 
 
 @record(slots=True)
@@ -55,8 +65,16 @@ class Updates:
 
     workspace: Workspace
     session_id: str
+    folder: str
+    """The workspace's folder as the editor names it, which may be by a link."""
+    terminals: dict[str, str] = field(default_factory=dict[str, str])
+    """The terminals of the editor that calls run in."""
     _kinds: dict[str, str] = field(default_factory=dict[str, str])
     """Whether a part that grows is an answer or a thought."""
+    _mode: str = ""
+    _written: "dict[str, list[JournalEntry]]" = field(default_factory=dict)
+    """What calls have written, as far as the journal was read."""
+    _read_to: int = 0
     _told: dict[str, str] = field(default_factory=dict[str, str])
     """The last state told of each call."""
     _shown_at: dict[str, float] = field(default_factory=dict[str, float])
@@ -65,7 +83,7 @@ class Updates:
     def of(self, event: Event) -> list[Json]:
         match event:
             case PartDelta(session_id=self.session_id) if event.field == "text" and event.part_id in self._kinds:
-                return [chunk(self._kinds[event.part_id], event.delta)]
+                return [chunk(self._kinds[event.part_id], event.message_id, text_block(event.delta))]
             case PartUpdated(part=TextPart(time=span) as part) if part.session_id == self.session_id and span:
                 self._kinds[part.id] = "agent_message_chunk"
             case PartUpdated(part=ReasoningPart() as part) if part.session_id == self.session_id:
@@ -77,9 +95,21 @@ class Updates:
             case SessionUpdated(info=info) if info.id == self.session_id and info.title != self._title:
                 self._title = info.title
                 return [{"sessionUpdate": "session_info_update", "title": info.title}]
+            case MessageUpdated(info=User() as info) if info.session_id == self.session_id and info.agent != self._mode:
+                return self.mode(info.agent)
             case MessageUpdated(info=Assistant() as info) if info.session_id == self.session_id and info.finish:
                 return self._usage(info)
         return []
+
+    def mode(self, agent: str) -> list[Json]:
+        """Which agent works now, if that is news."""
+        known, self._mode = self._mode, agent
+        return [{"sessionUpdate": "current_mode_update", "currentModeId": agent}] if agent != known else []
+
+    def shown(self, path: Path) -> str:
+        """A path in the words of the editor."""
+        inside = path.is_relative_to(self.workspace.directory)
+        return str(Path(self.folder, path.relative_to(self.workspace.directory)) if inside else path)
 
     def call(self, part: ToolPart) -> list[Json]:
         """A call: announced once, then its states."""
@@ -93,7 +123,7 @@ class Updates:
                     "sessionUpdate": "tool_call",
                     "toolCallId": part.call_id,
                     "title": title_of(part),
-                    "kind": kind_of(part.tool),
+                    "kind": kind_of(part.tool, state.input),
                     "status": "pending",
                     "locations": self.locations(part),
                     "rawInput": state.input,
@@ -122,62 +152,85 @@ class Updates:
                 | {
                     "status": "in_progress",
                     "title": title_of(part),
+                    "kind": kind_of(part.tool, state.input),
                     "locations": self.locations(part),
                     "rawInput": state.input,
                 }
             ]
+        if part.call_id in self.terminals:
+            return []
         output = (state.metadata or {}).get("output")
-        if not isinstance(output, str) or time.monotonic() - self._shown_at.get(part.call_id, 0) < OUTPUT_SECONDS:
+        if (
+            not isinstance(output, str)
+            or not output
+            or time.monotonic() - self._shown_at.get(part.call_id, 0) < OUTPUT_SECONDS
+        ):
             return []
         self._shown_at[part.call_id] = time.monotonic()
-        return [update | {"content": [_content(output[-OUTPUT:])]}]
+        return [update | {"status": "in_progress", "content": [_content(output[-OUTPUT:])]}]
 
     def _ended(self, part: ToolPart, status: str, text: str) -> Json:
-        content = [*self.diffs(part), *([_content(text)] if text else [])]
-        files: tuple[FilePart, ...] = (part.state.attachments or ()) if isinstance(part.state, Completed) else ()
-        content += [_image(file) for file in files if file.mime.startswith("image/") and file.url.startswith("data:")]
+        content = self._content(part, text)
+        metadata = part.state.metadata if isinstance(part.state, Completed) else {}
         update: Json = {
             "sessionUpdate": "tool_call_update",
             "toolCallId": part.call_id,
             "status": status,
             "title": title_of(part),
+            "kind": kind_of(part.tool, part.state.input),
             "content": content,
             "rawInput": part.state.input,
-            "rawOutput": {"output": text} if status == "completed" else {"error": text},
+            "rawOutput": {"output": text, "metadata": metadata} if status == "completed" else {"error": text},
         }
+        self._shown_at.pop(part.call_id, None)
         locations = self.locations(part)
         return update | ({"locations": locations} if locations else {})
 
+    def _content(self, part: ToolPart, text: str) -> list[Json]:
+        """What has come of a call: what it has changed, what it says, and its pictures."""
+        terminal = self.terminals.pop(part.call_id, "")
+        if terminal:
+            return [{"type": "terminal", "terminalId": terminal}, *self.diffs(part)]
+        files: tuple[FilePart, ...] = (part.state.attachments or ()) if isinstance(part.state, Completed) else ()
+        images = [image_block(file) for file in files if is_image(file)]
+        blocks = [*([text_block(text)] if text else []), *images]
+        return [*self.diffs(part), *({"type": "content", "content": block} for block in blocks)]
+
     def diffs(self, part: ToolPart) -> list[Json]:
-        """Every file the call has written, whole as it was and as it is."""
+        """Every file the call has written, whole as it was and as the call has left it."""
         journal = self.workspace.files.journal
+        size = journal.size(self.session_id)
+        if size != self._read_to:
+            for entry in journal.entries(self.session_id, self._read_to):
+                self._written.setdefault(entry.call_id, []).append(entry)
+            self._read_to = size
         first: dict[str, str | None] = {}
-        for entry in journal.entries(part.session_id):
-            if entry.call_id == part.call_id:
-                first.setdefault(entry.path, entry.before)
-        found = []
-        for path, name in first.items():
-            try:
-                present = body_at(Path(path))
-            except OSError:
-                continue
-            before = None if name is None else journal.images.body(name, present)
-            found.append(
-                {
-                    "type": "diff",
-                    "path": path,
-                    "oldText": before.decode("utf-8", "replace") if isinstance(before, bytes) else None,
-                    "newText": present.decode("utf-8", "replace") if isinstance(present, bytes) else "",
-                }
-            )
-        return found
+        last: dict[str, str | None] = {}
+        for entry in self._written.get(part.call_id, ()):
+            first.setdefault(entry.path, entry.before)
+            last[entry.path] = entry.after
+        found = (self._diff(Path(path), before, last[path]) for path, before in first.items())
+        return [one for one in found if one is not None]
+
+    def _diff(self, path: Path, before: str | None, after: str | None) -> Json | None:
+        images = self.workspace.files.journal.images
+        try:
+            present = body_at(path)
+        except OSError:
+            present = None
+        new = None if after is None else present if name_of(present) == after else images.body(after, present)
+        old = None if before is None else images.body(before, new or present)
+        lost = (before is not None and old is None) or (after is not None and new is None)
+        if lost or sum(len(one) for one in (old, new) if isinstance(one, bytes)) > LARGEST:
+            return None
+        return {"type": "diff", "path": self.shown(path), "oldText": _text(old), "newText": _text(new) or ""}
 
     def locations(self, part: ToolPart) -> list[Json]:
         given = part.state.input
-        named = given.get("filePath") or (given.get("path") if part.tool in ("read", "list", "glob", "grep") else None)
+        named = given.get("filePath") or (given.get("path") if part.tool in ("list", "glob", "grep") else None)
         if not isinstance(named, str) or not named or "\0" in named:
             return []
-        place: Json = {"path": str(self.workspace.directory / named)}
+        place: Json = {"path": str(Path(self.folder, named))}
         line = given.get("offset")
         return [place | ({"line": line} if isinstance(line, int) and line > 0 else {})]
 
@@ -195,9 +248,14 @@ class Updates:
             said = "user_message_chunk" if isinstance(message.info, User) else "agent_message_chunk"
             for part in message.parts.values():
                 if isinstance(part, TextPart) and part.text and not part.synthetic:
-                    found.append(chunk(said, part.text))
+                    found.append(chunk(said, message.info.id, text_block(part.text)))
                 elif isinstance(part, ReasoningPart) and part.text:
-                    found.append(chunk("agent_thought_chunk", part.text))
+                    found.append(chunk("agent_thought_chunk", message.info.id, text_block(part.text)))
+                elif isinstance(part, FilePart) and is_image(part):
+                    found.append(chunk(said, message.info.id, image_block(part)))
+                elif isinstance(part, FilePart) and part.url.startswith("file:"):
+                    link = {"type": "resource_link", "uri": part.url, "name": part.filename or part.url}
+                    found.append(chunk(said, message.info.id, link))
                 elif isinstance(part, ToolPart):
                     found += self.call(part)
         return found
@@ -231,6 +289,15 @@ def _content(text: str) -> Json:
     return {"type": "content", "content": text_block(text)}
 
 
-def _image(file: FilePart) -> Json:
-    data = file.url.partition(",")[2]
-    return {"type": "content", "content": {"type": "image", "mimeType": file.mime, "data": data}}
+def _text(body: Body) -> str | None:
+    if isinstance(body, Link):
+        return f"-> {body.target}\n"
+    return None if body is None else body.decode("utf-8", "replace")
+
+
+def is_image(file: FilePart) -> bool:
+    return file.mime.startswith("image/") and file.url.startswith("data:")
+
+
+def image_block(file: FilePart) -> Json:
+    return {"type": "image", "mimeType": file.mime, "data": file.url.partition(",")[2]}

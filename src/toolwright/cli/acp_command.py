@@ -7,14 +7,26 @@ from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
 from toolwright.cli.options import Parser, parser
+from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["auth"]:
+        # An editor that lets the user log in starts us with the arguments of the way to do so behind its own.
+        from toolwright.cli.auth_command import main as store_key
+
+        return store_key(arguments[1:])
     options = _parser().parse_args(arguments)
     if options.print_config:
         print(_fragment(options.print_config))
         return DONE
-    asyncio.run(_serve(Path(getattr(options, "directory", ".")).resolve(), trust=getattr(options, "trust", False)))
+    asyncio.run(
+        _serve(
+            Path(getattr(options, "directory", ".")).resolve(),
+            trust=getattr(options, "trust", False),
+            pure=getattr(options, "pure", False),
+        )
+    )
     return DONE
 
 
@@ -34,28 +46,54 @@ def _fragment(editor: str) -> str:
         return json.dumps({"agent_servers": {"toolwright": {"type": "custom", **command}}}, indent=2)
     if editor == "jetbrains":
         return json.dumps({"agent_servers": {"toolwright": command}}, indent=2)
-    return 'adapters = { acp = { toolwright = { command = { "tw", "acp" } } } }'
+    return _NEOVIM
 
 
-async def _serve(folder: Path, *, trust: bool) -> None:
+_NEOVIM = """\
+require("codecompanion").setup({
+  adapters = {
+    acp = {
+      toolwright = function()
+        return require("codecompanion.adapters").extend("opencode", {
+          name = "toolwright",
+          formatted_name = "Toolwright",
+          commands = { default = { "tw", "acp" } },
+        })
+      end,
+    },
+  },
+  strategies = { chat = { adapter = "toolwright" } },
+})"""
+
+
+async def _serve(folder: Path, *, trust: bool, pure: bool) -> None:
     from toolwright.acp.agent import EditorAgent
     from toolwright.cli.options import answer_plugins
+    from toolwright.extension import Extension
     from toolwright.inbox import Answerer
+    from toolwright.jsontypes import JsonView
     from toolwright.rpc import ACP, Peer
     from toolwright.workspace import Workspace
 
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout.buffer
-    )
+    try:
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout.buffer
+        )
+    except ValueError as error:
+        raise UsageError(
+            "tw acp speaks over pipes, not over files. An editor starts it: see --print-config."
+        ) from error
     # Whatever else would print goes where it does no harm.
     sys.stdout = sys.stderr
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
 
-    def make(path: Path, answer: Answerer) -> Workspace:
-        workspace = Workspace(path, answer=answer, client="acp", keep=True, trust=trust)
+    def make(path: Path, answer: Answerer, *, config: JsonView, extensions: list[Extension]) -> Workspace:
+        workspace = Workspace(
+            path, answer=answer, client="acp", keep=True, trust=trust, pure=pure, config=config, extensions=extensions
+        )
         answer_plugins(workspace)
         return workspace
 

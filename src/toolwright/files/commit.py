@@ -1,11 +1,12 @@
 """Changes to files, all or nothing: compared, journalled, written, and undone if one fails."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from toolwright.errors import ToolError
@@ -15,7 +16,7 @@ from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images
 from toolwright.files.journal import Journal, JournalEntry
 from toolwright.files.pending import Note, PendingWrite, PendingWrites
-from toolwright.files.replace import Change, Replacement
+from toolwright.files.replace import Change, Handover, Replacement
 from toolwright.record import record
 
 T = TypeVar("T")
@@ -31,11 +32,16 @@ class Committer:
         self._journal = journal
         self._pending = pending
 
-    def carry_out(self, changes: Sequence[Change], *, session_id: str, call_id: str) -> list[str | None]:
+    def carry_out(
+        self, changes: Sequence[Change], handovers: Mapping[Path, Handover], *, session_id: str, call_id: str
+    ) -> list[str | None]:
         """Make all changes, or none and raise a ToolError. Returns the hashes of the new contents."""
         try:
             with _hashing(changes) as hashes, self._pending.entry() as note, HeldFolders() as folders:
-                replacements = [_trying(partial(Replacement.of, change, folders), change) for change in changes]
+                replacements = [
+                    _trying(partial(Replacement.of, change, folders, handovers.get(change.place.path)), change)
+                    for change in changes
+                ]
                 attempt = _Attempt(replacements=replacements, images=self._journal.images, note=note)
                 try:
                     self._carry_out(attempt, hashes, session_id, call_id)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import field
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
 
 from toolwright.errors import Kind, ToolError
@@ -47,7 +47,7 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def digest_of_file(file: FileIO) -> str:
+def digest_of_file(file: FileIO | BytesIO) -> str:
     """The same for an open file of any size."""
     file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()
@@ -130,7 +130,7 @@ def size_of(place: Place) -> int:
         return 0
 
 
-def read_whole(place: Place, file: FileIO) -> bytes:
+def read_whole(place: Place, file: FileIO | BytesIO) -> bytes:
     """All bytes of an open file, if it is not too large to be held in memory."""
     size = os.fstat(file.fileno()).st_size
     if size > LOADABLE:
@@ -142,7 +142,7 @@ def read_whole(place: Place, file: FileIO) -> bytes:
     return read_some(place, file, -1)
 
 
-def read_some(place: Place, file: FileIO, size: int) -> bytes:
+def read_some(place: Place, file: FileIO | BytesIO, size: int) -> bytes:
     """So many bytes of an open file. Files that the system makes up may refuse, or have nothing to give yet."""
     try:
         data: bytes | None = file.read(size)

@@ -2,13 +2,14 @@
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.errors import ToolError
 from toolwright.files.attributes import Attributes
-from toolwright.files.body import Body, Link
+from toolwright.files.body import Body, Link, body_in
 from toolwright.files.disk import open_file, open_in, read_whole
 from toolwright.files.held import Held, HeldFolders
 from toolwright.files.paths import Place
@@ -34,6 +35,18 @@ class Change:
     """Folders that are removed afterwards if nothing is left in them, innermost first."""
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """That another program, which holds the file open, is to write a change; we do if it does not."""
+
+    disk: Body
+    """What is on disk until then: not what the file was before, where that has never been saved."""
+    text: str | None
+    """What it is to write; None where only we can."""
+    write: Callable[[Path, str], bool]
+    """Waits until it is written; False if the program refuses."""
+
+
 @record(slots=True, kw_only=True)
 class Replacement:
     """A change on its way to disk.
@@ -52,19 +65,21 @@ class Replacement:
     in_place: bool = False
     made: list[Path] = field(default_factory=list)
     """Folders created for it, outermost first."""
+    handover: Handover | None = None
 
     @classmethod
-    def of(cls, change: Change, folders: HeldFolders) -> "Replacement":
+    def of(cls, change: Change, folders: HeldFolders, handover: Handover | None = None) -> "Replacement":
         """The file must still be what the change was made from, whoever was asked for leave in the meantime."""
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
-        made = cls(change=change, folders=folders, temporary=temporary)
+        made = cls(change=change, folders=folders, temporary=temporary, handover=handover)
         if change.before is None:
             made._require_nothing()
         elif isinstance(change.before, Link):
             made._require_link(change.before)
         else:
-            made._require_content(change.before)
+            on_disk = change.before if handover is None else handover.disk
+            made._require_content(on_disk if isinstance(on_disk, bytes) else change.before)
         return made
 
     @property
@@ -94,7 +109,9 @@ class Replacement:
     def apply(self) -> None:
         """Put the new content in place."""
         after = self.change.after
-        if after is None:
+        if self.handover is not None and after is not None and self._handed_over(self.handover):
+            self._drop_temporary()
+        elif after is None:
             self._folder().remove(self.path.name)
         elif self.in_place:
             self._overwrite(after)
@@ -102,6 +119,22 @@ class Replacement:
             self._place_new()
         else:
             self._folder().replace(self.temporary.name, self.path.name)
+
+    def _handed_over(self, handover: Handover) -> bool:
+        """Have the other program write it, and look at the disk. False if that is as before, and ours to write."""
+        taken = handover.text is not None and handover.write(self.path, handover.text)
+        try:
+            present = body_in(self._folder(), self.path.name)
+        except FileNotFoundError:
+            present = None
+        if present != handover.disk:
+            return True
+        if not taken and handover.disk != self.change.before:
+            raise ToolError(
+                f"{self.path} has changes in the editor that are not saved, and the editor takes no others. Nothing "
+                "was changed. Ask the user to save the file, then read it again."
+            )
+        return False
 
     def go_in_place(self, error: OSError) -> bool:
         """Whether the change that failed so can be written in place instead; if so it will be."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import Literal
 
 from toolwright.errors import ToolError
 from toolwright.files.body import Body, body_at
+from toolwright.files.buffers import UNSAVED, Buffers, Handovers, unsaved
 from toolwright.files.commit import Committer
 from toolwright.files.disk import Stamp, digest_of, open_file, read_whole, size_of
 from toolwright.files.journal import Journal
@@ -19,10 +20,10 @@ from toolwright.files.lines import LineIndexes
 from toolwright.files.lock import Locks
 from toolwright.files.paths import Place, Tree
 from toolwright.files.pending import PendingWrites
-from toolwright.files.replace import Change
+from toolwright.files.replace import Change, Handover
 from toolwright.files.seen import State
 from toolwright.files.text import Text, decode
-from toolwright.files.view import Viewer
+from toolwright.files.view import WHOLE, Viewer
 from toolwright.record import record
 
 __all__ = ["Change", "Commit", "Content", "Files", "Loaded", "WriteOutcome"]
@@ -110,6 +111,8 @@ class Files:
         One may rewrite the file, as a formatter does, by itself and not through `commit`, for nobody else can write
         the file meanwhile; and say something that joins the tool's output, as a language server does.
         """
+        self.buffers: Buffers | None = None
+        """The program that holds files open, if there is one: it is asked for their texts, and writes them."""
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
         self.journal = Journal(data / "undo")
         self._seen: dict[str, dict[Path, State]] = {}
@@ -127,7 +130,17 @@ class Files:
 
     async def fetch(self, place: Place) -> Content:
         """The whole content of a file, text or not."""
-        return await asyncio.to_thread(_fetch, place) if size_of(place) > LARGE else _fetch(place)
+        content = await asyncio.to_thread(_fetch, place) if size_of(place) > LARGE else _fetch(place)
+        if self.buffers is not None and (held := await unsaved(self.buffers, place, content.data)) is not None:
+            return Content(place=place, data=held, stamp=UNSAVED)
+        return content
+
+    async def unsaved(self, place: Place) -> bytes | None:
+        """What an editor has of a file that is not on disk yet; None if it has no more than the disk."""
+        if self.buffers is None or size_of(place) > WHOLE:
+            return None
+        content = await self.fetch(place)
+        return content.data if content.stamp is UNSAVED else None
 
     def decode(self, place: Place, data: bytes) -> Text:
         """The text of a content, or a ToolError that names the file."""
@@ -192,8 +205,12 @@ class Files:
             twice = next(path for path in paths if paths.count(path) > 1)
             raise ToolError(f"{twice} is named twice in one change. Put both into one.", "ambiguous")
         async with self._locks.hold(paths):
-            work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, session_id, call_id))
-            cancelled = await _ended(work)
+            handing = Handovers(self.buffers, session_id) if self.buffers else None
+            handovers = await handing.of(changes) if handing else {}
+            work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, handovers, session_id, call_id))
+            cancelled = await _ended(work, handing)
+            if cancelled is not None and work.exception() is not None:
+                raise cancelled
             work.result()
             outcomes = [WriteOutcome(place=change.place, body=change.after) for change in changes]
             if self.committed and cancelled is None and not exact:
@@ -201,6 +218,10 @@ class Files:
                     outcomes = [await self._follow_up(change, changes, session_id, call_id) for change in changes]
                 except asyncio.CancelledError as error:
                     cancelled = error
+            elif handovers:
+                outcomes = [
+                    WriteOutcome(place=one.place, body=self._settle(one, session_id, call_id)) for one in changes
+                ]
         for change in changes:
             for callback in self.on_edited:
                 callback(change.place.path, _event(change))
@@ -208,10 +229,12 @@ class Files:
             raise cancelled
         return outcomes
 
-    def _commit(self, changes: Sequence[Change], session_id: str, call_id: str) -> None:
+    def _commit(
+        self, changes: Sequence[Change], handovers: Mapping[Path, Handover], session_id: str, call_id: str
+    ) -> None:
         if not changes:
             return
-        digests = self._committer.carry_out(changes, session_id=session_id, call_id=call_id)
+        digests = self._committer.carry_out(changes, handovers, session_id=session_id, call_id=call_id)
         for change, digest in zip(changes, digests, strict=True):
             self.changed.add(change.place.path)
             self._know(session_id, change, change.after, digest)
@@ -269,7 +292,7 @@ async def _asked(asked: Committed, commit: Commit) -> str | None:
         return f"{name} failed after the change of {commit.path}: {error}"
 
 
-async def _ended(work: "asyncio.Future[None]") -> asyncio.CancelledError | None:
+async def _ended(work: "asyncio.Future[None]", handing: Handovers | None) -> asyncio.CancelledError | None:
     """Wait for work even when cancelled, and return that: a lock must not be let go while files are written."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
@@ -277,6 +300,8 @@ async def _ended(work: "asyncio.Future[None]") -> asyncio.CancelledError | None:
             await asyncio.wait([work])
         except asyncio.CancelledError as error:
             cancelled = error
+            if handing is not None:
+                handing.give_up()
     return cancelled
 
 

@@ -33,9 +33,18 @@ class Viewer:
     indexes: LineIndexes
     legacy: str = ""
 
-    def view(self, place: Place, file: FileIO, limits: LineLimits, *, first: int, column: int) -> View:
-        """The lines from `first` on. ToolError if the file is not text."""
-        stamp = Stamp.of(os.fstat(file.fileno()))
+    def view(
+        self,
+        place: Place,
+        file: FileIO | BytesIO,
+        limits: LineLimits,
+        *,
+        first: int,
+        column: int,
+        stamp: Stamp | None = None,
+    ) -> View:
+        """The lines from `first` on. ToolError if the file is not text. What is in memory alone needs a `stamp`."""
+        stamp = stamp or Stamp.of(os.fstat(file.fileno()))
         data = read_some(place, file, -1 if stamp.size <= WHOLE else SAMPLE)
         encoding, mark = detect(data[:SAMPLE])
         if encoding == "binary":

@@ -15,6 +15,7 @@ from toolwright.process.keeper import system
 from toolwright.process.output import CAP, Output, OutputReader
 from toolwright.process.sandbox import Sandbox
 from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
+from toolwright.process.terminals import Terminals
 from toolwright.record import record
 
 log = logging.getLogger(__name__)
@@ -153,8 +154,13 @@ class Jobs:
         *,
         environment: Mapping[str, str],
         new_file: Callable[[], Path],
+        terminals: Terminals | None = None,
     ) -> None:
-        """`environment` is ours, before anything is withheld; `new_file` names a file for a long output."""
+        """`environment` is ours, before anything is withheld; `new_file` names a file for a long output.
+
+        `terminals` run the commands that end within their call, where somebody offers that and the user wants it.
+        """
+        self._terminals = terminals
         self.sandbox = sandbox
         self.settings = settings
         self.home = environment.get("HOME") or str(Path.home())
@@ -164,12 +170,23 @@ class Jobs:
         self._scopes = scopes
         self.shell = choose_shell(environment, settings.shell)
         self._environment = settings.withhold.apply(environment)
+        self.withheld = tuple(sorted(set(environment) - set(self._environment)))
+        """The names of the variables that commands do not get."""
         self._new_file = new_file
         self._open = set[Job]()
         self._starting = 0
         self._tidying: asyncio.TimerHandle | None = None
         self._kept = defaultdict[str, dict[str, Job]](dict)
         self._numbers = defaultdict[str, int](int)
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """Who runs the commands that end within their call, if not we."""
+        return self._terminals if self._terminals is not None and self._terminals.ready else None
+
+    async def keeps_all(self) -> bool:
+        """Whether the sandbox holds whatever a command does; not where somebody else runs it."""
+        return self.terminals is None and await self.sandbox.keeps_all()
 
     def warm(self) -> None:
         """Get ready in the background for a command that is about to come."""

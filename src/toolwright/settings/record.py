@@ -233,6 +233,18 @@ class ForeignSection(Section):
     skills: Annotated[bool, user_only("whether skills in `.claude/skills` and `.agents/skills` count", off_wins)] = True
 
 
+class AcpSection(Section):
+    """What an editor does for `tw acp`, see [acp.md](acp.md)."""
+
+    files: Annotated[
+        Literal["editor", "disk"],
+        user_only("where `tw acp` reads and writes files that the editor may have open"),
+    ] = "editor"
+    terminal: Annotated[bool, user_only("run commands in the editor's terminal, outside of the sandbox", off_wins)] = (
+        False
+    )
+
+
 class AgentSettings(Section):
     """An agent. An untrusted project may bring a new one; of one there is it may only tighten the permissions."""
 
@@ -339,6 +351,7 @@ class Settings(Section):
     ] = NONE
     telemetry: Annotated[bool, user_only("send traces of commands, see [telemetry.md](telemetry.md)")] = False
     search: SearchSection = SearchSection()
+    acp: AcpSection = AcpSection()
     foreign: ForeignSection = ForeignSection()
     truncate: Annotated[TruncateSection, tightens("how much of an output a model sees", lower_limits)] = (
         TruncateSection()

@@ -19,6 +19,7 @@ from toolwright.files.store import Files
 from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
+from toolwright.process.terminals import TerminalCommand, Terminals
 from toolwright.process.walls import wall_note
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
@@ -52,6 +53,15 @@ class Run:
         _check(self.command)
         place = self.tree.place(workdir or ".")
         analysis, requests = await _ask(self.ctx, self.tree, self.command, place)
+        # Who may not change files is kept from it by our box alone.
+        if self.jobs.terminals is not None and not self.background and not self.ctx.hides("edit"):
+            _require_folder(place)
+            snapshot = await self._snapshot(requests)
+            try:
+                if result := await self._elsewhere(self.jobs.terminals, place.path, timeout):
+                    return result
+            finally:
+                self._record(snapshot)
         self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
@@ -67,10 +77,36 @@ class Run:
             await asyncio.shield(job.stop())
             raise
         finally:
-            with suppress(OSError):
-                snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+            self._record(snapshot)
             if not job.name:
                 job.release()
+
+    def _record(self, snapshot: Snapshot) -> None:
+        with suppress(OSError):
+            snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+
+    async def _elsewhere(self, terminals: Terminals, cwd: Path, timeout: int | None) -> Result | None:  # noqa: ASYNC109 - it ends the command, not this function
+        """What came of the command in a terminal of somebody else's; None if there is none to be had."""
+        self.ctx.metadata(self._title(), self._metadata(""))
+        shell = (self.jobs.shell, "-c", self.command)
+        hidden = tuple(word for name in self.jobs.withheld for word in ("-u", name))
+        started = TerminalCommand(
+            arguments=("env", *hidden, *shell) if hidden else shell,
+            cwd=cwd,
+            session_id=self.ctx.session_id,
+            call_id=self.ctx.call_id,
+        )
+        milliseconds = timeout or self.jobs.settings.timeout
+        end = await terminals.run(started, milliseconds / 1000)
+        if end is None:
+            return None
+        notes = [report.timed_out(milliseconds, gone=True) if end.timed_out else report.ending(end.end)]
+        if end.truncated:
+            notes.append("the beginning of the output is left out")
+        metadata = self._metadata(report.for_display(end.output)) | {"exit": end.end.code, "sandbox": "none"}
+        if end.timed_out:
+            metadata["timedOut"] = True
+        return Result(report.with_notes(end.output, notes), title=self._title(), metadata=metadata)
 
     async def _box(self, analysis: Analysis, requests: Sequence[Request]) -> Box:
         """What was approved is open; a file that may not be read is hidden; who may not edit cannot write."""
@@ -187,7 +223,7 @@ async def _ask(
     analysis = await _analysed(ctx, tree, command, place, OPEN)
     requests = await _requested(analysis, tree)
     if _depends_on_the_box(ctx, requests):
-        box = await ctx.use(Jobs).sandbox.keeps_all()
+        box = await ctx.use(Jobs).keeps_all()
         analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
         requests = await _requested(analysis, tree)
     checks = checks_for(analysis)

@@ -31,7 +31,7 @@ class AskedQuestion(TypedDict):
 
 @tool(
     text="question.md",
-    offered=lambda offer: offer.attended and offer.client in ("cli", "app", "desktop"),
+    offered=lambda offer: offer.attended and offer.client in ("cli", "app", "desktop", "acp"),
 )
 async def question(
     ctx: ToolContext,

@@ -5,11 +5,12 @@ import base64
 import os
 import re
 from functools import partial
-from io import FileIO
+from io import BytesIO, FileIO
 from typing import Annotated
 
 from toolwright.definition import Attachment, Result, ToolContext, tool
 from toolwright.errors import ToolError
+from toolwright.files.buffers import UNSAVED
 from toolwright.files.disk import open_file, read_some, read_whole, size_of
 from toolwright.files.held import hold
 from toolwright.files.lines import LineLimits, Window
@@ -60,6 +61,10 @@ async def read(
             raise _named_like_binary(place, file)
         limits = LineLimits(lines=count, bytes=BYTES, width=WIDTH)
         look = partial(files.viewer.view, place, file, limits, first=first, column=column or 1)
+        if files.buffers is not None and (held := await files.unsaved(place)) is not None:
+            look = partial(
+                files.viewer.view, place, BytesIO(held), limits, first=first, column=column or 1, stamp=UNSAVED
+            )
         view = await asyncio.to_thread(look) if os.fstat(file.fileno()).st_size > LARGE else look()
     whole = first == 1 and view.window.stopped_by == "end" and not view.window.cut
     files.note_read(ctx.session_id, place, view.digest, stamp=view.stamp, whole=whole)
@@ -115,6 +120,8 @@ def _remarks(view: View) -> list[str]:
         remarks.append("The lines end in CRLF.")
     if view.encoding != "utf-8":
         remarks.append(f"The file is encoded in {view.encoding.upper()}.")
+    if view.stamp is UNSAVED:
+        remarks.append("This is the text in the user's editor. It is not saved yet, so commands see an older one.")
     if window.damaged:
         remarks.append("The file is not all UTF-8: \N{REPLACEMENT CHARACTER} stands for bytes that are not.")
     return remarks

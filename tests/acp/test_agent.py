@@ -1,88 +1,12 @@
 """The agent for editors, driven over a pair of sockets as an editor would."""
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.waiting import patience
-from toolwright.acp.agent import EditorAgent
-from toolwright.inbox import Answerer
-from toolwright.rpc import ACP, Peer, RpcError
-from toolwright.testing import ScriptedModel, make_workspace
-from toolwright.workspace import Workspace
-
-READ = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
-EDIT = {"tools": [{"name": "edit", "args": {"filePath": "a.py", "oldString": "hi", "newString": "bye"}}]}
-ASK_EDIT = {"permission": {"edit": "ask"}}
-
-
-class Editor:
-    """What the other side has seen, and how it answers permissions."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.updates: list[dict[str, Any]] = []
-        self.requests: list[dict[str, Any]] = []
-        self.choice = "once"
-        self.asked = asyncio.Event()
-        self.peer: Peer
-
-    async def answer(self, method: str, params: Any) -> Any:
-        assert method == "session/request_permission"
-        self.requests.append(params)
-        self.asked.set()
-        if self.choice == "never":
-            await asyncio.Event().wait()
-        return {"outcome": {"outcome": "selected", "optionId": self.choice}}
-
-    def notified(self, method: str, params: Any) -> None:
-        assert method == "session/update"
-        self.updates.append(params["update"])
-
-    async def ask(self, method: str, **params: Any) -> Any:
-        async with patience():
-            return await self.peer.request(method, params)
-
-    async def session(self) -> str:
-        made = await self.ask("session/new", cwd=str(self.folder), mcpServers=[])
-        return str(made["sessionId"])
-
-    async def prompt(self, session: str, text: str) -> Any:
-        return await self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
-
-    def kinds(self) -> list[str]:
-        return [one["sessionUpdate"] for one in self.updates]
-
-
-async def _streams(made: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_connection(sock=made)
-
-
-@asynccontextmanager
-async def editor(folder: Path, *turns: Any, config: dict[str, Any] | None = None) -> AsyncIterator[Editor]:
-    folder.mkdir(exist_ok=True)
-    (folder / "a.py").write_text('print("hi")\n')
-    model = ScriptedModel(*turns)
-
-    def make(path: Path, answer: Answerer) -> Workspace:
-        return make_workspace(path, model=model, config=config, user=answer, client="acp", keep=True)
-
-    ours, theirs = socket.socketpair()
-    agent, person = EditorAgent(folder, make), Editor(folder)
-    async with (
-        Peer(*await _streams(ours), ACP, answer=agent.answer, notified=agent.notified) as served,
-        Peer(*await _streams(theirs), ACP, answer=person.answer, notified=person.notified) as peer,
-    ):
-        person.peer = peer
-        serving = asyncio.create_task(agent.serve(served))
-        yield person
-        await peer.close()
-        await serving
+from tests.acp.harness import ASK_EDIT, EDIT, READ, editor
+from toolwright.rpc import RpcError
 
 
 async def test_a_turn_is_told_in_order_and_answered_last(tmp_path: Path) -> None:

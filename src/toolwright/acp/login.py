@@ -1,0 +1,22 @@
+"""How the user of an editor comes to a key for a model: in a terminal, by `tw auth`."""
+
+import sys
+
+from toolwright.acp.editor import Abilities
+from toolwright.jsontypes import Json
+
+
+def login_methods(can: Abilities) -> list[Json]:
+    """The one way there is; the editor starts our own program with these arguments."""
+    method: Json = {
+        "id": "tw-auth",
+        "type": "terminal",
+        "name": "Store a key",
+        "description": "Stores the key of a model provider. Then set `model` in toolwright.json.",
+        "args": ["auth"],
+        "env": {},
+    }
+    if can.terminal_login:
+        command = {"command": sys.executable, "args": ["-m", "toolwright", "auth"], "label": "tw auth"}
+        method["_meta"] = {"terminal-auth": command}
+    return [method]

@@ -1,0 +1,32 @@
+"""What a text becomes by a unified difference, for an editor that shows both whole."""
+
+import re
+
+from toolwright.diff import split_lines
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+_NO_NEWLINE = "\\ No newline"
+
+
+def patched(text: str, patch: str) -> str | None:
+    """The text after a difference in it; None if the two do not belong together."""
+    lines = split_lines(text)
+    made: list[str] = []
+    at, mark = 0, ""
+    for line in split_lines(patch):
+        if found := _HUNK.match(line):
+            first, count = int(found[1]), int(found[2] or 1)
+            start = first - 1 if count else first
+            if not at <= start <= len(lines):
+                return None
+            made += lines[at:start]
+            at, mark = start, "@"
+        elif mark and line.startswith(_NO_NEWLINE):
+            made[-1:] = [made[-1].removesuffix("\n")] if mark == "+" else made[-1:]
+        elif mark and line[0] in "+- ":
+            mark = line[0]
+            if mark != "+" and (at >= len(lines) or lines[at].rstrip("\n") != line[1:].rstrip("\n")):
+                return None
+            made += [line[1:]] if mark == "+" else [lines[at]] if mark == " " else []
+            at += mark != "+"
+    return "".join([*made, *lines[at:]]) if mark else None
