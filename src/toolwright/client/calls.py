@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from toolwright.errors import ToolwrightError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.record import record
@@ -19,6 +19,14 @@ class ServerError(ToolwrightError):
     def __init__(self, status: int, name: str, message: str) -> None:
         super().__init__(message)
         self.status, self.name = status, name
+
+
+class RequestRefused(ServerError, UsageError):
+    """What was asked for cannot be done as it was asked."""
+
+
+class ServerGone(ToolwrightError):
+    """Nobody answers at the address, or the connection broke before the answer was complete."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,11 @@ def _known_token(url: str, environment: Mapping[str, str]) -> str:
     return find_token(environment, parts.port)[1]
 
 
+def without_secret(url: str) -> str:
+    """An address as it may be shown."""
+    return url.partition("/k-")[0]
+
+
 def answer_of(status: int, content: bytes) -> Any:
     """The JSON of an answer; ServerError where it is a refusal."""
     text = content.decode("utf-8", "replace").strip()
@@ -80,7 +93,8 @@ def answer_of(status: int, content: bytes) -> Any:
         data = value.get("data") if isinstance(value, dict) else None
         message = data.get("message") if isinstance(data, dict) else None
         name = str(value.get("name", "")) if isinstance(value, dict) else ""
-        raise ServerError(status, name, str(message or f"The server answered {status}."))
+        refused = RequestRefused if status in (400, 403, 404, 409, 413, 422) else ServerError
+        raise refused(status, name, str(message or f"The server answered {status}."))
     return value
 
 

@@ -12,6 +12,7 @@ from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.connect import find_key
+from toolwright.models.families import variants
 from toolwright.models.info import ModelInfo
 from toolwright.models.model import ModelError
 from toolwright.server.frames import shown_metadata
@@ -69,6 +70,7 @@ def question_json(question: Question) -> Json:
             "title": question.title,
             "agent": question.agent,
         },
+        **({"callers": list(question.callers)} if question.callers else {}),
     }
 
 
@@ -217,7 +219,7 @@ def model_json(info: ModelInfo, provider: ProviderInfo) -> Json:
         "options": {},
         "headers": {},
         "release_date": info.released,
-        "variants": {name: {} for name in info.variants},
+        "variants": {name: {} for name in variants(info)},
     }
 
 

@@ -169,9 +169,13 @@ async def diff(ask: Ask) -> Any:
 async def abort(ask: Ask) -> Any:
     """Stop what the session is doing; true also if it does nothing."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    at_work = workspace.sessions_open.get(info.id)
-    if at_work is not None:
-        await at_work.abort()
+    open_now = list(workspace.sessions_open.values())
+    # A command that a subagent carries out is a turn of the session below alone.
+    for session in (
+        *(one for one in open_now if one.id == info.id),
+        *(one for one in open_now if info.id in one.callers),
+    ):
+        await session.abort()
     return True
 
 
