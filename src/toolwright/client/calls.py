@@ -26,7 +26,7 @@ class RequestRefused(ServerError, UsageError):
 
 
 class ServerGone(ToolwrightError):
-    """Nobody answers at the address, or the connection broke before the answer was complete."""
+    """Nobody answers at the address, or the connection broke before the answer was complete, or it is just ending."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -93,6 +93,8 @@ def answer_of(status: int, content: bytes) -> Any:
         data = value.get("data") if isinstance(value, dict) else None
         message = data.get("message") if isinstance(data, dict) else None
         name = str(value.get("name", "")) if isinstance(value, dict) else ""
+        if status in (502, 503, 504):
+            raise ServerGone(str(message or f"The server answered {status}."))
         refused = RequestRefused if status in (400, 403, 404, 409, 413, 422) else ServerError
         raise refused(status, name, str(message or f"The server answered {status}."))
     return value

@@ -71,6 +71,8 @@ class Client:
         """Any request of the contract; its answer as JSON, or ServerError, or ServerGone."""
         try:
             answer = await self._http.request(method, path, params=query or None, json=body)
+            if answer.status_code == 401 and self.find_secret():
+                answer = await self._http.request(method, path, params=query or None, json=body)
         except httpx2.TransportError as error:
             raise self._gone(error) from error
         return answer_of(answer.status_code, answer.content)

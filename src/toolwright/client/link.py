@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from toolwright.client.calls import ServerError, ServerGone
 from toolwright.client.client import Client
-from toolwright.client.events import event_of
+from toolwright.client.events import event_of, session_of_event
 from toolwright.client.telling import Telling
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
 from toolwright.jsontypes import Json
-from toolwright.session.events import SessionStatus
+from toolwright.session.events import SessionCreated, SessionStatus
 from toolwright.sse import ServerEvent
 
 SILENCE = 90.0
@@ -30,6 +30,7 @@ class Link:
         self.client = client
         self.bus = Bus()
         self.telling = Telling()
+        self._watched: set[str] = set()
         self._replays = replays
         self._last = ""
         self._up = asyncio.Event()
@@ -50,6 +51,10 @@ class Link:
             self._task.cancel()
             with suppress(asyncio.CancelledError, ToolwrightError):
                 await self._task
+
+    def watch(self, *session_ids: str) -> None:
+        """Tell of these sessions and those below them; others on the same server are other people's affair."""
+        self._watched.update(session_ids)
 
     async def back(self) -> None:
         """Until the server can be heard again; at least a moment, since others notice sooner than we do."""
@@ -93,8 +98,15 @@ class Link:
         if kind == "server.connected":
             self._lost = False
             self._up.set()
-        elif (known := event_of(payload)) is not None:
+        elif (known := event_of(payload)) is not None and self._concerns(known):
             self._publish(self.telling.take(known))
+
+    def _concerns(self, event: Event) -> bool:
+        match event:
+            case SessionCreated(info=info) if info.parent_id in self._watched:
+                self.watch(info.id)
+        about = session_of_event(event)
+        return not about or about in self._watched
 
     async def _catch_up(self) -> None:
         """Look at what the server knows now, and tell what differs from what was told."""
@@ -110,7 +122,8 @@ class Link:
         for kind, path in (("permission.asked", "/permission"), ("question.asked", "/question")):
             for asked in await client.send("GET", path):
                 waiting.append(asked["id"])
-                if (known := event_of({"type": kind, "properties": asked})) is not None:
+                known = event_of({"type": kind, "properties": asked})
+                if known is not None and self._concerns(known):
                     self._publish(telling.take(known))
         self._publish(telling.withdrawn(waiting))
 

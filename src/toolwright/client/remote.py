@@ -64,10 +64,15 @@ class RemoteBackend:
     # Sessions.
 
     async def begin(self, agent: str = "") -> SessionInfo:
-        return await self.client.create_session(agent=agent if self._ours else "")
+        info = await self.client.create_session(agent=agent if self._ours else "")
+        self._link.watch(info.id)
+        return info
 
     async def resume(self, session_id: str) -> SessionInfo:
-        return await self.client.session(session_id)
+        info = await self.client.session(session_id)
+        below = await self.client.send("GET", f"/session/{session_id}/children")
+        self._link.watch(info.id, *(one["id"] for one in below))
+        return info
 
     async def sessions(self, limit: int) -> list[SessionInfo]:
         found = await self.client.send("GET", "/session", None, roots="true", limit=str(limit))
@@ -81,7 +86,9 @@ class RemoteBackend:
 
     async def fork(self, session_id: str, before: str = "") -> SessionInfo:
         body = {"messageID": before} if before else {}
-        return session_of(await self.client.send("POST", f"/session/{session_id}/fork", body))
+        info = session_of(await self.client.send("POST", f"/session/{session_id}/fork", body))
+        self._link.watch(info.id)
+        return info
 
     async def messages(self, session_id: str) -> list[Message]:
         messages = await self.client.messages(session_id)
@@ -118,6 +125,7 @@ class RemoteBackend:
         self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
     ) -> TurnResult:
         """Answer a prompt, also where the server is started anew meanwhile; one it never got is sent again."""
+        self._link.watch(session_id)
         chosen = {"agent": agent, "model": model, "variant": variant}
         stop = self._given_up[session_id] = asyncio.Event()
         try:
