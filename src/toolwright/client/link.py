@@ -35,6 +35,8 @@ class Link:
         self._last = ""
         self._up = asyncio.Event()
         self._lost = False
+        self._told: set[str] = set()
+        """The sessions in which it was said that the server is gone."""
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -76,18 +78,20 @@ class Link:
                 if not self._lost and (error.status != 401 or not self.client.find_secret()):
                     raise
                 self.client.find_secret()
-            self._tell_loss()
+            self._lost = True
+            self._up.clear()
+            self.tell_loss(*self.telling.busy)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _tell_loss(self) -> None:
-        if not self._lost:
-            self._lost = True
-            message = f"{self.client.address} does not answer"
-            for session_id in self.telling.busy:
+    def tell_loss(self, *session_ids: str) -> None:
+        """Say in these sessions that the server is gone, once until it is back."""
+        for session_id in session_ids:
+            if session_id not in self._told:
+                self._told.add(session_id)
+                message = f"{self.client.address} does not answer"
                 status = {"type": "retry", "attempt": 1, "message": message, "wait": "trying again"}
                 self.bus.publish(SessionStatus(session_id=session_id, status=status))
-        self._up.clear()
 
     async def _hear(self, event: ServerEvent) -> None:
         payload: Json = json.loads(event.data)
@@ -97,6 +101,7 @@ class Link:
             await self._catch_up()
         if kind == "server.connected":
             self._lost = False
+            self._told.clear()
             self._up.set()
         elif (known := event_of(payload)) is not None and self._concerns(known):
             self._publish(self.telling.take(known))

@@ -1,9 +1,9 @@
 """A project on a server, as surfaces see it: the same protocol as over a workspace of this process."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolwright.agents import Agent
 from toolwright.backend import FOLLOWED, SessionUse, Ways, first_sentence, last_turn, standing, used
@@ -23,6 +23,7 @@ from toolwright.session.events import SessionIdle
 from toolwright.session.result import TurnResult
 from toolwright.session.undo import FileUndo, Selection
 
+T = TypeVar("T")
 _OTHERS = "This server is no toolwright: it {}."
 
 
@@ -37,6 +38,7 @@ class RemoteBackend:
         self._link = Link(client, replays=ours)
         self._given_up: dict[str, asyncio.Event] = {}
         self._models: dict[str, Json] | None = None
+        self._known: dict[str, Any] = {}
 
     @classmethod
     async def open(cls, client: Client) -> "RemoteBackend":
@@ -103,6 +105,9 @@ class RemoteBackend:
         return {"info": info, "messages": await self.client.send("GET", f"/session/{session_id}/message")}
 
     async def use_of(self, session_id: str) -> SessionUse:
+        return await self._last_known(f"use {session_id}", self._use_of(session_id))
+
+    async def _use_of(self, session_id: str) -> SessionUse:
         messages = standing(await self.client.messages(session_id), await self.client.session(session_id))
         models = await self._known_models()
 
@@ -112,7 +117,8 @@ class RemoteBackend:
         return used(messages, limit)
 
     async def todos(self, session_id: str) -> list[Todo]:
-        found = await self.client.send("GET", f"/session/{session_id}/todo")
+        asking = self.client.send("GET", f"/session/{session_id}/todo")
+        found = await self._last_known(f"todos {session_id}", asking)
         return [todo_of(number, one) for number, one in enumerate(found)]
 
     async def jobs(self, session_id: str) -> list[tuple[str, str]]:
@@ -128,19 +134,21 @@ class RemoteBackend:
         self._link.watch(session_id)
         chosen = {"agent": agent, "model": model, "variant": variant}
         stop = self._given_up[session_id] = asyncio.Event()
+        before: str | None = None
+        last: Message | None = None
         try:
-            before = max((one.info.id for one in await self.client.messages(session_id, limit=1)), default="")
             while True:
                 try:
-                    last = await self._sent(session_id, text, chosen)
-                    break
+                    if before is None:
+                        newest = await self.client.messages(session_id, limit=1)
+                        before = max((one.info.id for one in newest), default="")
+                    last = last or await self._sent(session_id, text, chosen)
+                    return await self._result(last)
                 except ServerGone:
-                    if (found := await self._found(session_id, before, stop)) is not None:
-                        last = found
-                        break
+                    self._link.tell_loss(session_id)
+                    last = await self._found(session_id, before, stop)
         finally:
             self._given_up.pop(session_id, None)
-        return await self._result(last)
 
     async def _sent(self, session_id: str, text: str, chosen: Json) -> Message:
         name, _, rest = text[1:].partition(" ")
@@ -149,10 +157,12 @@ class RemoteBackend:
             return await self.client.command(session_id, name, rest, **chosen)
         return await self.client.prompt(session_id, text, **chosen)
 
-    async def _found(self, session_id: str, before: str, stop: asyncio.Event) -> Message | None:
+    async def _found(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:
         """What has become of a prompt whose connection broke: its last message; None if it never arrived."""
         while True:
             await self._or_stopped(self._link.back(), stop)
+            if before is None:
+                return None
             idle = self._link.bus.follow(
                 lambda event: isinstance(event, SessionIdle) and event.session_id == session_id
             )
@@ -310,6 +320,9 @@ class RemoteBackend:
         return Ways(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
+        return await self._last_known(f"model {agent} {session_id}", self._model_of(agent, session_id))
+
+    async def _model_of(self, agent: str, session_id: str) -> str:
         named = next((one for one in await self._agents() if one.name == agent), None)
         if named is not None and named.model:
             return named.model
@@ -319,6 +332,16 @@ class RemoteBackend:
             return str(last.model)
         chosen: str = (await self.client.send("GET", "/config")).get("model", "")
         return chosen or next(iter((await self.ways_to_a_model()).keys if not self._ours else ()), "")
+
+    async def _last_known(self, what: str, asking: Coroutine[Any, Any, T]) -> T:
+        """What stands at the edges of a screen stays there while the server does not answer."""
+        try:
+            self._known[what] = found = await asking
+        except ServerGone:
+            if what not in self._known:
+                raise
+            found = self._known[what]
+        return found
 
     async def commands(self) -> list[Command]:
         return [command_of(one) for one in await self.client.send("GET", "/command")]
