@@ -25,6 +25,10 @@ class RequestRefused(ServerError, UsageError):
     """What was asked for cannot be done as it was asked."""
 
 
+class NoAnswer(ServerError):
+    """The server has carried out a request and says nothing, which OpenCode's does where a turn could not begin."""
+
+
 class ServerGone(ToolwrightError):
     """Nobody answers at the address, or the connection broke before the answer was complete, or it is just ending."""
 
@@ -106,6 +110,8 @@ def session_of(value: Any) -> SessionInfo:
 
 
 def message_of(value: Any) -> Message:
+    if not isinstance(value, dict) or "info" not in value:
+        raise NoAnswer(200, "NoAnswer", "The server took the prompt and answered nothing; its log may say why.")
     info: Info = from_json(Info, value["info"])
     parts: list[AnyPart] = []
     for part in value["parts"]:

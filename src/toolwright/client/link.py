@@ -12,7 +12,7 @@ from toolwright.client.telling import Telling
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
 from toolwright.jsontypes import Json
-from toolwright.session.events import SessionCreated, SessionStatus
+from toolwright.session.events import SessionCreated, SessionError, SessionStatus
 from toolwright.sse import ServerEvent
 
 SILENCE = 90.0
@@ -37,6 +37,8 @@ class Link:
         self._lost = False
         self._told: set[str] = set()
         """The sessions in which it was said that the server is gone."""
+        self.failures: dict[str, str] = {}
+        """By session what went wrong last, for servers whose answers do not say it."""
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -110,6 +112,8 @@ class Link:
         match event:
             case SessionCreated(info=info) if info.parent_id in self._watched:
                 self.watch(info.id)
+            case SessionError(session_id=session_id, error=error):
+                self.failures[session_id] = str(error.data.get("message", error.name))
         about = session_of_event(event)
         return not about or about in self._watched
 

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from toolwright.agents import Agent
 from toolwright.backend import FOLLOWED, SessionUse, Ways, first_sentence, last_turn, standing, used
-from toolwright.client.calls import ServerError, ServerGone, session_of
+from toolwright.client.calls import NoAnswer, ServerError, ServerGone, message_of, session_of
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
 from toolwright.client.link import Link
@@ -144,6 +145,8 @@ class RemoteBackend:
                         before = max((one.info.id for one in newest), default="")
                     last = last or await self._sent(session_id, text, chosen)
                     return await self._result(last)
+                except NoAnswer as error:
+                    raise ToolwrightError(self._link.failures.pop(session_id, str(error))) from error
                 except ServerGone:
                     self._link.tell_loss(session_id)
                     last = await self._found(session_id, before, stop)
@@ -221,7 +224,21 @@ class RemoteBackend:
         found = [("permission.asked", one) for one in await self.client.send("GET", "/permission")]
         found += [("question.asked", one) for one in await self.client.send("GET", "/question")]
         read = (question_of({"type": kind, "properties": one}) for kind, one in found)
-        return [one for one in read if one is not None]
+        return [await self._with_call(one) for one in read if one is not None]
+
+    async def _with_call(self, question: Question) -> Question:
+        """The whole call, where the server says only in which message it stands."""
+        if question.tool or not question.message_id:
+            return question
+        try:
+            path = f"/session/{question.session_id}/message/{question.message_id}"
+            message = message_of(await self.client.send("GET", path))
+        except ServerError:
+            return question
+        call = next((one for one in message.calls if one.call_id == question.call_id), None)
+        if call is None:
+            return question
+        return replace(question, tool=call.tool, arguments=call.state.input, agent=message.info.agent)
 
     async def reply(self, question_id: str, reply: Reply) -> None:
         question = next((one for one in await self.questions() if one.id == question_id), None)
