@@ -16,7 +16,6 @@ from toolwright.parts import ToolPart
 from toolwright.session.undo import Selection
 from toolwright.testing import ScriptedModel, make_workspace
 
-
 CONFIG = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}
 Opening = Callable[..., AbstractAsyncContextManager[Backend]]
 

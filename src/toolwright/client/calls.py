@@ -61,24 +61,27 @@ class ServerAddress:
             from urllib.parse import quote
 
             headers["x-opencode-directory"] = quote(directory, safe="")
+        user = environment.get("TOOLWRIGHT_SERVER_USERNAME") or environment.get("OPENCODE_SERVER_USERNAME") or ""
         if not token and "/k-" not in url:
-            token = _known_token(url, environment)
+            known, token = _known_token(url, environment)
+            user = user or known
         if token:
             import base64
 
-            user = environment.get("OPENCODE_SERVER_USERNAME") or "opencode"
+            user = user or "opencode"
             headers["authorization"] = "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()
         return cls(url=url, headers=headers)
 
 
-def _known_token(url: str, environment: Mapping[str, str]) -> str:
+def _known_token(url: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """User and token, as far as they are known."""
     given = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
     parts = urlsplit(url)
     if given or parts.hostname not in ("127.0.0.1", "localhost", "::1") or not parts.port:
-        return given or ""
+        return "", given or ""
     from toolwright.server.secret import find_token
 
-    return find_token(environment, parts.port)[1]
+    return find_token(environment, parts.port)
 
 
 def without_secret(url: str) -> str:
