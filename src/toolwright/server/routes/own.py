@@ -19,7 +19,7 @@ from toolwright.permission.explain import RequestExplanation, explain, lines
 from toolwright.policy.judging import requests_of
 from toolwright.server.asking import Ask, Routes
 from toolwright.server.refusal import HttpRefusal, bad_request, not_found
-from toolwright.server.undoing import diff_of, diff_of_entry
+from toolwright.server.undoing import diff_of, diff_of_entry, tell_changes
 from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
@@ -77,6 +77,8 @@ async def revert(ask: Ask) -> Any:
         plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
     except NothingToUndo as error:
         raise HttpRefusal(404, "NothingToUndo", str(error)) from error
+    if not body.get("preview"):
+        await tell_changes(workspace, session)
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
 
 
@@ -91,6 +93,7 @@ async def unrevert(ask: Ask) -> Any:
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     session.turns.require_rest()
     plans = await (await Undo.of(workspace.files, session.conversation)).unrevert()
+    await tell_changes(workspace, session)
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
 
 
