@@ -5,6 +5,7 @@ import sys
 
 from toolwright.cli.options import Parser, parser
 from toolwright.cli.terminal import is_terminal
+from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
@@ -12,6 +13,8 @@ def main(arguments: list[str]) -> int:
     if not options.prompt and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         from toolwright.cli.chat_command import converse
 
+        if options.yes or options.no:
+            raise UsageError("--yes and --no answer for a prompt that is given here; in a conversation you are asked.")
         return converse(options)
     from toolwright.cli import run_command
 
