@@ -26,7 +26,7 @@ def read(chunks: Iterable[bytes]) -> list[ServerEvent]:
         ("data\n\n", [ServerEvent("")]),
         ("event: ping\ndata: {}\n\n", [ServerEvent("{}", "ping")]),
         ("event: ping\r\ndata: one\r\ndata: two\r\n\r\n", [ServerEvent("one\ntwo", "ping")]),
-        (": a comment\n\ndata: one\nid: 7\nretry: 5\n\n", [ServerEvent("one")]),
+        (": a comment\n\ndata: one\nid: 7\nretry: 5\n\n", [ServerEvent("one", id="7")]),
         ("event: lost\n\ndata: one\n\n", [ServerEvent("one")]),
         ("\ufeffdata: one\n\n", [ServerEvent("one")]),
         ("data: one: two\n\n", [ServerEvent("one: two")]),

@@ -1,6 +1,6 @@
 """What a surface for people needs of the program: one protocol, and its local form over a workspace."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
@@ -55,6 +55,9 @@ class Backend(Protocol):
     """One project, as a surface sees it: its sessions, what happens in them, and the questions that wait."""
 
     directory: Path
+    """The folder of the project, wherever it is worked on."""
+    here: Path
+    """The folder of this machine in which the person's own commands run and files for them are written."""
 
     def follow(self) -> AsyncIterator[Event]:
         """Everything that happens from now on."""
@@ -137,7 +140,7 @@ class LocalBackend:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.directory = workspace.directory
+        self.directory = self.here = workspace.directory
 
     def follow(self) -> AsyncIterator[Event]:
         return self.workspace.bus.follow(limit=FOLLOWED)
@@ -164,28 +167,13 @@ class LocalBackend:
 
     async def messages(self, session_id: str) -> list[Message]:
         """Without those that were undone."""
-        messages = await self.workspace.sessions.messages(session_id)
-        info = (await self._session(session_id)).info
-        mark = (info.revert or {}).get("messageID")
-        end = next((at for at, one in enumerate(messages) if one.info.id == mark), len(messages))
-        return messages[:end]
+        return standing(await self.workspace.sessions.messages(session_id), (await self._session(session_id)).info)
 
     async def exported(self, session_id: str) -> Json:
         return await self.workspace.sessions.exported(session_id)
 
     async def use_of(self, session_id: str) -> SessionUse:
-        replies = [one.info for one in await self.messages(session_id) if isinstance(one.info, Assistant)]
-        by_agent: dict[str, float] = {}
-        for reply in replies:
-            by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
-        last = next((reply for reply in reversed(replies) if reply.tokens.total), None)
-        return SessionUse(
-            cost=sum(reply.cost for reply in replies),
-            tokens=sum(reply.tokens.total for reply in replies),
-            context=last.tokens.total if last else 0,
-            limit=self._limit(f"{last.provider_id}/{last.model_id}") if last else 0,
-            by_agent=by_agent,
-        )
+        return used(await self.messages(session_id), self._limit)
 
     async def todos(self, session_id: str) -> list[Todo]:
         return await self.workspace.todos.of(session_id)
@@ -234,7 +222,7 @@ class LocalBackend:
     async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
         undo = await self._undo(session_id)
         if selection.empty:
-            turn = await self._last_turn(session_id)
+            turn = last_turn(await self.messages(session_id))
             try:
                 undo.plan(selection := Selection(turn=turn.id))
             except NothingToUndo:
@@ -306,7 +294,7 @@ class LocalBackend:
         session = self.workspace.session(agent)
         try:
             registry = self.workspace.registry
-            return [(name, _first_sentence(registry[name].description)) for name in session.offered()]
+            return [(name, first_sentence(registry[name].description)) for name in session.offered()]
         finally:
             await session.close()
 
@@ -340,12 +328,6 @@ class LocalBackend:
     async def _undo(self, session_id: str) -> Undo:
         return await Undo.of(self.workspace.files, (await self._session(session_id)).conversation)
 
-    async def _last_turn(self, session_id: str) -> User:
-        for message in reversed(await self.messages(session_id)):
-            if isinstance(message.info, User) and message.text:
-                return message.info
-        raise UsageError("There is no turn left to undo in this session.")
-
     def _info(self, name: str) -> ModelInfo:
         """What is known of a model; one that is in no list, such as a script, tells it when it is opened."""
         try:
@@ -365,6 +347,38 @@ def answer_later(_: Question) -> Reply | None:
     return None
 
 
-def _first_sentence(text: str) -> str:
+def standing(messages: Sequence[Message], info: SessionInfo) -> list[Message]:
+    """The messages of a session without those that were undone."""
+    mark = (info.revert or {}).get("messageID")
+    end = next((at for at, one in enumerate(messages) if one.info.id == mark), len(messages))
+    return list(messages[:end])
+
+
+def last_turn(messages: Sequence[Message]) -> User:
+    """The last prompt that stands."""
+    for message in reversed(messages):
+        if isinstance(message.info, User) and message.text:
+            return message.info
+    raise UsageError("There is no turn left to undo in this session.")
+
+
+def used(messages: Sequence[Message], limit: Callable[[str], int]) -> SessionUse:
+    """What messages took; `limit` says how many tokens a model can take."""
+    replies = [one.info for one in messages if isinstance(one.info, Assistant)]
+    by_agent: dict[str, float] = {}
+    for reply in replies:
+        by_agent[reply.agent] = by_agent.get(reply.agent, 0.0) + reply.cost
+    last = next((reply for reply in reversed(replies) if reply.tokens.total), None)
+    return SessionUse(
+        cost=sum(reply.cost for reply in replies),
+        tokens=sum(reply.tokens.total for reply in replies),
+        context=last.tokens.total if last else 0,
+        limit=limit(f"{last.provider_id}/{last.model_id}") if last else 0,
+        by_agent=by_agent,
+    )
+
+
+def first_sentence(text: str) -> str:
+    """What stands first in a description."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return first.partition(". ")[0].strip()

@@ -13,6 +13,8 @@ LARGEST = 64 * 1024 * 1024
 class ServerEvent:
     data: str
     name: str = ""
+    id: str = ""
+    """The last one the server gave; whoever comes back with it can be told what came after."""
 
 
 class EventReader:
@@ -28,6 +30,7 @@ class EventReader:
         self._data: list[str] = []
         self._size = 0
         self._name = ""
+        self._id = ""
         self._first = True
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
@@ -70,12 +73,14 @@ class EventReader:
             self._size += len(value)
         elif name == "event":
             self._name = value
+        elif name == "id":
+            self._id = value
         return None
 
     def _dispatch(self) -> ServerEvent | None:
         data, name = self._data, self._name
         self._data, self._name, self._size = [], "", 0
-        return ServerEvent("\n".join(data), name) if data else None
+        return ServerEvent("\n".join(data), name, self._id) if data else None
 
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")

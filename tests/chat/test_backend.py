@@ -1,11 +1,13 @@
-"""A workspace as surfaces see it."""
+"""A project as surfaces see it, in this process and on a server: the same for both."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from toolwright.backend import LocalBackend, answer_later
+from toolwright.backend import Backend, LocalBackend, answer_later
 from toolwright.errors import UsageError
 from toolwright.events import PartUpdated, PermissionAsked
 from toolwright.inbox import Reply
@@ -14,20 +16,44 @@ from toolwright.parts import ToolPart
 from toolwright.session.undo import Selection
 from toolwright.testing import ScriptedModel, make_workspace
 
+CONFIG = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}
+Opening = Callable[..., AbstractAsyncContextManager[Backend]]
 
-def backend(project: Path, *turns: ScriptedTurn) -> LocalBackend:
-    config = {"permission": {"bash": {"rm *": "ask"}}, "command": {"hi": {"template": "Say $1"}}}
-    return LocalBackend(make_workspace(project, model=ScriptedModel(*turns), user=answer_later, config=config))
+
+@asynccontextmanager
+async def in_this_process(project: Path, *turns: ScriptedTurn) -> AsyncIterator[Backend]:
+    async with make_workspace(project, model=ScriptedModel(*turns), user=answer_later, config=CONFIG) as workspace:
+        yield LocalBackend(workspace)
+
+
+@asynccontextmanager
+async def on_a_server(project: Path, *turns: ScriptedTurn) -> AsyncIterator[Backend]:
+    pytest.importorskip("uvicorn", reason="the server's parts are an extra")
+    from tests.server.harness import TOKEN, served
+    from toolwright.client import Client
+    from toolwright.client.remote import RemoteBackend
+
+    async with served(project, *turns, config=CONFIG) as server:
+        remote = await RemoteBackend.open(Client(server.url, token=TOKEN))
+        try:
+            yield remote
+        finally:
+            await remote.close()
+
+
+@pytest.fixture(params=[in_this_process, on_a_server], ids=["local", "remote"])
+def opened(request: pytest.FixtureRequest) -> Opening:
+    found: Opening = request.param
+    return found
 
 
 def write(name: str, content: str) -> ScriptedTurn:
     return {"tools": [{"name": "write", "args": {"filePath": name, "content": content}}]}
 
 
-async def test_a_question_is_found_explained_and_answered_by_its_id(project: Path) -> None:
+async def test_a_question_is_found_explained_and_answered_by_its_id(project: Path, opened: Opening) -> None:
     turn: ScriptedTurn = {"tools": [{"name": "bash", "args": {"command": "rm -f gone", "description": "Remove"}}]}
-    one = backend(project, turn, {"text": "Removed."})
-    async with one.workspace:
+    async with opened(project, turn, {"text": "Removed."}) as one:
         session = await one.begin()
         events = one.follow()
         asking = asyncio.create_task(one.prompt(session.id, "Remove it"))
@@ -42,11 +68,10 @@ async def test_a_question_is_found_explained_and_answered_by_its_id(project: Pat
         assert await one.questions() == []
 
 
-async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(project: Path) -> None:
+async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(project: Path, opened: Opening) -> None:
     said: list[ScriptedTurn] = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
     turns = (write("a.txt", "a"), said[0], said[1], write("b.txt", "b"), said[2])
-    one = backend(project, *turns)
-    async with one.workspace:
+    async with opened(project, *turns) as one:
         session = await one.begin()
         for words in ("first", "second", "third"):
             await one.prompt(session.id, words)
@@ -66,9 +91,8 @@ async def test_turns_are_undone_one_after_the_other_and_the_last_undo_is_undone(
         assert (project / "a.txt").read_text() == "a"
 
 
-async def test_what_there_is(project: Path) -> None:
-    one = backend(project, {"text": "Hello.", "usage": {"input": 100, "output": 10}})
-    async with one.workspace:
+async def test_what_there_is(project: Path, opened: Opening) -> None:
+    async with opened(project, {"text": "Hello.", "usage": {"input": 100, "output": 10}}) as one:
         session = await one.begin()
         await one.prompt(session.id, "Hi")
         use = await one.use_of(session.id)
@@ -80,10 +104,9 @@ async def test_what_there_is(project: Path) -> None:
         assert any(name.startswith("anthropic/") for name in await one.models())
 
 
-async def test_an_agent_at_work_is_told_something_before_its_next_step(project: Path) -> None:
+async def test_an_agent_at_work_is_told_something_before_its_next_step(project: Path, opened: Opening) -> None:
     wait: ScriptedTurn = {"tools": [{"name": "bash", "args": {"command": "until [ -e go ]; do sleep 0.02; done"}}]}
-    one = backend(project, wait, {"text": "Heard.", "match": "use tabs"}, {"text": "Not heard."})
-    async with one.workspace:
+    async with opened(project, wait, {"text": "Heard.", "match": "use tabs"}, {"text": "Not heard."}) as one:
         session = await one.begin()
         assert not await one.steer(session.id, "too early"), "nobody is at work"
         events = one.follow()
@@ -100,13 +123,12 @@ async def test_an_agent_at_work_is_told_something_before_its_next_step(project: 
         ]
 
 
-async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project: Path) -> None:
+async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project: Path, opened: Opening) -> None:
     before = "".join(f"{number}\n" for number in range(40))
     (project / "long.txt").write_text(before)
     after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n")
     reading: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "long.txt"}}]}
-    one = backend(project, reading, write("long.txt", after), {"text": "Done."})
-    async with one.workspace:
+    async with opened(project, reading, write("long.txt", after), {"text": "Done."}) as one:
         session = await one.begin()
         await one.prompt(session.id, "Change it")
         first = Selection(file="long.txt", hunks=("1",))

@@ -112,6 +112,7 @@ async def served(
     config: dict[str, Any] | None = None,
     more_folders: Sequence[Path] = (),
     secret: Secret | None = Secret(value=TOKEN),  # noqa: B008 - a frozen record
+    port: int = 0,
     **guarding: Any,
 ) -> AsyncIterator[Served]:
     """A server over a folder, whose model plays the turns."""
@@ -122,7 +123,8 @@ async def served(
         return make_workspace(path, model=chosen, config=config, user=answered_later, client="app", keep=True)
 
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.bind(("127.0.0.1", 0))
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind(("127.0.0.1", port))
     port = made.getsockname()[1]
     folders = [folder.resolve(), *(one.resolve() for one in more_folders)]
     serving = Serving(folders, make, protected=secret is not None)

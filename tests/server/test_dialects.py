@@ -13,7 +13,7 @@ from toolwright.messages import PartKeys, TextPart
 from toolwright.parts import Span
 from toolwright.server.dialects import Dialect, Teller
 from toolwright.server.frames import Frame
-from toolwright.server.listeners import QUEUE_FRAMES, Batch, Listener
+from toolwright.server.listeners import EACH, HEARTBEAT, QUEUE_FRAMES, TOGETHER, Batch, Channel, Listener
 from toolwright.session.events import PartDelta
 
 KEYS: PartKeys = {"id": "prt_1", "session_id": "ses_1", "message_id": "msg_1"}
@@ -100,3 +100,16 @@ def test_our_ids_sort_behind_every_id_that_others_made(heads: list[int | None]) 
 @pytest.mark.parametrize("text", ["tst_zzzzzzzzzzzzzz", "tst_ffffffffffffA"])
 def test_an_id_that_nothing_can_follow_is_not_followed(text: str) -> None:
     assert not follow_id(text)
+
+
+def test_who_listens_alone_waits_for_nobody_and_many_are_told_together() -> None:
+    pauses: list[float] = []
+    channel = Channel("whole", lambda seconds, _: pauses.append(seconds))
+    channel.join("/p", "")
+    channel.tell("/p", {"type": "file.edited", "properties": {"file": "a"}})
+    for _ in range(400):
+        channel.join("/p", "")
+    channel._paused()
+    channel.tell("/p", {"type": "file.edited", "properties": {"file": "b"}})
+    told = [one for one in pauses if one != HEARTBEAT]
+    assert told == [EACH, TOGETHER]

@@ -126,6 +126,25 @@ async def test_the_page_is_opened_in_the_browser_of_who_wants_it(tmp_path: Path)
         assert (await client.send("GET", "/global/health"))["healthy"]
 
 
+@pytest.mark.parametrize("command", ["serve", "web"])
+async def test_without_a_secret_the_server_warns_and_says_where_the_page_is(tmp_path: Path, command: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "toolwright", command, "--no-auth", "--port", "0"),
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    async with patience():
+        url = (await process.stdout.readline()).decode().split()[-1]
+        assert (await process.stdout.readline()).decode() == f"open {url}/\n"
+        assert await process.stderr.readline() == b"warning: --no-auth lets every program on this machine in\n"
+        process.terminate()
+        assert await process.wait() == 0
+
+
 async def test_no_auth_is_for_this_machine_alone(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "toolwright", "serve", "--no-auth", "--hostname", "0.0.0.0"),

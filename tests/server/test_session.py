@@ -224,3 +224,21 @@ async def test_a_listener_that_comes_back_gets_what_it_missed(tmp_path: Path) ->
             assert (await again.wait("session.created"))["properties"]["info"]["id"] == second_session
         async with listening(server, **{"last-event-id": "gone-7"}) as lost:
             await lost.wait("server.instance.disposed")
+
+
+async def test_the_event_of_changed_files_has_all_of_the_session_and_an_undo_tells_it_anew(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    write = {"tools": [{"name": "write", "args": {"filePath": "new.txt", "content": "x\n"}}]}
+    turns = (READ, EDIT, {"text": "One."}, write, {"text": "Two."})
+    async with served(folder, *turns) as server, listening(server) as heard:
+        session = await server.session()
+        await server.say(session, "edit it")
+        second = (await server.say(session, "write another"))["info"]["parentID"]
+        told = (await heard.wait("session.diff", 2))["properties"]
+        assert told["sessionID"] == session
+        assert sorted(one["file"] for one in told["diff"]) == ["a.py", "new.txt"]
+        assert told["diff"] == await server.get(f"/session/{session}/diff")
+        await server.post(f"/session/{session}/revert", {"messageID": second})
+        assert [one["file"] for one in (await heard.wait("session.diff", 3))["properties"]["diff"]] == ["a.py"]
+        await server.post(f"/session/{session}/unrevert")
+        assert len((await heard.wait("session.diff", 4))["properties"]["diff"]) == 2

@@ -159,7 +159,13 @@ class Chat:
                 self.screen.line("Ctrl-C again, Ctrl-D or /quit leaves", DIM)
 
     def _where(self) -> str:
-        """Who answers, and what it has taken so far."""
+        """Who answers, and what it has taken so far; why that cannot be said, where it cannot."""
+        try:
+            return self._told()
+        except ToolwrightError as error:
+            return f"! {error}"
+
+    def _told(self) -> str:
         told = [self.agent, self.next_model() or "no model"]
         if self.session is not None:
             use = self.wait(self.backend.use_of(self.session.id))

@@ -38,7 +38,7 @@ class ChatCommands:
         """Carry a line out if it is a command."""
         text = line.strip()
         if text.startswith("!"):
-            subprocess.run(text[1:], shell=True, check=False, cwd=self.chat.backend.directory)  # noqa: S602 - typed by the user
+            subprocess.run(text[1:], shell=True, check=False, cwd=self.chat.backend.here)  # noqa: S602 - typed by the user
             return True
         name, _, rest = text[1:].partition(" ")
         if not text.startswith("/") or ("/" in name and name not in self.own):
@@ -182,7 +182,7 @@ class ChatCommands:
 
     def export(self, file: str) -> None:
         session = self._session()
-        path = self.chat.backend.directory / (file or f"{session.slug or session.id}.json")
+        path = self.chat.backend.here / (file or f"{session.slug or session.id}.json")
         if path.exists():
             raise UsageError(f"There is a file {path} already; name another.")
         value = self.chat.wait(self.chat.backend.exported(session.id))

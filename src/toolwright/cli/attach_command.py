@@ -1,12 +1,29 @@
-"""tw attach: a prompt for a server, with what happens shown as it happens; the same as tw run --attach."""
+"""tw attach: the conversation with a project on a server; with a prompt, the same as tw run --attach."""
 
-from toolwright.cli import run_command
+import argparse
+import sys
+
 from toolwright.cli.options import Parser, parser
+from toolwright.cli.terminal import is_terminal
+from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_intermixed_args(arguments)
-    given = [
+    if not options.prompt and is_terminal(sys.stdin) and is_terminal(sys.stdout):
+        from toolwright.cli.chat_command import converse
+
+        if options.yes or options.no:
+            raise UsageError("--yes and --no answer for a prompt that is given here; in a conversation you are asked.")
+        return converse(options)
+    from toolwright.cli import run_command
+
+    return run_command.main([*_given(options), "--", *options.prompt])
+
+
+def _given(options: argparse.Namespace) -> list[str]:
+    """What tw run is told."""
+    return [
         *("--attach", options.url),
         *(("--session", options.session) if options.session else ()),
         *(("--continue",) if options.go_on else ()),
@@ -16,23 +33,23 @@ def main(arguments: list[str]) -> int:
         *(("--yes",) if options.yes else ()),
         *(("--no",) if options.no else ()),
     ]
-    return run_command.main([*given, "--", *options.prompt])
 
 
 def _parser() -> Parser:
     made = parser(
         "attach",
-        "Give a prompt to a server that runs elsewhere (tw serve). The secret of your own server on this machine is "
-        "found by itself; else put it into the address, or into OPENCODE_SERVER_PASSWORD. The same as tw run --attach, "
-        "which has more options.",
-        examples="  tw attach http://127.0.0.1:4096 'why does test_login fail?'",
+        "Talk with an agent on a server that runs elsewhere (tw serve). The secret of your own server on this machine "
+        "is found by itself; else put it into the address, or into OPENCODE_SERVER_PASSWORD. With a prompt it answers "
+        "that one and ends, as tw run --attach does, which has more options.",
+        examples="  tw attach http://127.0.0.1:4096\n  tw attach http://127.0.0.1:4096 'why does test_login fail?'",
     )
     made.add_argument("url", help="the address that tw serve has printed")
     made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
     made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
-    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session")
+    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session: id, words or last")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
+    made.add_argument("--plain", action="store_true", help="lines only, instead of the full screen")
     made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     made.add_argument("--no", action="store_true", help="refuse whatever is asked")
     return made

@@ -7,12 +7,9 @@ import inspect
 import mimetypes
 import os
 import signal
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-
-import httpx2
 
 from toolwright.chat.renderer import Renderer
 from toolwright.cli.dispatch import FAILED, STOPPED
@@ -24,13 +21,13 @@ from toolwright.cli.refusals import Refusals
 from toolwright.cli.run_command import told, view_of
 from toolwright.client import Client, ServerError
 from toolwright.client.events import event_of, question_of
-from toolwright.errors import ToolwrightError, UsageError
+from toolwright.client.reading import result_of
+from toolwright.errors import UsageError
 from toolwright.events import Bus
 from toolwright.inbox import NOBODY, Answerer, Question, Reply, as_reply
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message
-from toolwright.session.budget import Spending
-from toolwright.session.result import TurnEnd, TurnResult, turn_result
+from toolwright.messages import Assistant
+from toolwright.session.result import TurnResult
 
 
 async def run_attached(options: argparse.Namespace) -> int:
@@ -41,12 +38,7 @@ async def run_attached(options: argparse.Namespace) -> int:
     if not text.strip() and not options.command and not options.file:
         raise UsageError("There is no prompt. Give one, or pipe it in.")
     async with Client(options.attach, directory=getattr(options, "directory", "")) as client:
-        try:
-            return await _run(client, user, text, options)
-        except httpx2.TransportError as error:
-            raise ToolwrightError(
-                f"{options.attach} does not answer: {error}. Is tw serve still running there?"
-            ) from error
+        return await _run(client, user, text, options)
 
 
 async def _run(client: Client, user: Answerer | None, text: str, options: argparse.Namespace) -> int:
@@ -99,20 +91,9 @@ async def _answered(client: Client, session_id: str, text: str, options: argpars
         last = await client.command(session_id, options.command, " ".join(options.prompt), **chosen)
     else:
         last = await client.prompt(session_id, text, files=files, **chosen)
-    parent = last.info.parent_id if isinstance(last.info, Assistant) else ""
-    turn = [one for one in await client.messages(session_id) if getattr(one.info, "parent_id", "") == parent]
-    return turn_result(session_id, TurnEnd(message=last, spending=_spending(turn)), turn)
-
-
-def _spending(turn: Sequence[Message]) -> Spending:
-    replies = [one.info for one in turn if isinstance(one.info, Assistant)]
-    return Spending(
-        steps=len(replies),
-        tokens=sum(one.tokens.total for one in replies),
-        input=sum(one.tokens.input for one in replies),
-        output=sum(one.tokens.output for one in replies),
-        cost=sum(one.cost for one in replies),
-    )
+    messages = await client.messages(last.info.session_id)
+    parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
+    return result_of(last, messages, await client.diff(last.info.session_id, parent))
 
 
 def _data_url(file: Path) -> str:

@@ -11,7 +11,11 @@ from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
+    return converse(_parser().parse_args(arguments))
+
+
+def converse(options: argparse.Namespace) -> int:
+    """Talk until the person leaves, in lines or on the full screen."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise UsageError("The conversation needs a terminal. Use tw run 'prompt' in scripts and pipes.")
     if options.session and options.go_on:

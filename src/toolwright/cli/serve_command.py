@@ -10,12 +10,25 @@ from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
+    return serve_with(
+        arguments,
+        name="serve",
+        description="Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
+        "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
+        examples="  tw serve\n"
+        "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
+        "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example",
+    )
+
+
+def serve_with(arguments: list[str], *, name: str, description: str, examples: str) -> int:
+    """Serve as a command line says, under the name of the command it is for."""
+    options = _parser(name, description, examples).parse_args(arguments)
     try:
         from toolwright.server.running import LOOPBACK, Options, serve
         from toolwright.server.secret import Secret
     except ModuleNotFoundError as error:
-        raise UsageError(f"tw serve needs {error.name}. Install it with: pip install 'toolwright[server]'") from error
+        raise UsageError(f"tw {name} needs {error.name}. Install it with: pip install 'toolwright[server]'") from error
     if options.hostname not in LOOPBACK and options.no_auth:
         raise UsageError("--no-auth is for this machine alone; it cannot be given with --hostname.")
     folders = [_folder(text) for text in options.directory or ["."]]
@@ -47,17 +60,11 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _parser() -> Parser:
-    examples = (
-        "  tw serve\n"
-        "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
-        "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example"
-    )
+def _parser(name: str, description: str, examples: str) -> Parser:
     # Not with the options all commands share: here the folder may be given more than once.
     made = Parser(
-        prog="tw serve",
-        description="Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
-        "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
+        prog=f"tw {name}",
+        description=description,
         epilog=f"examples:\n{examples}",
         formatter_class=Layout,
     )

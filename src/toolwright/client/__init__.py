@@ -1,7 +1,7 @@
 """A client for a server of ours or of OpenCode's: `Client` to be awaited, `SyncClient` for scripts."""
 
-from toolwright.client.calls import ServerError
+from toolwright.client.calls import ServerError, ServerGone
 from toolwright.client.client import Client
 from toolwright.client.sync import SyncClient
 
-__all__ = ["Client", "ServerError", "SyncClient"]
+__all__ = ["Client", "ServerError", "ServerGone", "SyncClient"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from toolwright.errors import ToolwrightError
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.record import record
@@ -19,6 +19,18 @@ class ServerError(ToolwrightError):
     def __init__(self, status: int, name: str, message: str) -> None:
         super().__init__(message)
         self.status, self.name = status, name
+
+
+class RequestRefused(ServerError, UsageError):
+    """What was asked for cannot be done as it was asked."""
+
+
+class NoAnswer(ServerError):
+    """The server has carried out a request and says nothing, which OpenCode's does where a turn could not begin."""
+
+
+class ServerGone(ToolwrightError):
+    """Nobody answers at the address, or the connection broke before the answer was complete, or it is just ending."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -49,24 +61,32 @@ class ServerAddress:
             from urllib.parse import quote
 
             headers["x-opencode-directory"] = quote(directory, safe="")
+        user = environment.get("TOOLWRIGHT_SERVER_USERNAME") or environment.get("OPENCODE_SERVER_USERNAME") or ""
         if not token and "/k-" not in url:
-            token = _known_token(url, environment)
+            known, token = _known_token(url, environment)
+            user = user or known
         if token:
             import base64
 
-            user = environment.get("OPENCODE_SERVER_USERNAME") or "opencode"
+            user = user or "opencode"
             headers["authorization"] = "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()
         return cls(url=url, headers=headers)
 
 
-def _known_token(url: str, environment: Mapping[str, str]) -> str:
+def _known_token(url: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """User and token, as far as they are known."""
     given = environment.get("TOOLWRIGHT_SERVER_PASSWORD") or environment.get("OPENCODE_SERVER_PASSWORD")
     parts = urlsplit(url)
     if given or parts.hostname not in ("127.0.0.1", "localhost", "::1") or not parts.port:
-        return given or ""
+        return "", given or ""
     from toolwright.server.secret import find_token
 
-    return find_token(environment, parts.port)[1]
+    return find_token(environment, parts.port)
+
+
+def without_secret(url: str) -> str:
+    """An address as it may be shown."""
+    return url.partition("/k-")[0]
 
 
 def answer_of(status: int, content: bytes) -> Any:
@@ -80,7 +100,10 @@ def answer_of(status: int, content: bytes) -> Any:
         data = value.get("data") if isinstance(value, dict) else None
         message = data.get("message") if isinstance(data, dict) else None
         name = str(value.get("name", "")) if isinstance(value, dict) else ""
-        raise ServerError(status, name, str(message or f"The server answered {status}."))
+        if status in (502, 503, 504):
+            raise ServerGone(str(message or f"The server answered {status}."))
+        refused = RequestRefused if status in (400, 403, 404, 409, 413, 422) else ServerError
+        raise refused(status, name, str(message or f"The server answered {status}."))
     return value
 
 
@@ -90,6 +113,8 @@ def session_of(value: Any) -> SessionInfo:
 
 
 def message_of(value: Any) -> Message:
+    if not isinstance(value, dict) or "info" not in value:
+        raise NoAnswer(200, "NoAnswer", "The server took the prompt and answered nothing; its log may say why.")
     info: Info = from_json(Info, value["info"])
     parts: list[AnyPart] = []
     for part in value["parts"]:

@@ -7,11 +7,21 @@ from typing import Any, Self
 
 import httpx2
 
-from toolwright.client.calls import ServerAddress, answer_of, message_of, prompt_body, session_of
+from toolwright.client.calls import (
+    ServerAddress,
+    ServerGone,
+    answer_of,
+    message_of,
+    prompt_body,
+    session_of,
+    without_secret,
+)
 from toolwright.inbox import Question, Reply, ReplyKind
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
-from toolwright.sse import EventReader
+from toolwright.sse import EventReader, ServerEvent
+
+_Stream = AsyncIterator[ServerEvent]
 
 
 class Client:
@@ -29,6 +39,9 @@ class Client:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         address = ServerAddress.of(url, token=token, directory=directory, environment=environment)
+        self.address = without_secret(address.url)
+        """Where the server is, without the secret."""
+        self._directory, self._environment = directory, environment
         # A turn may take hours; the server sends blanks meanwhile.
         self._http = httpx2.AsyncClient(
             base_url=address.url, headers=dict(address.headers), timeout=httpx2.Timeout(10, read=None), trust_env=False
@@ -43,20 +56,54 @@ class Client:
     async def close(self) -> None:
         await self._http.aclose()
 
+    def find_secret(self) -> bool:
+        """Look up the secret of a server on this machine once more, since one that was started anew has another."""
+        found = ServerAddress.of(self.address, directory=self._directory, environment=self._environment)
+        if "authorization" not in found.headers or found.headers["authorization"] == self._http.headers.get(
+            "authorization"
+        ):
+            return False
+        self._http.base_url = httpx2.URL(found.url)
+        self._http.headers.update(found.headers)
+        return True
+
     async def send(self, method: str, path: str, body: Json | None = None, **query: str) -> Any:
-        """Any request of the contract; its answer as JSON, or ServerError."""
-        answer = await self._http.request(method, path, params=query or None, json=body)
+        """Any request of the contract; its answer as JSON, or ServerError, or ServerGone."""
+        try:
+            answer = await self._http.request(method, path, params=query or None, json=body)
+            if answer.status_code == 401 and self.find_secret():
+                answer = await self._http.request(method, path, params=query or None, json=body)
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
         return answer_of(answer.status_code, answer.content)
+
+    def _gone(self, error: httpx2.TransportError) -> ServerGone:
+        why = str(error) or type(error).__name__
+        return ServerGone(f"{self.address} does not answer: {why}. Is the server still running there?")
 
     async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
         """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
+        async for event in self.stream(deltas=deltas):
+            yield json.loads(event.data)
+
+    async def stream(self, *, deltas: bool = False, after: str = "", silence: float | None = None) -> _Stream:
+        """The same as it comes, each event with its id; after the event with a known id, if the server still has it.
+
+        ServerGone when the connection breaks, or when the server says nothing for longer than `silence`.
+        """
         reader = EventReader()
-        async with self._http.stream("GET", "/event", params={"deltas": "1"} if deltas else None) as answer:
-            if answer.status_code >= 400:
-                answer_of(answer.status_code, await answer.aread())
-            async for chunk in answer.aiter_bytes():
-                for event in reader.feed(chunk):
-                    yield json.loads(event.data)
+        params = {"deltas": "1"} if deltas else None
+        headers = {"last-event-id": after} if after else None
+        timeout = httpx2.Timeout(10, read=silence)
+        try:
+            async with self._http.stream("GET", "/event", params=params, headers=headers, timeout=timeout) as answer:
+                if answer.status_code >= 400:
+                    answer_of(answer.status_code, await answer.aread())
+                async for chunk in answer.aiter_bytes():
+                    for event in reader.feed(chunk):
+                        yield event
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
 
     # Sessions.
 
@@ -110,8 +157,10 @@ class Client:
     async def unrevert(self, session_id: str) -> SessionInfo:
         return session_of(await self.send("POST", f"/session/{session_id}/unrevert"))
 
-    async def diff(self, session_id: str) -> list[Json]:
-        found: list[Json] = await self.send("GET", f"/session/{session_id}/diff")
+    async def diff(self, session_id: str, message_id: str = "") -> list[Json]:
+        """The files that a session has changed, or the turn of one prompt."""
+        query = {"messageID": message_id} if message_id else {}
+        found: list[Json] = await self.send("GET", f"/session/{session_id}/diff", None, **query)
         return found
 
     # Questions.

@@ -4,7 +4,7 @@ from toolwright import events as of_calls
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Choice, Question
 from toolwright.jsontypes import Json
-from toolwright.messages import AnyPart
+from toolwright.messages import AnyPart, SessionInfo
 from toolwright.request import Option
 from toolwright.session import events as of_sessions
 from toolwright.wire import from_json
@@ -29,6 +29,16 @@ def event_of(payload: Json) -> Event | None:
     except (KeyError, TypeError, ValueError):
         return None
     return event
+
+
+def session_of_event(event: Event) -> str:
+    """The session that an event is about; empty if it is about none."""
+    if isinstance(event, PartUpdated):
+        return event.part.session_id
+    info = getattr(event, "info", None)
+    if info is not None:
+        return info.id if isinstance(info, SessionInfo) else str(info.session_id)
+    return str(getattr(event, "session_id", ""))
 
 
 def question_of(payload: Json) -> Question | None:

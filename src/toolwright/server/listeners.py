@@ -19,7 +19,9 @@ KEPT_FRAMES, KEPT_BYTES = 4096, 8 * 1024 * 1024
 QUEUE_FRAMES, QUEUE_BYTES = 1024, 4 * 1024 * 1024
 """What waits for a listener that is slow; beyond, older states of a part are left out, then the stream is closed."""
 TOGETHER = 0.025
-"""Seconds within which what happens is told in one piece; the first thing after a pause is told at once."""
+"""Seconds within which what happens is told in one piece, at most; the first thing after a pause is told at once."""
+EACH = TOGETHER / 200
+"""Seconds of that for each who listens: telling costs so much for each, and a single one need not wait for others."""
 URGENT = frozenset(
     ("session.created", "session.idle", "permission.asked", "question.asked", "server.instance.disposed")
 )
@@ -130,7 +132,7 @@ class Channel:
         self._offer(batch)
         if not self._pauses:
             self._pauses = True
-            self._later(TOGETHER, self._paused)
+            self._later(min(TOGETHER, EACH * len(self.listeners)), self._paused)
 
     def _paused(self) -> None:
         self._pauses = False

@@ -96,9 +96,9 @@ def _announce(options: Options, url: str) -> None:
     # The reference's own SDK starts a program and waits for this line.
     if "OPENCODE_CONFIG_CONTENT" in options.environment:
         lines.insert(0, f"opencode server listening on {url}")
-    if options.secret and not options.socket:
-        lines.append(f"open {url}/k-{options.secret.value}")
-    elif not options.socket:
+    if not options.socket:
+        lines.append(f"open {url}/k-{options.secret.value}" if options.secret else f"open {url}/")
+    if not options.socket and not options.secret:
         sys.stderr.write("warning: --no-auth lets every program on this machine in\n")
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()

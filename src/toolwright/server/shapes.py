@@ -70,6 +70,7 @@ def question_json(question: Question) -> Json:
             "title": question.title,
             "agent": question.agent,
         },
+        **({"callers": list(question.callers)} if question.callers else {}),
     }
 
 

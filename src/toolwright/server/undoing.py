@@ -9,11 +9,13 @@ from toolwright.diff import counts, unified
 from toolwright.files.body import Body, body_at
 from toolwright.files.journal import JournalEntry
 from toolwright.jsontypes import Json
-from toolwright.messages import Message
+from toolwright.messages import Message, SessionInfo
 from toolwright.parts import ToolPart
-from toolwright.session.changes import FileChange
+from toolwright.session.changes import Changes, FileChange
+from toolwright.session.events import SessionDiff
 from toolwright.session.session import Session
 from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
+from toolwright.wire import to_json
 from toolwright.workspace import Workspace
 
 
@@ -52,6 +54,21 @@ def _call_of(session: Session, message_id: str, part_id: str) -> str:
     message = session.conversation.message(message_id)
     part = message.parts.get(part_id) if message and part_id else None
     return part.call_id if isinstance(part, ToolPart) else ""
+
+
+async def session_changes(workspace: Workspace, info: SessionInfo) -> list[FileChange]:
+    """The files that a session and those below it have changed and that are not as they were before it."""
+    changes = Changes(workspace.files.journal)
+    for name in (info.id, *[child.id for child in await workspace.sessions.children(info.id)]):
+        changes.follow(name)
+    summed = await asyncio.to_thread(changes.sum_up)
+    return [change for change in summed if change.before != change.after]
+
+
+async def tell_changes(workspace: Workspace, session: Session) -> None:
+    """Tell of a session's files anew, since some were undone or made again."""
+    diff = tuple(to_json(change) for change in await session_changes(workspace, session.info))
+    workspace.bus.publish(SessionDiff(session_id=session.id, diff=diff))
 
 
 async def turn_changes(workspace: Workspace, session: Session, message_id: str) -> list[FileChange]:

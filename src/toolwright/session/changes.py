@@ -1,5 +1,6 @@
 """What a session and its subagents have changed in files: step by step as it happens, and summed up after a turn."""
 
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -65,6 +66,12 @@ class Changes:
         for change in changes:
             self._counts[change.file] = (change.additions, change.deletions)
         return changes
+
+    def standing(self, fresh: Sequence[FileChange]) -> list[FileChange]:
+        """Every file that is not as it was before the session; `fresh` are those that were just summed up."""
+        known = {change.file: change for change in fresh}
+        changed = [file for file, counted in self._counts.items() if counted != (0, 0)]
+        return [known.get(file) or self._compare(file) for file in changed]
 
     def totals(self) -> Json:
         """Lines and files changed by the whole session, for its record."""

@@ -52,7 +52,7 @@ class SessionError(Event):
 
 @record(frozen=True, slots=True, kw_only=True)
 class SessionDiff(Event):
-    """The files a turn has touched, each as it was before the session and as it is now."""
+    """All files that a session has changed, each as it was before the session and as it is now."""
 
     type = "session.diff"
     session_id: str

@@ -1,9 +1,10 @@
 """All sessions of a workspace: made, opened, listed, copied, deleted; and kept apart from other processes."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from toolwright.agents import CLIENT
@@ -56,6 +57,8 @@ class Sessions:
     directory: str
     owner: Owner
     _repaired: bool = False
+    _repairing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Whoever asks meanwhile waits, so that nobody reads what is about to be closed."""
 
     def create(
         self,
@@ -258,14 +261,15 @@ class Sessions:
 
     async def repair_abandoned(self) -> int:
         """Close what processes that have died left open, once; the number of sessions that had something."""
-        if self._repaired:
-            return 0
-        self._repaired = True
-        repaired = 0
-        for lease in await self.store.leases():
-            if lease.state == "dead":
-                repaired += await self._repair(lease.session_id)
-        return repaired
+        async with self._repairing:
+            if self._repaired:
+                return 0
+            repaired = 0
+            for lease in await self.store.leases():
+                if lease.state == "dead":
+                    repaired += await self._repair(lease.session_id)
+            self._repaired = True
+            return repaired
 
     async def _repair(self, session_id: str) -> bool:
         """Take the session over, so that nobody works on it meanwhile, and close what is open in it."""

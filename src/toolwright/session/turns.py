@@ -390,7 +390,8 @@ class Turns:
         changes = tuple(await asyncio.to_thread(self.changes.sum_up))
         if changes:
             self.conversation.change(replace(self.conversation.info, summary=self.changes.totals()))
-            diff = tuple(to_json(change) for change in changes)
+            standing = await asyncio.to_thread(self.changes.standing, changes)
+            diff = tuple(to_json(change) for change in standing)
             self.conversation.bus.publish(SessionDiff(session_id=self.session.id, diff=diff))
         return changes
 

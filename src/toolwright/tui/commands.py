@@ -142,7 +142,7 @@ class Commands(Choosing):
         from toolwright.private import update
 
         session = self.session()
-        path = self.backend.directory / (file or f"{session.slug or session.id}.json")
+        path = self.backend.here / (file or f"{session.slug or session.id}.json")
         if path.exists():
             raise UsageError(f"There is a file {path} already; name another.")
         value = await self.talk.call(self.backend.exported(session.id))
@@ -214,7 +214,7 @@ class Commands(Choosing):
             self.talk.story.changed.add(block.id)
             self.app.wake()
 
-        await run(block, self.backend.directory, changed)
+        await run(block, self.backend.here, changed)
 
 
 def _plain(lines: Sequence[str]) -> list[Line]:

@@ -292,8 +292,7 @@ function act(type, properties, again = false) {
       if (!again && properties.error?.name !== "MessageAbortedError" && (!properties.sessionID || !state.messages.size)) say(properties.error?.data?.message ?? "The turn failed.")
       return
     case "session.diff":
-      // The event has the files of the last turn alone.
-      return here(properties.sessionID) && guarded(refreshWork)(properties.sessionID)
+      return here(properties.sessionID) && (state.changes = properties.diff)
     case "todo.updated":
       return here(properties.sessionID) && (state.todos = properties.todos)
     case "message.updated":

@@ -1,22 +1,28 @@
 """What only this program offers, under /tw: finer undo, the reasons of a decision, approvals, use."""
 
 import asyncio
+import base64
+from collections.abc import Sequence
 from typing import Any
 
+from toolwright.backend import LocalBackend
 from toolwright.definition import Call
 from toolwright.diff import unified
 from toolwright.errors import ToolwrightError
+from toolwright.files.body import Body, Link
 from toolwright.files.journal import JournalEntry
 from toolwright.ids import new_id
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant
 from toolwright.permission.explain import RequestExplanation, explain, lines
+from toolwright.policy.judging import requests_of
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import bad_request, not_found
-from toolwright.server.undoing import diff_of, diff_of_entry
-from toolwright.session.undo import FileUndo, Selection, Undo
+from toolwright.server.refusal import HttpRefusal, bad_request, not_found
+from toolwright.server.undoing import diff_of, diff_of_entry, tell_changes
+from toolwright.session.undo import FileUndo, NothingToUndo, Selection, Undo
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 routes = Routes()
 
@@ -48,11 +54,15 @@ async def changes(ask: Ask) -> Any:
             "file": _TEXT,
             "hunks": {"type": "array", "items": _TEXT},
             "preview": {"type": "boolean"},
+            "contents": {"type": "boolean"},
         },
     },
 )
 async def revert(ask: Ask) -> Any:
-    """Undo by turn, call, file or pieces of a file; with `preview` only tell what it would do."""
+    """Undo by turn, call, file or pieces of a file; with `preview` only tell what it would do.
+
+    With `contents` both states of every file are in the answer.
+    """
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
     session.turns.require_rest()
@@ -63,14 +73,51 @@ async def revert(ask: Ask) -> Any:
         file=body.get("file", ""),
         hunks=tuple(body.get("hunks", ())),
     )
-    plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
-    files = await asyncio.to_thread(lambda: [_file_undo(plan, str(workspace.directory)) for plan in plans])
-    return {"files": files, "diff": await asyncio.to_thread(diff_of, plans)}
+    try:
+        plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
+    except NothingToUndo as error:
+        raise HttpRefusal(404, "NothingToUndo", str(error)) from error
+    if not body.get("preview"):
+        await tell_changes(workspace, session)
+    return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
+
+
+@routes.post(
+    "/tw/session/{sessionID}/unrevert",
+    "tw.unrevert",
+    {"type": "object", "properties": {"contents": {"type": "boolean"}}},
+)
+async def unrevert(ask: Ask) -> Any:
+    """Make again what the last undo has undone, and tell what that did to each file."""
+    body = await ask.body()
+    workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    session.turns.require_rest()
+    plans = await (await Undo.of(workspace.files, session.conversation)).unrevert()
+    await tell_changes(workspace, session)
+    return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
+
+
+def _undone(plans: Sequence[FileUndo], workspace: Workspace, *, contents: bool) -> Json:
+    directory = str(workspace.directory)
+    files = [_file_undo(plan, directory) | (_contents(plan) if contents else {}) for plan in plans]
+    return {"files": files, "diff": diff_of(plans)}
+
+
+def _contents(plan: FileUndo) -> Json:
+    return {"present": _body(plan.present), "restored": _body(plan.restored)}
+
+
+def _body(body: Body) -> Json | None:
+    """What a file holds, exact to the byte; None where there is none."""
+    if isinstance(body, Link):
+        return {"link": body.target}
+    return None if body is None else {"base64": base64.b64encode(body).decode()}
 
 
 def _file_undo(plan: FileUndo, directory: str) -> Json:
     """What becomes of a file, with the pieces that can be undone alone."""
     return {
+        "path": plan.path,
         "file": plan.path.removeprefix(f"{directory}/"),
         "kind": plan.kind,
         "calls": list(plan.calls),
@@ -84,6 +131,25 @@ async def export(ask: Ask) -> Any:
     """A session as one JSON value, as `tw session import` takes it."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
     return await workspace.sessions.exported(info.id)
+
+
+@routes.post(
+    "/tw/session/{sessionID}/steer",
+    "tw.steer",
+    {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}},
+)
+async def steer(ask: Ask) -> Any:
+    """Tell the agent something before its next step; not `heard` if it is not at work."""
+    body = await ask.body()
+    _, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
+    return {"heard": session.turns.steer(body["text"])}
+
+
+@routes.get("/tw/session/{sessionID}/jobs", "tw.jobs")
+async def jobs(ask: Ask) -> Any:
+    """The commands that a session has left running in the background."""
+    workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
+    return [{"name": name, "command": command} for name, command in await LocalBackend(workspace).jobs(info.id)]
 
 
 @routes.get("/tw/folders", "tw.folders")
@@ -104,7 +170,10 @@ async def folders(ask: Ask) -> Any:
 
 @routes.get("/tw/permission/explain", "tw.explain")
 async def explained(ask: Ask) -> Any:
-    """Why a call would be allowed, asked about or denied; or why the question `request` is asked."""
+    """Why a call would be allowed, asked about or denied; or why the question `request` is asked.
+
+    The call is `tool` with `args`, an object, or with its one `argument` as a person would type it.
+    """
     workspace = await ask.workspace()
     if ask.text("request"):
         inbox, question = ask.serving.question(ask.text("request"), "permission")
@@ -116,11 +185,14 @@ async def explained(ask: Ask) -> Any:
         return {"requests": [_explained(explain(asker.policy, request, approvals))], "note": ""}
     session = workspace.session(ask.text("agent"))
     try:
+        approvals = workspace.gate.approvals.of((session.id,))
+        policy = session.ruled_agent.policy
+        if ask.text("argument"):
+            requests = await requests_of(workspace, session, ask.text("tool"), ask.text("argument"))
+            return {"requests": [_explained(explain(policy, one, approvals)) for one in requests], "note": ""}
         asked: list[Any] = []
         call = Call(id=new_id("call"), tool=ask.text("tool"), arguments=_arguments(ask.text("args")))
         result = await session.run_call(call, log=asked, gate=workspace.dry_gate())
-        policy = session.ruled_agent.policy
-        approvals = workspace.gate.approvals.of((session.id,))
         found = [_explained(explain(policy, one.judgement.request, approvals)) for one in asked]
         return {"requests": found, "note": "" if asked else result.output[:2000]}
     finally:

@@ -1,6 +1,5 @@
 """Sessions: made, listed, changed, copied, deleted, stopped, undone."""
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +10,7 @@ from toolwright.server.asking import Ask, Routes
 from toolwright.server.frames import relative_change
 from toolwright.server.refusal import not_found, unusable
 from toolwright.server.shapes import session_json
-from toolwright.server.undoing import revert, turn_changes, unrevert
-from toolwright.session.changes import Changes
+from toolwright.server.undoing import revert, session_changes, tell_changes, turn_changes, unrevert
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
 from toolwright.wire import to_json
@@ -157,11 +155,7 @@ async def diff(ask: Ask) -> Any:
         _, session = await _opened(ask)
         found = await turn_changes(workspace, session, ask.text("messageID"))
     else:
-        changes = Changes(workspace.files.journal)
-        for name in (info.id, *[child.id for child in await workspace.sessions.children(info.id)]):
-            changes.follow(name)
-        summed = await asyncio.to_thread(changes.sum_up)
-        found = [change for change in summed if change.before != change.after]
+        found = await session_changes(workspace, info)
     return [relative_change(to_json(change), str(workspace.directory)) for change in found]
 
 
@@ -169,9 +163,13 @@ async def diff(ask: Ask) -> Any:
 async def abort(ask: Ask) -> Any:
     """Stop what the session is doing; true also if it does nothing."""
     workspace, info = await ask.serving.projects.of_session(ask.ids["sessionID"], ask.named_folder)
-    at_work = workspace.sessions_open.get(info.id)
-    if at_work is not None:
-        await at_work.abort()
+    open_now = list(workspace.sessions_open.values())
+    # A command that a subagent carries out is a turn of the session below alone.
+    for session in (
+        *(one for one in open_now if one.id == info.id),
+        *(one for one in open_now if info.id in one.callers),
+    ):
+        await session.abort()
     return True
 
 
@@ -190,6 +188,7 @@ async def undo(ask: Ask) -> Any:
         if body["messageID"] not in known:
             raise not_found(f"There is no message {body['messageID'][:80]!r} in this session.")
     await revert(workspace, session, body["messageID"], body.get("partID", ""))
+    await tell_changes(workspace, session)
     return session_json(session.info)
 
 
@@ -199,6 +198,7 @@ async def redo(ask: Ask) -> Any:
     workspace, session = await _opened(ask)
     session.turns.require_rest()
     await unrevert(workspace, session)
+    await tell_changes(workspace, session)
     return session_json(session.info)
 
 

@@ -252,9 +252,10 @@ async def tool_ids(ask: Ask) -> Any:
 
 @routes.get("/experimental/tool", "tool.list")
 async def tools(ask: Ask) -> Any:
-    """The tools a model is offered, with their parameters."""
+    """The tools a model is offered, with their parameters; those of `agent`, or of the usual one."""
     workspace = await ask.workspace()
-    agent = workspace.agents.ruled(workspace.agents.default())
+    named = ask.text("agent")
+    agent = workspace.agents.ruled(workspace.agents[named] if named else workspace.agents.default())
     found = await workspace.registry.tools(ask.text("provider"), ask.text("model"), agent)
     return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
 

@@ -1,0 +1,94 @@
+"""What a server answers, read into the records that surfaces work with."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolwright.agents import Agent
+from toolwright.commands import Command
+from toolwright.files.body import Body, Link
+from toolwright.jsontypes import Json
+from toolwright.messages import Assistant, Message
+from toolwright.services import Todo
+from toolwright.session.budget import Spending
+from toolwright.session.changes import FileChange
+from toolwright.session.result import TurnEnd, TurnResult, turn_result
+from toolwright.session.undo import FileUndo
+
+
+def agent_of(value: Json) -> Agent:
+    model = value.get("model") or {}
+    return Agent(
+        name=value["name"],
+        mode=value.get("mode", "all"),
+        description=value.get("description", ""),
+        native=bool(value.get("native")),
+        hidden=bool(value.get("hidden")),
+        color=value.get("color", ""),
+        model=f"{model['providerID']}/{model['modelID']}" if model else "",
+    )
+
+
+def command_of(value: Json) -> Command:
+    return Command(
+        name=value["name"],
+        template=str(value.get("template", "")),
+        description=value.get("description", ""),
+        agent=value.get("agent", ""),
+        model=value.get("model", ""),
+        subtask=value.get("subtask"),
+    )
+
+
+def todo_of(number: int, value: Json) -> Todo:
+    return Todo(
+        id=str(value.get("id", number)),
+        content=value["content"],
+        status=value.get("status", "pending"),
+        priority=value.get("priority", "medium"),
+    )
+
+
+def undo_of(value: Json) -> FileUndo:
+    """One file on its way back, with both its contents."""
+    return FileUndo(
+        path=value["path"],
+        present=_body(value["present"]),
+        restored=_body(value["restored"]),
+        calls=tuple(value["calls"]),
+    )
+
+
+def _body(value: Any) -> Body:
+    if value is None:
+        return None
+    return Link(value["link"]) if "link" in value else base64.b64decode(value["base64"])
+
+
+def undo_of_change(value: Json, directory: str) -> FileUndo:
+    """The undoing of a change as the contract has it: by texts alone, so that an empty one may be no file."""
+    path = value["file"] if value["file"].startswith("/") else f"{directory}/{value['file']}"
+    present, restored = value["after"].encode(), value["before"].encode()
+    return FileUndo(path=path, present=present or None, restored=restored or None, calls=())
+
+
+def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json]) -> TurnResult:
+    """What a turn came to, from its last message, all messages of the session and the files that were changed."""
+    parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
+    turn = [one for one in messages if isinstance(one.info, Assistant) and one.info.parent_id == parent]
+    changed = tuple(
+        FileChange(**{name: one[name] for name in ("file", "before", "after", "additions", "deletions")})
+        for one in changes
+    )
+    return turn_result(last.info.session_id, TurnEnd(message=last, spending=_spending(turn), changes=changed), turn)
+
+
+def _spending(turn: Sequence[Message]) -> Spending:
+    replies = [one.info for one in turn if isinstance(one.info, Assistant)]
+    return Spending(
+        steps=len(replies),
+        tokens=sum(one.tokens.total for one in replies),
+        input=sum(one.tokens.input for one in replies),
+        output=sum(one.tokens.output for one in replies),
+        cost=sum(one.cost for one in replies),
+    )

@@ -1,0 +1,397 @@
+"""A project on a server, as surfaces see it: the same protocol as over a workspace of this process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from toolwright.agents import Agent
+from toolwright.backend import FOLLOWED, SessionUse, Ways, first_sentence, last_turn, standing, used
+from toolwright.client.calls import NoAnswer, ServerError, ServerGone, message_of, session_of
+from toolwright.client.client import Client
+from toolwright.client.events import question_of
+from toolwright.client.link import Link
+from toolwright.client.reading import agent_of, command_of, result_of, todo_of, undo_of, undo_of_change
+from toolwright.commands import Command
+from toolwright.errors import ToolwrightError, UsageError
+from toolwright.events import Event
+from toolwright.inbox import Question, Reply
+from toolwright.jsontypes import Json
+from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.services import Todo
+from toolwright.session.events import SessionIdle
+from toolwright.session.result import TurnResult
+from toolwright.session.undo import FileUndo, Selection
+
+T = TypeVar("T")
+_OTHERS = "This server is no toolwright: it {}."
+
+
+class RemoteBackend:
+    """The protocol over a client. What OpenCode's own server does not offer is left out or refused in a sentence."""
+
+    def __init__(self, client: Client, directory: Path, *, ours: bool) -> None:
+        self.client = client
+        self.directory = directory
+        self.here = directory if "//127.0.0.1" in client.address and directory.is_dir() else Path.cwd()
+        self._ours = ours
+        self._link = Link(client, replays=ours)
+        self._given_up: dict[str, asyncio.Event] = {}
+        self._models: dict[str, Json] | None = None
+        self._known: dict[str, Any] = {}
+
+    @classmethod
+    async def open(cls, client: Client) -> "RemoteBackend":
+        """The project that the client names, or the first of the server."""
+        try:
+            health = await client.send("GET", "/global/health")
+            folder = Path((await client.send("GET", "/path"))["directory"])
+            made = cls(client, folder, ours="toolwright" in str(health["version"]))
+            await made._link.open()
+        except (KeyError, TypeError) as error:
+            await client.close()
+            raise UsageError(f"{client.address} is no server that this program can talk to.") from error
+        except BaseException:
+            await client.close()
+            raise
+        return made
+
+    async def close(self) -> None:
+        await self._link.close()
+        await self.client.close()
+
+    def follow(self) -> AsyncIterator[Event]:
+        return self._link.bus.follow(limit=FOLLOWED)
+
+    # Sessions.
+
+    async def begin(self, agent: str = "") -> SessionInfo:
+        info = await self.client.create_session(agent=agent if self._ours else "")
+        self._link.watch(info.id)
+        return info
+
+    async def resume(self, session_id: str) -> SessionInfo:
+        info = await self.client.session(session_id)
+        below = await self.client.send("GET", f"/session/{session_id}/children")
+        self._link.watch(info.id, *(one["id"] for one in below))
+        return info
+
+    async def sessions(self, limit: int) -> list[SessionInfo]:
+        found = await self.client.send("GET", "/session", None, roots="true", limit=str(limit))
+        return [session_of(one) for one in found if not one.get("parentID")]
+
+    async def delete(self, session_id: str) -> None:
+        await self.client.delete_session(session_id)
+
+    async def rename(self, session_id: str, title: str) -> SessionInfo:
+        return session_of(await self.client.send("PATCH", f"/session/{session_id}", {"title": title}))
+
+    async def fork(self, session_id: str, before: str = "") -> SessionInfo:
+        body = {"messageID": before} if before else {}
+        info = session_of(await self.client.send("POST", f"/session/{session_id}/fork", body))
+        self._link.watch(info.id)
+        return info
+
+    async def messages(self, session_id: str) -> list[Message]:
+        messages = await self.client.messages(session_id)
+        self._link.telling.seen(session_id, messages)
+        return standing(messages, await self.client.session(session_id))
+
+    async def exported(self, session_id: str) -> Json:
+        if self._ours:
+            value: Json = await self.client.send("GET", f"/tw/session/{session_id}/export")
+            return value
+        info = await self.client.send("GET", f"/session/{session_id}")
+        return {"info": info, "messages": await self.client.send("GET", f"/session/{session_id}/message")}
+
+    async def use_of(self, session_id: str) -> SessionUse:
+        return await self._last_known(f"use {session_id}", self._use_of(session_id))
+
+    async def _use_of(self, session_id: str) -> SessionUse:
+        messages = standing(await self.client.messages(session_id), await self.client.session(session_id))
+        models = await self._known_models()
+
+        def limit(name: str) -> int:
+            return int(models.get(name, {}).get("limit", {}).get("context") or 0)
+
+        return used(messages, limit)
+
+    async def todos(self, session_id: str) -> list[Todo]:
+        asking = self.client.send("GET", f"/session/{session_id}/todo")
+        found = await self._last_known(f"todos {session_id}", asking)
+        return [todo_of(number, one) for number, one in enumerate(found)]
+
+    async def jobs(self, session_id: str) -> list[tuple[str, str]]:
+        found = await self.client.send("GET", f"/tw/session/{session_id}/jobs") if self._ours else []
+        return [(one["name"], one["command"]) for one in found]
+
+    # Turns.
+
+    async def prompt(
+        self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
+    ) -> TurnResult:
+        """Answer a prompt, also where the server is started anew meanwhile; one it never got is sent again."""
+        self._link.watch(session_id)
+        chosen = {"agent": agent, "model": model, "variant": variant}
+        stop = self._given_up[session_id] = asyncio.Event()
+        before: str | None = None
+        last: Message | None = None
+        try:
+            while True:
+                try:
+                    if before is None:
+                        newest = await self.client.messages(session_id, limit=1)
+                        before = max((one.info.id for one in newest), default="")
+                    last = last or await self._sent(session_id, text, chosen)
+                    return await self._result(last)
+                except NoAnswer as error:
+                    raise ToolwrightError(self._link.failures.pop(session_id, str(error))) from error
+                except ServerGone:
+                    self._link.tell_loss(session_id)
+                    last = await self._found(session_id, before, stop)
+        finally:
+            self._given_up.pop(session_id, None)
+
+    async def _sent(self, session_id: str, text: str, chosen: Json) -> Message:
+        name, _, rest = text[1:].partition(" ")
+        # Ours finds the command by itself; others want to be told.
+        if not self._ours and text.startswith("/") and name in {one.name for one in await self.commands()}:
+            return await self.client.command(session_id, name, rest, **chosen)
+        return await self.client.prompt(session_id, text, **chosen)
+
+    async def _found(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:
+        """What has become of a prompt whose connection broke: its last message; None if it never arrived."""
+        while True:
+            await self._or_stopped(self._link.back(), stop)
+            if before is None:
+                return None
+            idle = self._link.bus.follow(
+                lambda event: isinstance(event, SessionIdle) and event.session_id == session_id
+            )
+            try:
+                at_work = session_id in await self.client.send("GET", "/session/status")
+                new = [one for one in await self.client.messages(session_id) if one.info.id > before]
+                if at_work:
+                    await self._or_stopped(_first_of(idle), stop)
+                elif not new:
+                    return None
+                elif isinstance(new[-1].info, Assistant):
+                    return new[-1]
+                else:
+                    raise ToolwrightError("The server ended before it could answer. Send the prompt again.")
+            except ServerGone:
+                continue
+            finally:
+                idle.close()
+
+    async def _or_stopped(self, waiting: Any, stop: asyncio.Event) -> None:
+        tasks = [asyncio.ensure_future(waiting), asyncio.ensure_future(stop.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if stop.is_set():
+            raise ServerGone(f"{self.client.address} does not answer, so the turn could not be stopped there.")
+
+    async def _result(self, last: Message) -> TurnResult:
+        session_id = last.info.session_id
+        parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
+        messages = await self.client.messages(session_id)
+        return result_of(last, messages, await self.client.diff(session_id, parent))
+
+    async def steer(self, session_id: str, text: str) -> bool:
+        if not self._ours:
+            return False
+        return bool((await self.client.send("POST", f"/tw/session/{session_id}/steer", {"text": text}))["heard"])
+
+    async def abort(self, session_id: str) -> None:
+        try:
+            await self.client.abort(session_id)
+        except ServerGone:
+            if session_id in self._given_up:
+                self._given_up[session_id].set()
+
+    async def compact(self, session_id: str, model: str = "") -> None:
+        provider, _, name = (model or await self.model_of("", session_id)).partition("/")
+        body = {"providerID": provider, "modelID": name}
+        await self.client.send("POST", f"/session/{session_id}/summarize", body)
+
+    # Questions.
+
+    async def questions(self) -> list[Question]:
+        found = [("permission.asked", one) for one in await self.client.send("GET", "/permission")]
+        found += [("question.asked", one) for one in await self.client.send("GET", "/question")]
+        read = (question_of({"type": kind, "properties": one}) for kind, one in found)
+        return [await self._with_call(one) for one in read if one is not None]
+
+    async def _with_call(self, question: Question) -> Question:
+        """The whole call, where the server says only in which message it stands."""
+        if question.tool or not question.message_id:
+            return question
+        try:
+            path = f"/session/{question.session_id}/message/{question.message_id}"
+            message = message_of(await self.client.send("GET", path))
+        except ServerError:
+            return question
+        call = next((one for one in message.calls if one.call_id == question.call_id), None)
+        if call is None:
+            return question
+        return replace(question, tool=call.tool, arguments=call.state.input, agent=message.info.agent)
+
+    async def reply(self, question_id: str, reply: Reply) -> None:
+        question = next((one for one in await self.questions() if one.id == question_id), None)
+        if question is None:
+            raise UsageError(f"No question {question_id!r} is waiting; it may have been answered or its turn stopped.")
+        await self.client.settle(question, reply)
+
+    async def explained(self, question: Question) -> list[str]:
+        if not self._ours:
+            return [_OTHERS.format("does not say which rules it asks by")]
+        found = await self.client.send("GET", "/tw/permission/explain", None, request=question.id)
+        return _why(found)
+
+    # Changes.
+
+    async def changes(self, session_id: str) -> list[FileUndo]:
+        if not self._ours:
+            return await self._changed(session_id, "")
+        messages = await self.client.messages(session_id)
+        try:
+            return await self._undone(session_id, Selection(turn=messages[0].info.id), preview=True) if messages else []
+        except ServerError as error:
+            if error.name == "NothingToUndo":
+                return []
+            raise
+
+    async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
+        if not selection.empty:
+            if not self._ours:
+                raise UsageError(_OTHERS.format("undoes whole turns and nothing less"))
+            return await self._undone(session_id, selection, preview=preview)
+        turn = last_turn(await self.messages(session_id)).id
+        if not self._ours:
+            plans = await self._changed(session_id, turn)
+            if not preview:
+                await self.client.revert(session_id, turn)
+            return plans
+        try:
+            return await self._undone(session_id, Selection(turn=turn), preview=preview)
+        except ServerError as error:
+            if preview or error.name != "NothingToUndo":
+                raise
+            await self.client.revert(session_id, turn)
+            return []
+
+    async def redo(self, session_id: str) -> list[FileUndo]:
+        if self._ours:
+            found = await self.client.send("POST", f"/tw/session/{session_id}/unrevert", {"contents": True})
+            return [undo_of(one) for one in found["files"]]
+        if (await self.client.session(session_id)).revert is None:
+            raise UsageError("Nothing was undone in this session.")
+        await self.client.unrevert(session_id)
+        return []
+
+    async def _undone(self, session_id: str, selection: Selection, *, preview: bool) -> list[FileUndo]:
+        body: Json = {"turn": selection.turn, "call": selection.call, "file": selection.file, "preview": preview}
+        body |= {"hunks": list(selection.hunks), "contents": True}
+        found = await self.client.send("POST", f"/tw/session/{session_id}/revert", body)
+        return [undo_of(one) for one in found["files"]]
+
+    async def _changed(self, session_id: str, turn: str) -> list[FileUndo]:
+        return [undo_of_change(one, str(self.directory)) for one in await self.client.diff(session_id, turn)]
+
+    # What there is.
+
+    async def agents(self) -> list[Agent]:
+        return [one for one in await self._agents() if one.mode != "subagent"]
+
+    async def mentionable(self) -> list[str]:
+        return [one.name for one in await self._agents() if one.mode != "primary"]
+
+    async def _agents(self) -> list[Agent]:
+        found = [agent_of(one) for one in await self.client.send("GET", "/agent")]
+        return [one for one in found if not one.hidden]
+
+    async def models(self) -> list[str]:
+        return list(await self._known_models())
+
+    async def _known_models(self) -> dict[str, Json]:
+        """The models by their full names. Read once: the list is long, and changes when a server is set up anew."""
+        if self._models is None:
+            found = await self.client.send("GET", "/provider")
+            every = ((one["id"], name, model) for one in found["all"] for name, model in one["models"].items())
+            self._models = {f"{provider}/{name}": model for provider, name, model in every}
+        return self._models
+
+    async def variants(self, model: str) -> list[str]:
+        return list((await self._known_models()).get(model, {}).get("variants") or ())
+
+    async def files(self, words: str) -> list[str]:
+        found: list[str] = await self.client.send("GET", "/find/file", None, query=words, dirs="false")
+        return found
+
+    async def ways_to_a_model(self) -> Ways:
+        found = await self.client.send("GET", "/config/providers")
+        return Ways(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
+
+    async def model_of(self, agent: str, session_id: str = "") -> str:
+        return await self._last_known(f"model {agent} {session_id}", self._model_of(agent, session_id))
+
+    async def _model_of(self, agent: str, session_id: str) -> str:
+        named = next((one for one in await self._agents() if one.name == agent), None)
+        if named is not None and named.model:
+            return named.model
+        messages = await self.client.messages(session_id) if session_id else []
+        last = next((one.info for one in reversed(messages) if isinstance(one.info, User)), None)
+        if last is not None:
+            return str(last.model)
+        chosen: str = (await self.client.send("GET", "/config")).get("model", "")
+        return chosen or next(iter((await self.ways_to_a_model()).keys if not self._ours else ()), "")
+
+    async def _last_known(self, what: str, asking: Coroutine[Any, Any, T]) -> T:
+        """What stands at the edges of a screen stays there while the server does not answer."""
+        try:
+            self._known[what] = found = await asking
+        except ServerGone:
+            if what not in self._known:
+                raise
+            found = self._known[what]
+        return found
+
+    async def commands(self) -> list[Command]:
+        return [command_of(one) for one in await self.client.send("GET", "/command")]
+
+    async def tools(self, agent: str) -> list[tuple[str, str]]:
+        provider, _, name = (await self.model_of(agent)).partition("/")
+        query = {"provider": provider, "model": name, "agent": agent}
+        found = await self.client.send("GET", "/experimental/tool", None, **query)
+        return [(one["id"], first_sentence(one["description"])) for one in found]
+
+    async def approvals(self) -> list[tuple[str, str, str]]:
+        found = await self.client.send("GET", "/tw/approvals") if self._ours else []
+        return [(one["scope"], one["permission"], one["pattern"]) for one in found]
+
+    async def explain(self, tool: str, argument: str, agent: str) -> list[str]:
+        if not self._ours:
+            return [_OTHERS.format("does not say what a call would need")]
+        query = {"tool": tool, "argument": argument, "agent": agent}
+        found = await self.client.send("GET", "/tw/permission/explain", None, **query)
+        return _why(found) or [f"{tool} needs no permission for this."]
+
+    async def programs(self) -> list[tuple[str, str, str]]:
+        servers = await self.client.send("GET", "/mcp")
+        found = [("MCP", name, str(one.get("error") or one.get("status"))) for name, one in servers.items()]
+        found += (("LSP", one["name"], one["status"]) for one in await self.client.send("GET", "/lsp"))
+        for one in await self.client.send("GET", "/formatter"):
+            found.append(("formatter", one["name"], "on" if one.get("enabled") else "off"))
+        return found
+
+
+def _why(found: Json) -> list[str]:
+    return [line for one in found["requests"] for line in one["why"]]
+
+
+async def _first_of(events: AsyncIterator[Event]) -> None:
+    await anext(events)

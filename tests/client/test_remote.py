@@ -1,0 +1,139 @@
+"""A project on a server that goes away and comes back, and that others use too."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.server.harness import TOKEN, Served, served
+from tests.waiting import patience
+from toolwright.client import Client
+from toolwright.client.calls import ServerGone
+from toolwright.client.remote import RemoteBackend
+from toolwright.events import Event, EventsMissed, PermissionAsked, PermissionReplied
+from toolwright.inbox import Reply
+from toolwright.server.secret import Secret, leave_note
+from toolwright.session.events import MessageUpdated, PartDelta, SessionIdle, SessionStatus
+
+ASK: dict[str, Any] = {"permission": {"bash": "ask"}}
+RUN = {"tools": [{"name": "bash", "args": {"command": "true", "description": "Nothing"}}]}
+
+
+@asynccontextmanager
+async def remote(server: Served) -> AsyncIterator[RemoteBackend]:
+    made = await RemoteBackend.open(Client(server.url, token=TOKEN))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def port_of(server: Served) -> int:
+    return urlsplit(server.url).port or 0
+
+
+async def until(events: AsyncIterator[Event], kind: type[Event]) -> list[Event]:
+    seen: list[Event] = []
+    async with patience():
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, kind):
+                return seen
+    raise AssertionError(kind)
+
+
+async def test_a_turn_that_a_stopped_server_broke_off_is_told_as_stopped_and_the_next_one_answered(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "p"
+    async with served(folder, RUN, config=ASK) as server:
+        port = port_of(server)
+        backend = await RemoteBackend.open(Client(server.url, token=TOKEN))
+        events = backend.follow()
+        session = await backend.begin()
+        asking = asyncio.create_task(backend.prompt(session.id, "run it"))
+        before = await until(events, PermissionAsked)
+    lost = await until(events, PermissionReplied)
+    async with served(folder, {"text": "Here again."}, port=port):
+        async with patience():
+            stopped = await asking
+        assert stopped.error is not None
+        assert stopped.error.kind == "MessageAbortedError"
+        async with patience():
+            assert (await backend.prompt(session.id, "and now?")).text == "Here again."
+        after = await until(events, PartDelta)
+        every = [*before, *lost, *after]
+        prompts = [one.info.id for one in every if isinstance(one, MessageUpdated) and one.info.role == "user"]
+        assert len(prompts) == len(set(prompts)) == 2
+        assert not any(isinstance(one, EventsMissed) for one in every)
+    await backend.close()
+
+
+async def test_a_prompt_for_a_server_that_is_gone_is_answered_when_it_is_back(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    async with served(folder) as server:
+        port = port_of(server)
+        backend = await RemoteBackend.open(Client(server.url, token=TOKEN))
+        session = await backend.begin()
+    events = backend.follow()
+    asking = asyncio.create_task(backend.prompt(session.id, "anybody?"))
+    [*_, told] = await until(events, SessionStatus)
+    assert isinstance(told, SessionStatus)
+    assert "does not answer" in told.status["message"]
+    async with served(folder, {"text": "Yes."}, port=port):
+        async with patience():
+            assert (await asking).text == "Yes."
+        assert [one.text for one in await backend.messages(session.id)] == ["anybody?", "Yes."]
+    await backend.close()
+
+
+async def test_waiting_for_a_server_that_is_gone_can_be_given_up(tmp_path: Path) -> None:
+    async with served(tmp_path / "p") as server:
+        backend = await RemoteBackend.open(Client(server.url, token=TOKEN))
+        session = await backend.begin()
+    events = backend.follow()
+    asking = asyncio.create_task(backend.prompt(session.id, "anybody?"))
+    await until(events, SessionStatus)
+    await backend.abort(session.id)
+    with pytest.raises(ServerGone, match="could not be stopped"):
+        async with patience():
+            await asking
+    await backend.close()
+
+
+async def test_what_others_do_on_the_same_server_is_not_told_here(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path / "p", RUN, {"text": "Theirs."}, {"text": "Mine."}, config=ASK) as server,
+        remote(server) as mine,
+        remote(server) as theirs,
+    ):
+        events, others = mine.follow(), theirs.follow()
+        foreign, own = await theirs.begin(), await mine.begin()
+        asking = asyncio.create_task(theirs.prompt(foreign.id, "run it"))
+        [*_, asked] = await until(others, PermissionAsked)
+        assert isinstance(asked, PermissionAsked)
+        await theirs.reply(asked.id, Reply(kind="once"))
+        assert (await asking).text == "Theirs."
+        assert (await mine.prompt(own.id, "hello")).text == "Mine."
+        seen = await until(events, SessionIdle)
+        assert not any(isinstance(one, PermissionAsked) for one in seen)
+        assert {getattr(one, "session_id", own.id) for one in seen} == {own.id}
+
+
+async def test_the_secret_of_a_server_that_was_started_anew_is_found(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    first, second = Secret(value="first", user="ann"), Secret(value="second", user="ann")
+    async with served(tmp_path / "p", secret=first) as server:
+        port = port_of(server)
+        leave_note(home, port, server.url, first)
+        backend = await RemoteBackend.open(Client(server.url, environment=home))
+    leave_note(home, port, server.url, second)
+    async with served(tmp_path / "p", {"text": "Hello."}, secret=second, port=port):
+        session = await backend.begin()
+        async with patience():
+            assert (await backend.prompt(session.id, "hi")).text == "Hello."
+    await backend.close()
