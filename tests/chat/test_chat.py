@@ -131,6 +131,7 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "- return a - b + return a + b" in talk.words
         assert "│ echo made; rm -rf ../elsewhere" in talk.words
         assert "deletes" in talk.words
+        assert "network none" in talk.words
         assert "bash rm -rf ../elsewhere" in talk.words.partition("s, a and u store:")[2]
         talk.type("?")
         talk.expect("toolwright.json:1")
