@@ -141,7 +141,7 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "│ made" in talk.words
         talk.expect("> ")
         talk.type("/undo")
-        talk.expect("/redo undoes the undo")
+        talk.expect("/redo makes it again")
         assert "a - b" in (project / "calc.py").read_text()
         talk.leave()
         assert "tw --session" in talk.words

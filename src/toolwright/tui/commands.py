@@ -76,7 +76,7 @@ class Commands(Choosing):
         await self._read("Commands", [*lines, *([(f"  {line}", DIM)] for line in OTHERS)])
 
     async def keys(self, _: str) -> None:
-        lines: list[Line] = [[(f"  {self.app.key_of(key):<16}", BOLD), (key.text, "")] for key in KEYS]
+        lines: list[Line] = [[(f"  {self.app.keys.of(key):<24}", BOLD), (key.text, "")] for key in KEYS]
         more = (
             "Enter sends, Shift-Enter or Ctrl-J begins a line, ↑ and ↓ walk through earlier prompts",
             "readline's keys edit",
@@ -212,7 +212,8 @@ class Commands(Choosing):
 
         def changed() -> None:
             self.talk.story.changed.add(block.id)
-            self.app.wake()
+            if self.app.drawing is not None:
+                self.app.drawing.wake()
 
         await run(block, self.backend.directory, changed)
 
