@@ -26,6 +26,11 @@ from toolwright.models.scripted import ScriptedTurn  # noqa: E402
 SIZES = ((60, 16), (100, 30), (300, 80))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x9b31m"
 CLEAN = call("bash", command="echo made; rm -rf ../elsewhere", description="Clean")
+COLOURS = [{"label": one, "description": ""} for one in ("red", "blue")]
+CHOICE = call(
+    "question",
+    questions=[{"question": f"Which {one}?", "header": one, "options": COLOURS} for one in ("first", "second")],
+)
 LEFT = "\x1b[?1049l"
 """The terminal is told to show what it showed before."""
 
@@ -151,13 +156,16 @@ def test_five_thousand_lines_are_pasted(project: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["at the prompt", "at a question", "in a command"])
+@pytest.mark.parametrize("where", ["at the prompt", "at a question", "at a choice", "in a command"])
 def test_a_signal_to_end_leaves_the_terminal_as_it_was_and_the_session_to_go_on_with(project: Path, where: str) -> None:
     running = call("bash", command="touch begun; sleep 100", description="Sleep")
-    with talking(project, CLEAN if where == "at a question" else running, {"text": "Done."}) as seen:
+    turn, shown = {"at a question": (CLEAN, "why it is asked"), "at a choice": (CHOICE, "2. blue")}.get(
+        where, (running, "… bash")
+    )
+    with talking(project, turn, {"text": "Done."}) as seen:
         if where != "at the prompt":
             seen.press("go\r")
-            seen.expect("why it is asked" if where == "at a question" else "… bash")
+            seen.expect(shown)
         seen.terminal.send(signal.SIGTERM)
         seen.ends_with(4)
         assert LEFT.encode() in seen.sent
@@ -181,6 +189,26 @@ def test_ctrl_c_stops_a_command_and_twice_at_the_prompt_leaves(project: Path) ->
         with suppress(OSError):
             seen.insist("\x03", "Ctrl-C again")
             seen.press("\x03")
+        seen.ends_with(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", ["", "n", "o"])
+def test_ctrl_c_at_a_question_stops_the_turn_also_while_words_are_typed(project: Path, keys: str) -> None:
+    asked, field = (CLEAN, "what to do instead") if keys == "n" else (CHOICE, "your own words; Enter")
+    with talking(project, asked, {"text": "Next."}) as seen:
+        seen.press("go\r")
+        seen.expect("why it is asked" if keys == "n" else "2. blue")
+        if keys:
+            seen.insist(keys, field)
+            seen.press("half")
+            seen.expect("half")
+        seen.press("\x03")
+        seen.expect("the user stopped the turn")
+        assert "Which second?" not in seen.words
+        seen.press("again\r")
+        seen.expect("Next.")
+        seen.press("\x04")
         seen.ends_with(0)
 
 
