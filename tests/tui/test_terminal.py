@@ -9,7 +9,7 @@ import signal
 import struct
 import termios
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -98,14 +98,18 @@ class Emulator:
 
 @contextmanager
 def talking(
-    project: Path, *turns: ScriptedTurn, size: tuple[int, int] = (100, 30), go_on: bool = False
+    project: Path,
+    *turns: ScriptedTurn,
+    size: tuple[int, int] = (100, 30),
+    go_on: bool = False,
+    options: Sequence[str] = (),
 ) -> Iterator[Emulator]:
     script = project.parent / "turns.json"
     script.write_text(json.dumps(turns), "utf-8")
     settings = project.parent / "home" / ".config" / "toolwright" / "toolwright.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps({"permission": {"bash": {"rm *": "ask"}}}), "utf-8")
-    arguments = ("--model", f"scripted/{script}", *(("--continue",) if go_on else ()))
+    arguments = (*options, "--model", f"scripted/{script}", *(("--continue",) if go_on else ()))
     columns, rows = size
     with at_terminal(
         project, *arguments, variables={"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""}, full_screen=True
@@ -141,6 +145,26 @@ def test_a_whole_session_in_a_terminal(project: Path, size: tuple[int, int]) -> 
         for harm in (b"\x1b]52;", b"\x1b]0;evil", b"\x1b[2J\x9b", b"\xc2\x9b"):
             assert harm not in seen.sent, "nothing of a model reaches the terminal but letters"
         assert LEFT.encode() in seen.sent, "the terminal is as before"
+
+
+@pytest.mark.slow
+def test_inline_prints_what_is_complete_once_into_the_scrollback(project: Path) -> None:
+    words = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    with talking(project, {"text": words, "chunk": 20}, CLEAN, {"text": "All done."}, options=("--inline",)) as seen:
+        seen.press("write\r")
+        seen.expect("Paragraph 59.")
+        seen.expect("1 step")
+        seen.press("clean\r")
+        seen.expect("why it is asked")
+        seen.insist("y", "All done.")
+        seen.expect("2 steps")
+        seen.press("/quit\r")
+        seen.expect("goes on with it")
+        assert "All done." in seen.words, "what was printed stays"
+        seen.ends_with(0)
+    assert LEFT.encode() not in seen.sent, "it is not the other screen of the terminal"
+    above = [line.strip() for line in seen.sent.decode().split("\n")]
+    assert [above.count(f"Paragraph {number}.") for number in range(60)] == [1] * 60
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
 
     app = Conversation(background, opening)
     try:
-        code = app.run()
+        code = app.run(inline=options.inline)
     finally:
         for workspace in workspaces:
             from toolwright.cli.line_chat import closed

@@ -44,9 +44,13 @@ class Conversation(App[int]):
     #progress {{ color: $text-warning; }}
     #panel {{ width: {PANEL}; height: 1fr; background: $panel; display: none; }}
     #panel.shown {{ display: block; }}
+    Screen:inline {{ border: none; max-height: 100%; }}
+    #all:inline, #main:inline {{ height: auto; }}
+    Transcript:inline {{ height: 0; max-height: 40vh; scrollbar-size-vertical: 0; }}
     """
     BINDINGS = bindings()
     ENABLE_COMMAND_PALETTE = False
+    INLINE_PADDING = 0
 
     def __init__(self, background: Background, opening: Opening) -> None:
         super().__init__()
@@ -67,7 +71,7 @@ class Conversation(App[int]):
 
     def compose(self) -> ComposeResult:
         offers = Offers(markup=False)
-        with Horizontal():
+        with Horizontal(id="all"):
             with Vertical(id="main"):
                 yield Edge(id="heading", markup=False)
                 yield Transcript(LOOKS[USUAL].palette)
@@ -81,7 +85,7 @@ class Conversation(App[int]):
     # Beginning and end.
 
     def on_mount(self) -> None:
-        self.edge("heading", "toolwright")
+        self.edge("heading", "" if self.is_inline else "toolwright")
         self.edge("footer", "opening the project …")
         self.prompt.focus()
         handle_signals(self.exit)

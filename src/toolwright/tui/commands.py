@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHERS
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.errors import UsageError
+from toolwright.ids import new_id
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Block, Shell
 from toolwright.tui.blocks import Words as Answer
@@ -207,7 +208,7 @@ class Commands(Choosing):
     async def _shell(self, command: str) -> None:
         from toolwright.tui.shell import run
 
-        block = Shell(f"shell {len(self.talk.story.blocks)}", command)
+        block = Shell(new_id("shell"), command)
         self.talk.story.add(block)
 
         def changed() -> None:

@@ -15,6 +15,7 @@ from toolwright.session.events import (
 )
 from toolwright.tui.feed import Feed
 from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.scrollback import Scrollback
 from toolwright.tui.story import Story
 from toolwright.tui.surroundings import STOPPED, is_gone, title_of
 from toolwright.tui.talk import Talk
@@ -37,6 +38,7 @@ class Drawing:
         """The subagent that is looked at."""
         self.wants_panel: bool | None = None
         """Whether the person wants the panel; None if there is to be one where there is room."""
+        self.scrollback = Scrollback(app) if app.is_inline else None
         self._drawn = 0.0
         self._due = False
         self._feed = Feed(app.background, talk.backend.follow(), self.wake)
@@ -68,6 +70,17 @@ class Drawing:
             self._notice(event)
         self._follow_story()
         self.app.transcript.look()
+        self._pour()
+
+    def _pour(self) -> None:
+        """At the foot of the terminal, what is complete is printed above."""
+        if self.scrollback is None:
+            return
+        if self.inside is None:
+            self.scrollback.pour(self.talk.story)
+        lines = self.app.transcript.virtual_size.height if self.inside else self.scrollback.height(self.talk.story)
+        self.app.transcript.styles.height = lines
+        self.app.transcript.display = lines > 0
 
     def _notice(self, event: Event) -> None:
         app, talk = self.app, self.talk
@@ -107,12 +120,15 @@ class Drawing:
         talk, columns = self.talk, self._columns
         self._follow_story()
         self.app.transcript.look()
+        self._pour()
         self.app.edge("progress", progress(talk, columns))
         self.app.edge("waiting", waiting(talk, columns))
         self.app.edge("footer", footer(talk, columns))
-        self.app.edge("heading", self._heading()[:columns])
+        heading = self._heading()[:columns] if self.inside or self.scrollback is None else ""
+        self.app.edge("heading", heading)
         side = self.app.screen_stack[0].query_one("#panel", Edge)
-        wants = self.app.size.width >= WIDE if self.wants_panel is None else self.wants_panel
+        wide = self.app.size.width >= WIDE and not self.app.is_inline
+        wants = wide if self.wants_panel is None else self.wants_panel
         side.set_class(wants, "shown")
         side.tell(panel(talk, PANEL - 2))
         side.display = wants
