@@ -9,7 +9,6 @@ from toolwright.agents import Agent
 from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.events import Event
-from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo, User
@@ -228,9 +227,7 @@ class LocalBackend:
             except NothingToUndo:
                 if preview:
                     raise
-                # A turn that has changed no file is undone all the same: what was said in it no longer counts.
-                mark = {"messageID": turn.id, "callID": new_id("undo")}
-                undo.conversation.change(replace(undo.conversation.info, revert=mark))
+                undo.leave_out(turn.id)
                 return []
         return undo.plan(selection) if preview else await undo.revert(selection)
 

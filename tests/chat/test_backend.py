@@ -1,8 +1,9 @@
 """A project as surfaces see it, in this process and on a server: the same for both."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,61 @@ async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project:
         assert (project / "long.txt").read_text() == before
         with pytest.raises(UsageError, match="Nothing of that"):
             await one.undo(session.id, Selection(file="long.txt", hunks=("9",)))
+
+
+def picture(project: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in project.iterdir() if path.suffix == ".txt"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(project: Path, seed: int) -> None:
+    lines = [f"{number}\n" for number in range(40)]
+    (project / "long.txt").write_text("".join(lines))
+    changed = "".join("x" + line if at in (5, 20, 35) else line for at, line in enumerate(lines))
+    reading: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "long.txt"}}]}
+    turns = (
+        *(write("a.txt", "1"), {"text": "One."}),
+        *(reading, write("long.txt", changed), write("b.txt", "2"), {"text": "Two."}),
+        {"text": "Only words."},
+        *(write("a.txt", "3"), {"text": "Three."}),
+    )
+    chance = random.Random(seed)
+    one = backend(project, *turns)
+    async with one.workspace:
+        session = await one.begin()
+        for prompt in ("first", "second", "third", "fourth"):
+            await one.prompt(session.id, prompt)
+
+        async def state() -> tuple[dict[str, str], list[str]]:
+            return picture(project), [message.text for message in await one.messages(session.id)]
+
+        calls = [entry.call_id for entry in (await one._undo(session.id)).changes()]
+        choices = [
+            Selection(),
+            Selection(file="b.txt"),
+            *(Selection(call=call) for call in calls),
+            *(Selection(file="long.txt", hunks=(number,)) for number in "123"),
+        ]
+        states = [await state()]
+        for _ in range(8):
+            with suppress(UsageError):
+                await one.undo(session.id, chance.choice(choices))
+                states.append(await state())
+        assert len(states) > 2
+        for wanted in reversed(states[:-1]):
+            await one.redo(session.id)
+            assert await state() == wanted
+        with pytest.raises(UsageError, match="Nothing was undone"):
+            await one.redo(session.id)
+
+
+async def test_a_file_undone_after_a_turn_leaves_the_turn_undone(project: Path) -> None:
+    one = backend(project, write("a.txt", "a"), {"text": "One."}, write("b.txt", "b"), {"text": "Two."})
+    async with one.workspace:
+        session = await one.begin()
+        await one.prompt(session.id, "first")
+        await one.prompt(session.id, "second")
+        await one.undo(session.id, Selection())
+        await one.undo(session.id, Selection(file="a.txt"))
+        assert picture(project) == {}
+        assert [message.text for message in await one.messages(session.id) if message.text] == ["first", "One."]

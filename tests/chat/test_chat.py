@@ -20,6 +20,7 @@ import pytest
 from tests.cli.person import Terminal, at_terminal
 from tests.waiting import PATIENCE
 from toolwright.chat.columns import columns
+from toolwright.models.scripted import ScriptedTurn
 
 SIZES = ((60, 16), (100, 30))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x1b[10;10H\x9b31m"
@@ -131,6 +132,7 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "- return a - b + return a + b" in talk.words
         assert "│ echo made; rm -rf ../elsewhere" in talk.words
         assert "deletes" in talk.words
+        assert "network none" in talk.words
         assert "bash rm -rf ../elsewhere" in talk.words.partition("s, a and u store:")[2]
         talk.type("?")
         talk.expect("toolwright.json:1")
@@ -140,7 +142,7 @@ def test_a_whole_session_shows_words_diffs_output_and_questions_with_their_rules
         assert "│ made" in talk.words
         talk.expect("> ")
         talk.type("/undo")
-        talk.expect("/redo undoes the undo")
+        talk.expect("/redo makes it again")
         assert "a - b" in (project / "calc.py").read_text()
         talk.leave()
         assert "tw --session" in talk.words
@@ -203,12 +205,24 @@ def test_no_escape_sequence_of_a_model_or_a_command_reaches_the_terminal(project
     assert "\x1b]" not in talk.seen
 
 
-def test_ctrl_c_at_a_question_stops_the_turn_and_the_session_goes_on(project: Path) -> None:
-    turns = (call("bash", command="cat ../x", description="Look"), {"text": "Here again."})
-    with talking(project, *turns) as talk:
+COLOURS = [{"label": one, "description": ""} for one in ("red", "blue")]
+ASKED: tuple[tuple[ScriptedTurn, str], ...] = (
+    (call("bash", command="cat ../x", description="Look"), "Allow?"),
+    (
+        call("question", questions=[{"question": f"{one}?", "header": one, "options": COLOURS} for one in "ab"]),
+        "or your own words:",
+    ),
+)
+
+
+@pytest.mark.parametrize(("turn", "shown"), ASKED)
+def test_ctrl_c_at_a_question_stops_the_turn_and_the_session_goes_on(
+    project: Path, turn: ScriptedTurn, shown: str
+) -> None:
+    with talking(project, turn, {"text": "Here again."}) as talk:
         talk.expect("> ")
         talk.type("look")
-        talk.expect("Allow?")
+        talk.expect(shown)
         talk.press("\x03")
         talk.expect("the user stopped the turn")
         talk.expect("> ")
@@ -232,14 +246,15 @@ def test_ctrl_c_stops_a_command_and_twice_leaves(project: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("turn", "shown"), ASKED)
 def test_a_signal_at_a_question_ends_the_program_and_restores_the_terminal(
-    project: Path, number: signal.Signals
+    project: Path, number: signal.Signals, turn: ScriptedTurn, shown: str
 ) -> None:
-    with talking(project, call("bash", command="cat ../x", description="Look")) as talk:
+    with talking(project, turn) as talk:
         before = termios.tcgetattr(talk.terminal.screen)
         talk.expect("> ")
         talk.type("look")
-        talk.expect("Allow?")
+        talk.expect(shown)
         talk.terminal.send(number)
         talk.ends_with(4)
         assert termios.tcgetattr(talk.terminal.screen)[3] == before[3]

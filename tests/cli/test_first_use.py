@@ -82,7 +82,7 @@ def test_a_change_is_previewed_as_a_diff_and_undone(tw: Tw, project: Path, scrip
     assert not (project / "new.txt").exists()
     again = tw("undo")
     assert again.code == 2
-    assert "undone already" in again.err
+    assert "no turn left to undo" in again.err
 
 
 def test_a_session_is_named_by_its_beginning_its_two_words_or_last(tw: Tw, script: str) -> None:
@@ -229,3 +229,29 @@ def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monk
     told = tw("tool", "call", "bash", "echo hi")
     assert f"No command can be started, since {tmp_path / 'null'} is not there." in told.out + told.err
     assert "broke" not in told.out + told.err
+
+
+def test_undo_walks_back_turn_by_turn_and_redo_forward_again(tw: Tw, project: Path) -> None:
+    script = project.parent / "turns.json"
+    turns = [
+        *(calls(call("write", filePath="one.txt", content="1\n")), says("Written.")),
+        *(calls(call("write", filePath="two.txt", content="2\n")), says("Written.")),
+    ]
+    script.write_text(json.dumps(turns))
+    assert tw("run", "--yes", "-m", f"scripted/{script}", "first").code == 0
+    script.write_text(json.dumps(turns[2:]))
+    assert tw("run", "--yes", "-m", f"scripted/{script}", "--continue", "second").code == 0
+
+    def there() -> list[str]:
+        return sorted(path.name for path in project.glob("*.txt"))
+
+    assert there() == ["one.txt", "two.txt"]
+    for command, left in (
+        ("undo", ["one.txt"]),
+        ("undo", []),
+        ("redo", ["one.txt"]),
+        ("redo", ["one.txt", "two.txt"]),
+    ):
+        assert tw(command).code == 0
+        assert there() == left
+    assert "Nothing was undone" in tw("redo").err

@@ -47,7 +47,7 @@ def _question(text: str) -> Question:
     )
 
 
-KNOWN = tuple(f"  {word}" for word in ("runs", "reads", "writes", "deletes", "goes to", "asks for", "!"))
+KNOWN = tuple(f"  {word}" for word in ("runs", "reads", "writes", "deletes", "goes to", "network", "asks for", "!"))
 
 
 def test_nothing_in_a_question_can_leave_its_place(tmp_path: Path) -> None:

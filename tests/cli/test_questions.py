@@ -101,6 +101,7 @@ def test_a_command_is_shown_whole_with_what_it_was_understood_to_do(project: Pat
             "runs rm -rf /var/none/other echo done",
             "writes out.txt",
             "deletes /var/none/other (outside the project)",
+            "network none",
             "asks for external_directory: /var/none/other",
         ):
             assert told in terminal.words

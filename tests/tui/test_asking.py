@@ -27,6 +27,7 @@ async def test_a_permission_shows_the_whole_call_what_it_does_and_the_rule_that_
             "writes made",
             "deletes",
             "(outside the project)",
+            "network none",
             "yes, this once",
             "yes, for this session",
             "yes, always in this project",

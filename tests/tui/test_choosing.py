@@ -99,7 +99,7 @@ async def test_a_turn_is_undone_with_its_files_after_a_preview_and_made_again(ca
         await stage.see("turn fix it")
         await stage.see("+ return a - b")
         await stage.press("enter")
-        await stage.see("undone; /redo undoes the undo")
+        await stage.see("undone; /redo makes it again")
         assert "a - b" in calc.read_text()
         assert "Fixed." not in stage.shown
         await stage.type("/redo")
@@ -139,6 +139,11 @@ async def test_a_call_a_file_and_a_hunk_are_undone_by_themselves(project: Path) 
         assert "five" in file.read_text()
         await stage.type("/undo file long.txt")
         await stage.until(lambda: file.read_text() == before, "the file undone")
+        await stage.type("/redo")
+        await stage.until(lambda: "five" in file.read_text(), "the file made again")
+        assert "thirty" not in file.read_text()
+        await stage.type("/redo")
+        await stage.until(lambda: "thirty" in file.read_text(), "the hunk made again")
 
 
 async def test_the_changes_of_the_session_are_shown(calc: Path, project: Path) -> None:

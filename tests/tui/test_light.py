@@ -1,12 +1,15 @@
 """What the full screen costs before anything is asked of it."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
+from toolwright import server
 from toolwright.chat.command_table import COMMANDS, FULL_SCREEN
 from toolwright.chat.commands import ChatCommands as LineCommands
 from toolwright.tui.commands import Commands
@@ -27,10 +30,40 @@ def test_both_forms_of_the_conversation_have_every_command() -> None:
     assert all(callable(getattr(Commands, name, None)) for name in {**COMMANDS, **FULL_SCREEN})
 
 
-def test_keys_are_chosen_by_our_names_or_opencodes_and_never_behind_a_leader() -> None:
-    said = {"session_list": "<leader>l,f12", "next_mode": "ctrl+n", "model_list": "<leader>m", "theme_list": "none"}
-    assert chosen(said) == {"command('sessions')": "f12", "next_mode": "ctrl+n"}
-    assert len({key.keys for key in KEYS}) == len(KEYS)
+def test_keys_are_chosen_by_our_names_or_opencodes_alone_or_behind_a_leader() -> None:
+    said = {
+        "leader": "Ctrl+G",
+        "session_list": "<leader>s,f12",
+        "next_mode": "ctrl+n",
+        "theme_list": "none",
+        "app_exit": "ctrl+c,ctrl+q",
+        "input_newline": "shift+return",
+    }
+    keys = chosen(said)
+    assert keys.keys == {
+        "lead": "ctrl+g",
+        "command('sessions')": "f12",
+        "next_mode": "ctrl+n",
+        "command('theme')": "none",
+        "leave": "ctrl+q",
+    }
+    assert keys.behind["s"] == "command('sessions')"
+    assert keys.behind["m"] == "command('model')", "what is not said is as usual"
+    assert not {"l", "t", "q"} & keys.behind.keys()
+    assert (keys.send, keys.newline) == ({"enter"}, {"shift+enter"})
+
+
+def test_no_two_actions_have_one_key() -> None:
+    alone = [key.keys for key in KEYS if key.keys != "none"]
+    behind = [key.behind for key in KEYS if key.behind]
+    assert len(set(alone)) == len(alone)
+    assert len(set(behind)) == len(behind)
+
+
+def test_the_keys_behind_the_leader_are_opencodes() -> None:
+    theirs = json.loads((Path(server.__file__).parent / "keybinds.json").read_text("utf-8"))
+    ours = {key.setting: key.behind for key in KEYS if key.behind}
+    assert {name: f"<leader>{one}" for name, one in ours.items() if f"<leader>{one}" not in theirs[name]} == {}
 
 
 def test_a_line_that_is_too_long_is_broken_without_losing_a_letter() -> None:

@@ -178,6 +178,48 @@ async def test_a_turn_is_stopped_and_the_session_stays_usable(project: Path, key
         await stage.until(lambda: "Still here." in stage.shown, "an answer")
 
 
+async def test_what_is_said_after_the_stop_is_sent_and_what_waited_before_comes_back(project: Path) -> None:
+    # The command does not end by itself, so that the turn is still stopping when the next prompt is sent.
+    stubborn = f"trap '' TERM; echo on; {HOLD}"
+    turns = (call("bash", command=stubborn, description="Wait"), {"text": "Sent."}, {"text": "Too much."})
+    async with on_stage(project, *turns) as stage:
+        await stage.type("one")
+        await stage.see("│ on")
+        await stage.type("before")
+        await stage.see("1. before")
+        await stage.press("ctrl+c")
+        assert stage.talk.stopping
+        assert stage.app.prompt.text == "before"
+        stage.app.prompt.put("after")
+        await stage.press("enter")
+        (project / "go").touch()
+        await stage.until(lambda: "Sent." in stage.shown, "the answer")
+        await stage.until(lambda: not stage.talk.busy, "the end")
+        assert "▌ after" in stage.shown
+        assert "▌ before" not in stage.shown
+        assert stage.app.prompt.text == ""
+
+
+async def test_a_prompt_sent_while_the_end_of_a_turn_is_told_is_the_next(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_stage(project, {"text": "One."}, {"text": "Two."}) as stage:
+        refresh, sent = stage.talk.refresh, list[str]()
+
+        async def refreshed() -> None:
+            if not sent and not stage.talk.busy:
+                sent.append("second")
+                stage.app.send("second")
+                await stage.pilot.pause()
+            await refresh()
+
+        monkeypatch.setattr(stage.talk, "refresh", refreshed)
+        await stage.type("first")
+        await stage.until(lambda: "Two." in stage.shown, "the answer")
+        assert stage.shown.index("One.") < stage.shown.index("▌ second") < stage.shown.index("Two.")
+        assert stage.app.prompt.text == ""
+
+
 async def test_one_escape_stops_nothing(project: Path) -> None:
     turns = (call("bash", command=HOLD, description="Wait"), {"text": "Done."})
     async with on_stage(project, *turns) as stage:
@@ -272,6 +314,19 @@ async def test_help_and_keys_are_listed_and_closed(project: Path) -> None:
         await stage.press("enter")
         await stage.press("ctrl+n")
         await stage.see("edits without asking")
+
+
+async def test_a_key_behind_the_leader_does_what_settings_say(project: Path) -> None:
+    async with on_stage(project, {"text": "Hi."}, config={"keybinds": {"sidebar_toggle": "<leader>w"}}) as stage:
+        await stage.press("ctrl+x", "t")
+        await stage.until(lambda: isinstance(stage.app.screen, Picker), "the themes, as in OpenCode")
+        await stage.press("escape")
+        await stage.press("ctrl+x", "w")
+        await stage.see("a new session")
+        await stage.press("ctrl+x", "j", "j")
+        assert stage.app.prompt.text == "j", "a key that means nothing there is not typed either"
+        await stage.press("ctrl+b")
+        assert "a new session" in stage.words, "the key it had has gone"
 
 
 async def test_a_theme_is_chosen_by_the_settings_or_a_picker(project: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 import struct
 import termios
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,12 +20,17 @@ pyte = pytest.importorskip("pyte", reason="a terminal emulator is needed: pip in
 
 from tests.cli.person import Terminal, at_terminal  # noqa: E402
 from tests.tui.stage import call  # noqa: E402
-from tests.waiting import PATIENCE  # noqa: E402
+from tests.waiting import PATIENCE, patience_left  # noqa: E402
 from toolwright.models.scripted import ScriptedTurn  # noqa: E402
 
 SIZES = ((60, 16), (100, 30), (300, 80))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x9b31m"
 CLEAN = call("bash", command="echo made; rm -rf ../elsewhere", description="Clean")
+COLOURS = [{"label": one, "description": ""} for one in ("red", "blue")]
+CHOICE = call(
+    "question",
+    questions=[{"question": f"Which {one}?", "header": one, "options": COLOURS} for one in ("first", "second")],
+)
 LEFT = "\x1b[?1049l"
 """The terminal is told to show what it showed before."""
 
@@ -50,8 +55,13 @@ class Emulator:
             self._read()
 
     def insist(self, keys: str, text: str) -> None:
-        """Press keys until something comes of it: a question takes no answer in its first moment."""
-        while text not in self.words:
+        """Press keys until something comes of it: a question takes no answer in its first moment.
+
+        What is to come may be broken into two lines where it is long.
+        """
+        left = patience_left()
+        while text.replace(" ", "") not in self.words.replace(" ", ""):
+            assert left(), f"{text!r} never came:\n{self.words}"
             self.press(keys)
             while select.select([self.terminal.screen], [], [], 0.3)[0]:
                 self._read()
@@ -88,14 +98,18 @@ class Emulator:
 
 @contextmanager
 def talking(
-    project: Path, *turns: ScriptedTurn, size: tuple[int, int] = (100, 30), go_on: bool = False
+    project: Path,
+    *turns: ScriptedTurn,
+    size: tuple[int, int] = (100, 30),
+    go_on: bool = False,
+    options: Sequence[str] = (),
 ) -> Iterator[Emulator]:
     script = project.parent / "turns.json"
     script.write_text(json.dumps(turns), "utf-8")
     settings = project.parent / "home" / ".config" / "toolwright" / "toolwright.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps({"permission": {"bash": {"rm *": "ask"}}}), "utf-8")
-    arguments = ("--model", f"scripted/{script}", *(("--continue",) if go_on else ()))
+    arguments = (*options, "--model", f"scripted/{script}", *(("--continue",) if go_on else ()))
     columns, rows = size
     with at_terminal(
         project, *arguments, variables={"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""}, full_screen=True
@@ -134,6 +148,26 @@ def test_a_whole_session_in_a_terminal(project: Path, size: tuple[int, int]) -> 
 
 
 @pytest.mark.slow
+def test_inline_prints_what_is_complete_once_into_the_scrollback(project: Path) -> None:
+    words = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    with talking(project, {"text": words, "chunk": 20}, CLEAN, {"text": "All done."}, options=("--inline",)) as seen:
+        seen.press("write\r")
+        seen.expect("Paragraph 59.")
+        seen.expect("1 step")
+        seen.press("clean\r")
+        seen.expect("why it is asked")
+        seen.insist("y", "All done.")
+        seen.expect("2 steps")
+        seen.press("/quit\r")
+        seen.expect("goes on with it")
+        assert "All done." in seen.words, "what was printed stays"
+        seen.ends_with(0)
+    assert LEFT.encode() not in seen.sent, "it is not the other screen of the terminal"
+    above = [line.strip() for line in seen.sent.decode().split("\n")]
+    assert [above.count(f"Paragraph {number}.") for number in range(60)] == [1] * 60
+
+
+@pytest.mark.slow
 def test_five_thousand_lines_are_pasted(project: Path) -> None:
     with talking(project, {"text": "Read it."}) as seen:
         lines = "".join(f"line {number} 漢字\n" for number in range(5_000))
@@ -146,13 +180,16 @@ def test_five_thousand_lines_are_pasted(project: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["at the prompt", "at a question", "in a command"])
+@pytest.mark.parametrize("where", ["at the prompt", "at a question", "at a choice", "in a command"])
 def test_a_signal_to_end_leaves_the_terminal_as_it_was_and_the_session_to_go_on_with(project: Path, where: str) -> None:
     running = call("bash", command="touch begun; sleep 100", description="Sleep")
-    with talking(project, CLEAN if where == "at a question" else running, {"text": "Done."}) as seen:
+    turn, shown = {"at a question": (CLEAN, "why it is asked"), "at a choice": (CHOICE, "2. blue")}.get(
+        where, (running, "… bash")
+    )
+    with talking(project, turn, {"text": "Done."}) as seen:
         if where != "at the prompt":
             seen.press("go\r")
-            seen.expect("why it is asked" if where == "at a question" else "… bash")
+            seen.expect(shown)
         seen.terminal.send(signal.SIGTERM)
         seen.ends_with(4)
         assert LEFT.encode() in seen.sent
@@ -171,12 +208,31 @@ def test_ctrl_c_stops_a_command_and_twice_at_the_prompt_leaves(project: Path) ->
         seen.expect("… bash")
         seen.press("\x03")
         seen.expect("the user stopped the turn")
-        # What is sent before the turn is over comes back into the prompt, and Ctrl-C would stop it once more.
-        seen.press("again")
-        seen.insist("\r", "Next.")
+        seen.press("again\r")
+        seen.expect("Next.")
         with suppress(OSError):
             seen.insist("\x03", "Ctrl-C again")
             seen.press("\x03")
+        seen.ends_with(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", ["", "n", "o"])
+def test_ctrl_c_at_a_question_stops_the_turn_also_while_words_are_typed(project: Path, keys: str) -> None:
+    asked, field = (CLEAN, "what to do instead") if keys == "n" else (CHOICE, "your own words; Enter")
+    with talking(project, asked, {"text": "Next."}) as seen:
+        seen.press("go\r")
+        seen.expect("why it is asked" if keys == "n" else "2. blue")
+        if keys:
+            seen.insist(keys, field)
+            seen.press("half")
+            seen.expect("half")
+        seen.press("\x03")
+        seen.expect("the user stopped the turn")
+        assert "Which second?" not in seen.words
+        seen.press("again\r")
+        seen.expect("Next.")
+        seen.press("\x04")
         seen.ends_with(0)
 
 

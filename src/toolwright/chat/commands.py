@@ -132,7 +132,7 @@ class ChatCommands:
             self._line("the last turn changed no file; it no longer counts. /redo brings it back", DIM)
         else:
             self._tell(plans)
-            self._line("/redo undoes the undo", DIM)
+            self._line("/redo makes it again", DIM)
 
     def redo(self, _: str) -> None:
         self._tell(self.chat.wait(self.chat.backend.redo(self._session().id)))

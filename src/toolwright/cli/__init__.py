@@ -84,7 +84,7 @@ def _is_chat(given: list[str]) -> bool:
     return words[0].partition("=")[0] in _CHAT_OPTIONS or len(words[0].split()) > 1
 
 
-_CHAT_OPTIONS = ("--continue", "-c", "--session", "-s", "--agent", "--model", "-m", "--plain")
+_CHAT_OPTIONS = ("--continue", "-c", "--session", "-s", "--agent", "--model", "-m", "--plain", "--inline")
 
 
 def _help() -> str:

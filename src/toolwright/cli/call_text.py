@@ -95,7 +95,7 @@ def _as_json(value: Any) -> str:
 
 
 def _understood(command: str, question: Question, directory: Path, columns: int) -> Iterator[str]:
-    """What the line runs, reads, writes and deletes, and where it leaves the project."""
+    """What the line runs, reads, writes and deletes, where it leaves the project, and whether it reaches others."""
     from toolwright.shell.analysis import analyse
 
     workdir = question.arguments.get("workdir")
@@ -114,12 +114,22 @@ def _understood(command: str, question: Question, directory: Path, columns: int)
     for name, paths in touched.items():
         places = [_place(analysis.spellings.get(path, path), directory, root) for path in paths]
         yield from _listed(name, places, columns)
+    yield from _listed("network", _reach(analysis), columns)
     if analysis.verdict != "understood":
         yield from wrapped("! not all of it could be understood", "  ", columns)
 
 
 def _runs(analysis: "Analysis") -> list[str]:
     return list(dict.fromkeys(command.shown for command in analysis.commands))
+
+
+def _reach(analysis: "Analysis") -> list[str]:
+    from toolwright.shell.reach import reach_of
+
+    reach = reach_of(analysis)
+    perhaps = ["perhaps, by what could not be understood"] if analysis.verdict != "understood" else []
+    perhaps += [f"perhaps, by {', '.join(reach.possible)}"] if reach.possible else []
+    return [*reach.known, *perhaps] or ["none"]
 
 
 def _place(path: str, directory: Path, root: Path) -> str:

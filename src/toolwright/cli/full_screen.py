@@ -23,7 +23,7 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
 
     app = Conversation(background, opening)
     try:
-        code = app.run()
+        code = app.run(inline=options.inline)
     finally:
         for project in projects:
             background.wait(_closed(project))

@@ -12,4 +12,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    return parser("redo", "Undoes the last undo of the last session: tw session unrevert last.", examples="  tw redo")
+    return parser(
+        "redo",
+        "Undoes the last undo of the last session: tw session unrevert last. Once more undoes the one before it.",
+        examples="  tw redo",
+    )

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from toolwright.backend import LocalBackend
 from toolwright.chat.calls import details
 from toolwright.cli import session_actions
 from toolwright.cli.changes import shown_change
@@ -189,9 +190,11 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
         case "unrevert":
             _tell(await undo.unrevert())
         case _:
-            selection = _selection(undo, options)
-            plans = undo.plan(selection) if options.preview else await undo.revert(selection)
+            selection = Selection(turn=options.turn, call=options.call, file=options.file)
+            plans = await LocalBackend(workspace).undo(session.id, selection, preview=options.preview)
             _tell(plans)
+            if not plans:
+                note("The last turn changed no file; what was said in it is left out from the next prompt on.")
             if options.preview:
                 for plan in plans:
                     print(f"\n{shown_change(plan.path, plan.present, plan.restored, workspace.directory)}", end="")
@@ -200,16 +203,6 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
 
 def _kind(before: str | None, after: str | None) -> str:
     return "added" if before is None else "deleted" if after is None else "changed"
-
-
-def _selection(undo: Undo, options: argparse.Namespace) -> Selection:
-    selection = Selection(turn=options.turn, call=options.call, file=options.file)
-    if not selection.empty:
-        return selection
-    last = undo.conversation.last_user()
-    if last is None:
-        raise UsageError("The session has no turn yet.")
-    return Selection(turn=last.id)
 
 
 def _tell(plans: list[FileUndo]) -> None:

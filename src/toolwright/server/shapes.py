@@ -37,6 +37,8 @@ def session_json(info: SessionInfo) -> Json:
     value["time"].setdefault("updated", info.time.created)
     if value.get("revert") and "messageID" not in value["revert"]:
         del value["revert"]
+    if value.get("revert"):
+        value["revert"] = {name: one for name, one in value["revert"].items() if name != "earlier"}
     return value
 
 

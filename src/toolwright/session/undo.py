@@ -141,20 +141,31 @@ class Undo:
         plans = self.plan(selection)
         call_id = await self._carry_out(plans)
         # With some pieces undone and others not, what was said still counts.
-        whole_turn = selection.turn and not selection.hunks
-        mark: Json = {"callID": call_id} | ({"messageID": selection.turn} if whole_turn else {})
-        self.conversation.change(replace(self.conversation.info, revert=mark))
+        self._mark(call_id, "" if selection.hunks else selection.turn)
         return plans
 
+    def leave_out(self, turn: str) -> None:
+        """Undo a turn that has changed no file: what was said in it no longer counts."""
+        self._mark(new_id(_UNDO), turn)
+
+    def _mark(self, call_id: str, turn: str) -> None:
+        """Note what is undone now on top of what was undone before, which stays undone."""
+        earlier = self.conversation.info.revert
+        since = turn or (earlier or {}).get("messageID", "")
+        mark: Json = {"callID": call_id}
+        mark |= {"messageID": since} if since else {}
+        mark |= {"earlier": earlier} if earlier else {}
+        self.conversation.change(replace(self.conversation.info, revert=mark))
+
     async def unrevert(self) -> list[FileUndo]:
-        """Make again what the last revert undid."""
+        """Make again what the last revert undid; the one before it is the last then."""
         mark = self.conversation.info.revert
         if not mark:
             raise UsageError("Nothing was undone in this session.")
         own = self.files.journal.entries(self.conversation.id)
-        plans = [self._plan_back(entry) for entry in own if entry.call_id == mark["callID"]]
+        plans = [self._plan_back(entry) for entry in own if entry.call_id == mark.get("callID")]
         await self._carry_out(plans)
-        self.conversation.change(replace(self.conversation.info, revert=None))
+        self.conversation.change(replace(self.conversation.info, revert=mark.get("earlier")))
         return plans
 
     async def _carry_out(self, plans: Sequence[FileUndo]) -> str:

@@ -1,4 +1,4 @@
-"""The full-screen conversation: its widgets, its keys, and what happens put where it is seen."""
+"""The full-screen conversation: its widgets, its prompts and its keys."""
 
 import asyncio
 import time
@@ -16,34 +16,21 @@ from toolwright.chat.background import Background
 from toolwright.chat.screen import RED
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError
-from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
-from toolwright.messages import StepFinishPart
-from toolwright.session.events import (
-    QuestionAsked,
-    QuestionRejected,
-    QuestionReplied,
-    SessionUpdated,
-    TodoUpdated,
-)
 from toolwright.tui.commands import Commands
-from toolwright.tui.feed import Feed
-from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.drawing import PANEL, Drawing
+from toolwright.tui.frame import Edge
 from toolwright.tui.highlight import highlighted
-from toolwright.tui.keys import ACTIONS, Key, bindings, chosen
+from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
 from toolwright.tui.story import Story
-from toolwright.tui.surroundings import STOPPED, handle_signals, is_gone, title_of
+from toolwright.tui.surroundings import handle_signals
 from toolwright.tui.talk import MODES, Opened, Talk
 from toolwright.tui.themes import LOOKS, USUAL
 from toolwright.tui.view import Transcript
 
-FRAME = 1 / 30
-"""Seconds between two drawings of what comes."""
-TICK = 0.25
 TWICE = 2.0
 """Seconds within which a key that is pressed again means more."""
-PANEL = 34
 
 Opening = Callable[[], Coroutine[Any, Any, Opened]]
 
@@ -57,9 +44,13 @@ class Conversation(App[int]):
     #progress {{ color: $text-warning; }}
     #panel {{ width: {PANEL}; height: 1fr; background: $panel; display: none; }}
     #panel.shown {{ display: block; }}
+    Screen:inline {{ border: none; max-height: 100%; }}
+    #all:inline, #main:inline {{ height: auto; }}
+    Transcript:inline {{ height: 0; max-height: 40vh; scrollbar-size-vertical: 0; }}
     """
     BINDINGS = bindings()
     ENABLE_COMMAND_PALETTE = False
+    INLINE_PADDING = 0
 
     def __init__(self, background: Background, opening: Opening) -> None:
         super().__init__()
@@ -69,22 +60,18 @@ class Conversation(App[int]):
         self.commands: Commands | None = None
         self._early: list[str] = []
         """Prompts that were sent before the project was open."""
-        self._feed: Feed | None = None
-        self._drawn = 0.0
-        self._due = False
-        self._inside: Story | None = None
-        """The subagent that is looked at."""
+        self.drawing: Drawing | None = None
         self.questions = Questions(self)
+        self.keys = Chosen(keys={})
         self._interrupts = self._escapes = 0.0
         self._away = False
-        self._wants_panel: bool | None = None
         for look in LOOKS.values():
             self.register_theme(look.theme)
         self.theme = USUAL
 
     def compose(self) -> ComposeResult:
         offers = Offers(markup=False)
-        with Horizontal():
+        with Horizontal(id="all"):
             with Vertical(id="main"):
                 yield Edge(id="heading", markup=False)
                 yield Transcript(LOOKS[USUAL].palette)
@@ -98,7 +85,7 @@ class Conversation(App[int]):
     # Beginning and end.
 
     def on_mount(self) -> None:
-        self.edge("heading", "toolwright")
+        self.edge("heading", "" if self.is_inline else "toolwright")
         self.edge("footer", "opening the project …")
         self.prompt.focus()
         handle_signals(self.exit)
@@ -112,8 +99,9 @@ class Conversation(App[int]):
             return
         self.talk = talk = Talk(self.background, opened, self.refresh_edges)
         self.commands = Commands(self, talk)
-        self._feed = Feed(self.background, opened.backend.follow(), self.wake)
-        self.set_keymap(chosen(opened.keybinds))
+        self.drawing = Drawing(self, talk)
+        self.keys = self.prompt.keys = chosen(opened.keybinds)
+        self.set_keymap(dict(self.keys.keys))
         self.choose_theme(opened.theme or USUAL)
         self.prompt.past.load(opened.history)
         if opened.session is not None:
@@ -125,22 +113,23 @@ class Conversation(App[int]):
         await talk.refresh()
         if not talk.next_model:
             await self.commands.tell_ways()
-        self.set_interval(TICK, self._tick)
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
         for text in (opened.prompt, *self._early):
             if text:
                 self.send(text)
 
     def on_unmount(self) -> None:
-        if self._feed is not None:
-            self._feed.close()
+        if self.drawing is not None:
+            self.drawing.close()
 
     # What is there.
 
     @property
-    def _is_up(self) -> bool:
+    def is_up(self) -> bool:
         """Whether there is anything to draw on; at the end there no longer is."""
-        return bool(self.screen_stack) and bool(self.screen_stack[0].query("#main"))
+        # At the end the widgets go one after the other.
+        parts = ("#main", "#panel", Transcript, Prompt)
+        return bool(self.screen_stack) and all(self.screen_stack[0].query(part) for part in parts)
 
     @property
     def transcript(self) -> Transcript:
@@ -162,88 +151,18 @@ class Conversation(App[int]):
 
     def note(self, text: str, code: str = "2") -> None:
         """A line of ours in the transcript."""
-        if self.talk is not None and self._is_up:
+        if self.talk is not None and self.is_up:
             self.talk.story.note(text, code)
             self.transcript.look()
 
     # Drawing.
 
-    def wake(self) -> None:
-        """Something has happened: draw it, but not more often than anybody can see."""
-        if self._due:
-            return
-        wait = FRAME - (time.perf_counter() - self._drawn)
-        self._due = True
-        if wait > 0:
-            self.set_timer(wait, self._draw)
-        else:
-            self.call_later(self._draw)
-
-    def _draw(self) -> None:
-        self._due = False
-        self._drawn = time.perf_counter()
-        if self._feed is None or self.talk is None or not self._is_up:
-            return
-        for event in self._feed.take():
-            self.talk.take(event)
-            self._notice(event)
-        self._follow_story()
-        self.transcript.look()
-
-    def _follow_story(self) -> None:
-        """The story of a new session is another one."""
-        assert self.talk is not None
-        shown = self._inside or self.talk.story
-        if self.transcript.story is not shown:
-            self.transcript.show(shown)
-
-    def _notice(self, event: Event) -> None:
-        assert self.talk is not None
-        talk = self.talk
-        match event:
-            case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
-                self.questions.asked(question_id)
-            case PermissionReplied() | QuestionReplied() | QuestionRejected():
-                self.questions.withdrawn(event.request_id)
-            case PartUpdated(part=StepFinishPart()) | TodoUpdated():
-                self.run_worker(talk.refresh())
-            case SessionUpdated(info=info) if talk.session is not None and info.id == talk.session.id:
-                talk.session = info
-                self.refresh_edges()
-            case EventsMissed():
-                self.run_worker(talk.reload())
-            case _:
-                pass
-
-    def _tick(self) -> None:
-        if not self.is_headless and is_gone():
-            self.exit(STOPPED)
-        elif self.talk is not None and self._is_up:
-            self.edge("progress", progress(self.talk, self.main_columns))
-            self._title()
-
     def refresh_edges(self) -> None:
-        """Who answers, what waits, what it has cost."""
-        if self.talk is None or not self._is_up:
-            return
-        talk, columns = self.talk, self.main_columns
-        self._follow_story()
-        self.transcript.look()
-        self.edge("progress", progress(talk, columns))
-        self.edge("waiting", waiting(talk, columns))
-        self.edge("footer", footer(talk, columns))
-        title = talk.session.title if talk.session else str(talk.backend.directory)
-        inside = f"subagent {self._inside.session_id[-6:]} of {title}   (Esc goes back)" if self._inside else title
-        self.edge("heading", visible(inside, lines=False)[:columns])
-        side = self.screen_stack[0].query_one("#panel", Edge)
-        wants = self.size.width >= WIDE if self._wants_panel is None else self._wants_panel
-        side.set_class(wants, "shown")
-        side.tell(panel(talk, PANEL - 2))
-        side.display = wants
-
-    @property
-    def main_columns(self) -> int:
-        return max(20, self.screen_stack[0].query_one("#main").size.width - 2)
+        if self.drawing is not None:
+            self.drawing.edges()
+        if self.talk is not None and self.talk.returned and self.is_up:
+            self.prompt.give_back(self.talk.returned)
+            self.talk.returned.clear()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.refresh_edges)
@@ -252,9 +171,8 @@ class Conversation(App[int]):
         self.theme = name if name in LOOKS else USUAL
         self.transcript.set_palette(LOOKS[self.theme].palette)
 
-    def _title(self) -> None:
-        assert self.talk is not None
-        title = title_of(self.talk)
+    def name_window(self, title: str) -> None:
+        """Tell the terminal what to call its window."""
         if title != self.title and self._driver is not None and not self.is_headless:
             self.title = title
             self._driver.write(f"\x1b]0;{title}\x07")
@@ -304,10 +222,6 @@ class Conversation(App[int]):
                 self.call_for_attention()
         except ToolwrightError as error:
             self.note(f"! {error}", RED)
-        if self.talk.queue and not self.talk.busy:
-            # A turn was stopped: what waited is the person's again.
-            self.prompt.put("\n\n".join([*self.talk.queue, *([self.prompt.text] if self.prompt.text else [])]))
-            self.talk.queue.clear()
         self.refresh_edges()
 
     # Keys.
@@ -322,7 +236,7 @@ class Conversation(App[int]):
         again, self._interrupts = now - self._interrupts < TWICE, 0.0
         if self.talk is not None and self.talk.busy and not self.talk.stopping:
             self.run_worker(self.talk.stop(), exit_on_error=False)
-        elif self.prompt.text:
+        elif self.prompt.text and not (self.talk is not None and self.talk.busy):
             self.prompt.take()
         elif again:
             self.exit(0)
@@ -342,10 +256,19 @@ class Conversation(App[int]):
         again, self._escapes = now - self._escapes < TWICE, now
         if self.prompt.offers.has_class("shown"):
             self.prompt.offers.offer([])
-        elif self._inside is not None:
+        elif self.drawing is not None and self.drawing.inside is not None:
             self.look_at(None)
         elif again and self.talk is not None and self.talk.busy:
             self.run_worker(self.talk.stop(), exit_on_error=False)
+
+    def action_lead(self) -> None:
+        """The leader: the next key means what it means behind it."""
+        self.prompt.led = time.monotonic() + TWICE
+
+    async def on_prompt_pressed_behind(self, message: Prompt.PressedBehind) -> None:
+        action = self.keys.behind.get(message.key)
+        if action is not None:
+            await self.run_action(action)
 
     def action_next_agent(self) -> None:
         if not self.prompt.accept() and self.commands is not None:
@@ -359,6 +282,9 @@ class Conversation(App[int]):
 
     def action_page(self, step: int) -> None:
         self.transcript.scroll_lines(step * self.transcript.page)
+
+    def action_line(self, step: int) -> None:
+        self.transcript.scroll_lines(step)
 
     def action_edge(self, side: int) -> None:
         self.transcript.scroll_lines(side * 1_000_000_000)
@@ -377,20 +303,17 @@ class Conversation(App[int]):
         self.transcript.set_whole(not self.transcript.whole)
 
     def action_sidebar(self) -> None:
-        shown = self.screen_stack[0].query_one("#panel").has_class("shown")
-        self._wants_panel = not shown
-        self.refresh_edges()
-        self.call_after_refresh(self.refresh_edges)
-
-    def key_of(self, key: Key) -> str:
-        """The key that does it now, which may be one of the settings."""
-        return self._keymap.get(key.action, key.keys).replace(",", ", ")
+        if self.drawing is not None:
+            self.drawing.toggle_panel()
 
     def action_command(self, name: str) -> None:
         self.send(f"/{name}")
 
     def action_step_in(self) -> None:
         self.send("/subagents")
+
+    def action_step_out(self) -> None:
+        self.look_at(None)
 
     # Subagents.
 
@@ -403,7 +326,5 @@ class Conversation(App[int]):
 
     def look_at(self, story: Story | None) -> None:
         """Show the story of a subagent, or that of the session again."""
-        if self.talk is not None:
-            self._inside = story
-            self.transcript.show(story or self.talk.story)
-            self.refresh_edges()
+        if self.drawing is not None:
+            self.drawing.look_at(story)

@@ -114,7 +114,7 @@ class PermissionDialog(Dialog[Reply | None]):
 
 
 class ChoiceDialog(Dialog[tuple[str, ...] | None]):
-    """A question of the agent with answers to choose from, or words of one's own."""
+    """A question of the agent with answers to choose from, or words of one's own; none of them declines."""
 
     def __init__(self, choice: Choice, number: int, count: int) -> None:
         super().__init__()
@@ -192,4 +192,8 @@ class ChoiceDialog(Dialog[tuple[str, ...] | None]):
         self.dismiss(tuple(self.choice.options[at].label for at in taken))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss((event.value.strip(),) if event.value.strip() else None)
+        self.dismiss((event.value.strip(),) if event.value.strip() else ())
+
+    def action_give_up(self) -> None:
+        if self.armed:
+            self.dismiss(())

@@ -34,6 +34,11 @@ class Block:
         """Whether more will be added to its end."""
         return False
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing of it will change any more."""
+        return True
+
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         """As it is shown now; with everything that is otherwise left out if the whole is wanted."""
         raise NotImplementedError
@@ -85,6 +90,10 @@ class Words(Block):
     def grows(self) -> bool:
         return not self.complete
 
+    @property
+    def settled(self) -> bool:
+        return self.complete
+
     def add(self, delta: str) -> None:
         self._parts.append(delta)
         self.version += 1
@@ -122,6 +131,10 @@ class Thoughts(Block):
         super().__init__(block_id)
         self._parts = [text] if text else []
         self.complete = False
+
+    @property
+    def settled(self) -> bool:
+        return self.complete
 
     @property
     def text(self) -> str:
@@ -179,6 +192,10 @@ class Shell(Block):
         self.output = ""
         self.ended = ""
 
+    @property
+    def settled(self) -> bool:
+        return bool(self.ended)
+
     def lines(self, columns: int, *, whole: bool) -> list[Line]:
         page = Page.blank(columns)
         page.wrapped(f"! {self.command}", BOLD)
@@ -205,6 +222,10 @@ class CallBlock(Block):
     def __init__(self, part: ToolPart) -> None:
         super().__init__(part.id)
         self.part = part
+
+    @property
+    def settled(self) -> bool:
+        return isinstance(self.part.state, Completed | Failed)
 
     @property
     def child(self) -> str:

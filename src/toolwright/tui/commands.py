@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHERS
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.errors import UsageError
+from toolwright.ids import new_id
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Block, Shell
 from toolwright.tui.blocks import Words as Answer
@@ -76,7 +77,7 @@ class Commands(Choosing):
         await self._read("Commands", [*lines, *([(f"  {line}", DIM)] for line in OTHERS)])
 
     async def keys(self, _: str) -> None:
-        lines: list[Line] = [[(f"  {self.app.key_of(key):<16}", BOLD), (key.text, "")] for key in KEYS]
+        lines: list[Line] = [[(f"  {self.app.keys.of(key):<24}", BOLD), (key.text, "")] for key in KEYS]
         more = (
             "Enter sends, Shift-Enter or Ctrl-J begins a line, ↑ and ↓ walk through earlier prompts",
             "readline's keys edit",
@@ -207,12 +208,13 @@ class Commands(Choosing):
     async def _shell(self, command: str) -> None:
         from toolwright.tui.shell import run
 
-        block = Shell(f"shell {len(self.talk.story.blocks)}", command)
+        block = Shell(new_id("shell"), command)
         self.talk.story.add(block)
 
         def changed() -> None:
             self.talk.story.changed.add(block.id)
-            self.app.wake()
+            if self.app.drawing is not None:
+                self.app.drawing.wake()
 
         await run(block, self.backend.here, changed)
 

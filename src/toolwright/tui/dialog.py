@@ -5,7 +5,7 @@ from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -52,7 +52,11 @@ class Dialog(ModalScreen[T]):
     Dialog #offers { margin-top: 1; }
     Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "give_up", "give up"), ("ctrl+c", "give_up", "give up")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", "give up"),
+        # Before a line of input in the dialog, for which it means to copy.
+        Binding("ctrl+c", "stop", "stop", priority=True),
+    ]
     AUTO_FOCUS = ""
     title_text = ""
 
@@ -92,6 +96,10 @@ class Dialog(ModalScreen[T]):
         self.query_one("#foot").display = bool(text)
 
     def action_give_up(self) -> None:
+        self.dismiss(None)
+
+    def action_stop(self) -> None:
+        """Ctrl-C: of a question, it stops the turn; of anything else, it is Escape."""
         self.dismiss(None)
 
     def scroll(self, key: str) -> bool:

@@ -1,11 +1,18 @@
 """The keys of the conversation: what each does, and the name by which settings give it another."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 from textual.binding import Binding
 
 from toolwright.record import record
+
+LEADER = "ctrl+x"
+NONE = "none"
+"""No key at all; none is called so."""
+SEND = frozenset({"enter"})
+NEWLINE = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -13,64 +20,118 @@ class Key:
     """One thing that a key does."""
 
     action: str
-    keys: str
-    """As textual writes them, several with commas."""
     text: str
+    keys: str = NONE
+    """As textual writes them, several with commas."""
+    behind: str = ""
+    """The key that does it when it is pressed after the leader, as in OpenCode."""
     setting: str = ""
     """The name in `keybinds`, where OpenCode has one for the same."""
 
 
 KEYS = (
-    Key(action="interrupt", keys="ctrl+c", text="stop the turn; clear the prompt; twice: leave", setting="app_exit"),
-    Key(action="leave", keys="ctrl+d", text="leave, when the prompt is empty"),
+    Key(action="interrupt", keys="ctrl+c", text="stop the turn; clear the prompt; twice: leave"),
+    Key(action="leave", keys="ctrl+d", behind="q", text="leave, when the prompt is empty", setting="app_exit"),
     Key(action="go_back", keys="escape", text="twice: stop the turn; leave a subagent", setting="session_interrupt"),
     Key(action="next_agent", keys="tab", text="the next agent, such as plan", setting="agent_cycle"),
     Key(action="next_mode", keys="shift+tab", text="what is asked: everything, no edits, nothing"),
     Key(action="page(-1)", keys="pageup", text="scroll up", setting="messages_page_up"),
     Key(action="page(1)", keys="pagedown", text="scroll down", setting="messages_page_down"),
+    Key(action="line(-1)", text="scroll up by a line", setting="messages_line_up"),
+    Key(action="line(1)", text="scroll down by a line", setting="messages_line_down"),
     Key(action="edge(-1)", keys="ctrl+home", text="to the beginning", setting="messages_first"),
     Key(action="edge(1)", keys="ctrl+end", text="to the end", setting="messages_last"),
     Key(action="steer", keys="ctrl+s", text="tell the agent now, without stopping it"),
     Key(action="unqueue", keys="ctrl+up", text="edit the last prompt that waits"),
-    Key(action="step_in", keys="ctrl+g", text="step into a subagent", setting="session_child_cycle"),
+    Key(action="step_in", keys="ctrl+g", behind="right", text="step into a subagent", setting="session_child_cycle"),
+    Key(action="step_out", behind="up", text="leave a subagent", setting="session_parent"),
     Key(action="whole", keys="ctrl+o", text="show everything of calls and thoughts, or less", setting="tool_details"),
-    Key(action="command('model')", keys="ctrl+l", text="choose a model", setting="model_list"),
+    Key(action="command('new')", behind="n", text="begin a new session", setting="session_new"),
+    Key(action="command('sessions')", keys="ctrl+r", behind="l", text="the sessions", setting="session_list"),
+    Key(
+        action="command('timeline')",
+        keys="ctrl+p",
+        behind="g",
+        text="the prompts of this session",
+        setting="session_timeline",
+    ),
+    Key(action="command('compact')", behind="c", text="make room in the context", setting="session_compact"),
+    Key(action="command('export')", behind="x", text="write the session to a file", setting="session_export"),
+    Key(action="command('fork')", text="go on with a copy", setting="session_fork"),
+    Key(action="command('rename')", text="another title", setting="session_rename"),
+    Key(action="command('model')", keys="ctrl+l", behind="m", text="choose a model", setting="model_list"),
     Key(action="command('variant')", keys="ctrl+t", text="choose how hard it thinks", setting="variant_cycle"),
-    Key(action="command('agent')", keys="f2", text="choose an agent", setting="agent_list"),
-    Key(action="command('sessions')", keys="ctrl+r", text="the sessions", setting="session_list"),
-    Key(action="command('timeline')", keys="ctrl+p", text="the prompts of this session", setting="session_timeline"),
-    Key(action="command('undo')", keys="f8", text="undo and redo", setting="messages_undo"),
+    Key(action="command('agent')", keys="f2", behind="a", text="choose an agent", setting="agent_list"),
+    Key(action="command('undo')", keys="f8", behind="u", text="undo and redo", setting="messages_undo"),
+    Key(action="command('redo')", behind="r", text="undo the last undo", setting="messages_redo"),
     Key(action="command('jobs')", keys="f9", text="commands in the background"),
-    Key(action="command('editor')", keys="f4", text="write the prompt in your editor", setting="editor_open"),
-    Key(action="command('copy')", keys="f5", text="copy the last answer", setting="messages_copy"),
-    Key(action="command('theme')", keys="f3", text="choose a theme", setting="theme_list"),
-    Key(action="sidebar", keys="ctrl+b", text="show or hide the side panel", setting="sidebar_toggle"),
+    Key(
+        action="command('editor')", keys="f4", behind="e", text="write the prompt in your editor", setting="editor_open"
+    ),
+    Key(action="command('copy')", keys="f5", behind="y", text="copy the last answer", setting="messages_copy"),
+    Key(action="command('theme')", keys="f3", behind="t", text="choose a theme", setting="theme_list"),
+    Key(action="sidebar", keys="ctrl+b", behind="b", text="show or hide the side panel", setting="sidebar_toggle"),
+    Key(action="command('mcp')", behind="s", text="servers and formatters", setting="status_view"),
     Key(action="command('keys')", keys="f1", text="this list"),
 )
 
-ACTIONS = {key.action.partition("(")[0] for key in KEYS}
+ACTIONS = {key.action.partition("(")[0] for key in KEYS} | {"lead"}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which key does what, by settings or as usual."""
+
+    keys: Mapping[str, str]
+    """For the actions whose keys are others than usual, in textual's writing."""
+    leader: str = LEADER
+    behind: Mapping[str, str] = field(default_factory=lambda: {key.behind: key.action for key in KEYS if key.behind})
+    """The action of each key that is pressed after the leader."""
+    send: frozenset[str] = SEND
+    newline: frozenset[str] = NEWLINE
+
+    def of(self, key: Key) -> str:
+        """The keys that do it now, as a person is shown them."""
+        alone = self.keys.get(key.action, key.keys)
+        after = [f"{self.leader} {one}" for one, action in self.behind.items() if action == key.action]
+        return ", ".join([*([] if alone == NONE else alone.split(",")), *after]) or NONE
 
 
 def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
-    return [Binding(key.keys, key.action, key.text, show=False, priority=True, id=key.action) for key in KEYS]
+    leader = Binding(LEADER, "lead", show=False, priority=True, id="lead")
+    return [leader, *(Binding(key.keys, key.action, show=False, priority=True, id=key.action) for key in KEYS)]
 
 
-def chosen(keybinds: Mapping[str, Any]) -> dict[str, str]:
-    """The keys that settings choose, by the action of each. A name may be OpenCode's or the one of the action."""
-    leader = str(keybinds.get("leader") or "ctrl+x")
-    made: dict[str, str] = {}
+def chosen(keybinds: Mapping[str, Any]) -> Chosen:
+    """The keys that settings choose. A name may be OpenCode's or the one of the action; `none` is no key at all."""
+    leader = _spelled(str(keybinds.get("leader") or LEADER))
+    keys: dict[str, str] = {"lead": leader} if leader != LEADER else {}
+    behind = {key.behind: key.action for key in KEYS if key.behind}
     for key in KEYS:
         said = keybinds.get(key.action, keybinds.get(key.setting) if key.setting else None)
-        if isinstance(said, str) and said and said != "none":
-            # A key behind a leader is two keys; those of ours are one each.
-            alone = [one.strip() for one in said.split(",") if "<leader>" not in one and one.strip() != leader]
-            if alone:
-                made[key.action] = ",".join(map(_spelled, alone))
-    return made
+        if isinstance(said, str) and said:
+            ways = [one.strip() for one in said.split(",")]
+            # Ctrl-C is among OpenCode's keys to leave; ours stops the turn first.
+            alone = [_spelled(one) for one in ways if "<leader>" not in one and one not in ("", "ctrl+c")]
+            keys[key.action] = ",".join(alone) or NONE
+            behind = {one: action for one, action in behind.items() if action != key.action}
+            behind |= {_spelled(one.removeprefix("<leader>")): key.action for one in ways if one.startswith("<leader>")}
+    return Chosen(
+        keys=keys,
+        leader=leader,
+        behind=behind,
+        send=_several(keybinds.get("input_submit")) or SEND,
+        newline=_several(keybinds.get("input_newline")) or NEWLINE,
+    )
+
+
+def _several(said: object) -> frozenset[str]:
+    return frozenset(map(_spelled, said.split(","))) if isinstance(said, str) and said else frozenset()
 
 
 def _spelled(key: str) -> str:
-    return _NAMES.get(key.lower(), key.lower())
+    *held, last = key.strip().lower().split("+")
+    return "+".join((*held, _NAMES.get(last, last)))
 
 
 _NAMES = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdown": "pagedown"}

@@ -1,6 +1,7 @@
 """Where the person types: several lines, history, what was pasted as a placeholder, and completions."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from textual.widgets.option_list import Option
 from toolwright.chat.history import History
 from toolwright.display import visible
 from toolwright.record import record
+from toolwright.tui.keys import Chosen
 
 PASTED_LINES = 6
 PASTED_LETTERS = 1_000
@@ -99,6 +101,13 @@ class Prompt(TextArea):
             super().__init__()
             self.word = word
 
+    class PressedBehind(Message):
+        """A key was pressed after the leader."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
     def __init__(self, offers: Offers, complete: Complete, directory: Callable[[], Path]) -> None:
         super().__init__(
             compact=True, highlight_cursor_line=False, placeholder="Ask for something; / for commands, ? for keys"
@@ -109,6 +118,9 @@ class Prompt(TextArea):
         self.complete = complete
         self.directory = directory
         self._pasted: dict[str, str] = {}
+        self.keys = Chosen(keys={})
+        self.led = 0.0
+        """Until when the next key is one behind the leader."""
 
     def whole(self) -> str:
         """The prompt with what was pasted in the place of its placeholders."""
@@ -121,6 +133,15 @@ class Prompt(TextArea):
         """Another text, with the cursor behind it."""
         self.load_text(text)
         self.move_cursor(self.document.end)
+
+    def give_back(self, texts: Sequence[str]) -> None:
+        """Prompts that were not sent, before whatever is being written; long ones as a placeholder again."""
+        written = self.text
+        self.put("")
+        for text in texts:
+            self._insert_pasted(text)
+            self.insert("\n\n")
+        self.put(self.text + written if written else self.text.rstrip("\n"))
 
     def take(self) -> str:
         """The prompt, which is gone from here."""
@@ -139,10 +160,14 @@ class Prompt(TextArea):
 
     def _own_key(self, key: str) -> bool:
         """Carry out a key that means something else here than in any text."""
-        if key in ("shift+enter", "ctrl+j", "alt+enter") or (key == "enter" and self._goes_on()):
+        led, self.led = self.led > time.monotonic(), 0.0
+        if led:
+            self.post_message(self.PressedBehind(key))
+        elif key in self.keys.newline or (key in self.keys.send and self._goes_on()):
             self.insert("\n")
-        elif key == "enter" and not self.accept(send=True):
-            self.post_message(self.Sent(self.whole()))
+        elif key in self.keys.send:
+            if not self.accept(send=True):
+                self.post_message(self.Sent(self.whole()))
         elif key == "up" and self.offers.has_class("shown"):
             self.offers.action_cursor_up()
         elif key == "down" and self.offers.has_class("shown"):
@@ -152,7 +177,7 @@ class Prompt(TextArea):
         elif key == "down" and self.cursor_location[0] == self.document.line_count - 1:
             self._walk(1)
         else:
-            return key == "enter"
+            return False
         return True
 
     def _goes_on(self) -> bool:
@@ -214,13 +239,17 @@ class Prompt(TextArea):
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if (path := self._pasted_file(text)) is not None:
             self.insert(f"@{path} ")
-        elif text.count("\n") >= PASTED_LINES or len(text) > PASTED_LETTERS:
-            lines = text.count("\n") + (not text.endswith("\n"))
-            name = f"[pasted {lines:,} lines #{len(self._pasted) + 1}]"
-            self._pasted[name] = text
-            self.insert(f"{name} ")
         else:
+            self._insert_pasted(text)
+
+    def _insert_pasted(self, text: str) -> None:
+        if text.count("\n") < PASTED_LINES and len(text) <= PASTED_LETTERS:
             self.insert(visible(text))
+            return
+        lines = text.count("\n") + (not text.endswith("\n"))
+        name = f"[pasted {lines:,} lines #{len(self._pasted) + 1}]"
+        self._pasted[name] = text
+        self.insert(f"{name} ")
 
     def _pasted_file(self, text: str) -> str | None:
         """A picture that was dropped on the terminal comes as its path."""

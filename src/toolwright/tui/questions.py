@@ -72,7 +72,9 @@ class Questions:
         for number, choice in enumerate(question.choices, 1):
             if self.current is question:
                 said = await self.app.push_screen_wait(ChoiceDialog(choice, number, len(question.choices)))
-                answers.append(said or ())
+                if said is None:
+                    return None
+                answers.append(said)
         return Reply(kind="once", answers=tuple(answers)) if any(answers) else Reply(kind="reject")
 
     def _explain(self, question: Question) -> None:

@@ -42,6 +42,13 @@ class Story:
             for part in message.parts.values():
                 if isinstance(part, TextPart | ReasoningPart | ToolPart | CompactionPart):
                     self._take_part(part)
+                    self._close(part.id, message.info)
+
+    def _close(self, part_id: str, info: "User | Assistant") -> None:
+        """To what a reply that has ended had said so far, nothing is added any more."""
+        block = self._known.get(part_id)
+        if isinstance(block, Words | Thoughts) and (info.time.completed or getattr(info, "error", None)):
+            block.complete = True
 
     def take(self, event: Event) -> None:
         """What has happened, if it happened here."""
@@ -73,7 +80,7 @@ class Story:
     def note(self, text: str, code: str = DIM) -> None:
         """A line of ours at the end."""
         self._notes += 1
-        self.add(Note(f"note {self._notes}", text, code))
+        self.add(Note(f"note {self._notes} {self.session_id}", text, code))
 
     def add(self, block: Block) -> None:
         self.blocks.append(block)

@@ -63,6 +63,10 @@ class Talk:
         """Of the session; those of its subagents are read when somebody steps into them."""
         self.below: dict[str, Story] = {}
         self.queue: list[str] = []
+        """Prompts that are sent when their turn comes."""
+        self.returned: list[str] = []
+        """Prompts that are not sent, because a turn before them was stopped: they are the person's again."""
+        self._answering = False
         self.use: SessionUse | None = None
         self.todos: list[Todo] = []
         self.next_model = ""
@@ -133,18 +137,19 @@ class Talk:
     # Turns.
 
     async def say(self, text: str) -> None:
-        """Send a prompt and everything that waits behind it, one after the other."""
-        if self.busy:
-            self.queue.append(text)
+        """Send a prompt, once those before it are answered; only who sent the first of them waits for the answers."""
+        self.queue.append(text)
+        if self._answering:
             self._changed()
             return
-        following: str | None = text
-        while following is not None:
-            stopped = await self._turn(following)
-            following = self.queue.pop(0) if self.queue and not stopped else None
+        self._answering = True
+        try:
+            while self.queue:
+                await self._turn(self.queue.pop(0))
+        finally:
+            self._answering = False
 
-    async def _turn(self, text: str) -> bool:
-        """One turn; whether it was stopped."""
+    async def _turn(self, text: str) -> None:
         self.began, self.stopping = time.monotonic(), False
         self._rested.clear()
         self._changed()
@@ -165,12 +170,12 @@ class Talk:
             self._tell(result)
         except ToolwrightError as error:
             self.story.note(f"! {error}", RED)
+            self._return_all()
             await self._forget_empty(fresh)
         finally:
             self.began = 0.0
-            self._requeue_unheard()
+            self._settle_unheard()
             await self.refresh()
-        return self.stopping
 
     async def _forget_empty(self, fresh: bool) -> None:
         """A prompt that could not even be taken leaves no empty session behind."""
@@ -200,12 +205,22 @@ class Talk:
         self._steered = [text for text in self._steered if not any(text in one for one in said)]
         return self._steered
 
-    def _requeue_unheard(self) -> None:
-        self.queue = [*self.steered, *self.queue]
-        self._steered = []
+    def _settle_unheard(self) -> None:
+        """What the agent did not hear any more is the next prompt, unless the turn was stopped."""
+        unheard, self._steered = self.steered, []
+        if self.stopping:
+            self.returned += unheard
+        else:
+            self.queue = [*unheard, *self.queue]
+
+    def _return_all(self) -> None:
+        self.returned += self.queue
+        self.queue.clear()
 
     async def stop(self) -> None:
+        """Stop the turn. What waited before is the person's again; what is said from now on is sent after it."""
         if self.busy and self.session is not None:
             self.stopping = True
+            self._return_all()
             self._changed()
             await self.call(self.backend.abort(self.session.id))

@@ -101,6 +101,13 @@ class Transcript(ScrollView, can_focus=False):
                 self._lay_out(self._by_id[block_id])
         self._measured()
 
+    def strips_of(self, block: Block) -> list[Strip]:
+        """The lines of a block, as they stand in the transcript."""
+        if block.id not in self._by_id:
+            return []
+        self._lay_out(self._by_id[block.id])
+        return self._by_id[block.id].strips
+
     def set_whole(self, whole: bool) -> None:
         self.whole = whole
         self._stale()
@@ -129,7 +136,8 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def _width(self) -> int:
-        return max(10, self.scrollable_content_region.width or self.size.width)
+        # At the foot of the terminal it has no size while there is nothing to show.
+        return max(10, self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width)
 
     def _stamp(self, block: Block) -> object:
         return (block.version, self._width, self.whole, id(self.palette))

@@ -1,0 +1,156 @@
+"""What happens put where it is seen: events in batches, the lines around the transcript, the terminal's title."""
+
+import time
+from typing import TYPE_CHECKING
+
+from toolwright.display import visible
+from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
+from toolwright.messages import StepFinishPart
+from toolwright.session.events import (
+    QuestionAsked,
+    QuestionRejected,
+    QuestionReplied,
+    SessionUpdated,
+    TodoUpdated,
+)
+from toolwright.tui.feed import Feed
+from toolwright.tui.frame import WIDE, Edge, footer, panel, progress, waiting
+from toolwright.tui.scrollback import Scrollback
+from toolwright.tui.story import Story
+from toolwright.tui.surroundings import STOPPED, is_gone, title_of
+from toolwright.tui.talk import Talk
+
+if TYPE_CHECKING:
+    from toolwright.tui.app import Conversation
+
+FRAME = 1 / 30
+"""Seconds between two drawings of what comes."""
+TICK = 0.25
+PANEL = 34
+
+
+class Drawing:
+    """Draws a talk onto the widgets of the conversation."""
+
+    def __init__(self, app: "Conversation", talk: Talk) -> None:
+        self.app, self.talk = app, talk
+        self.inside: Story | None = None
+        """The subagent that is looked at."""
+        self.wants_panel: bool | None = None
+        """Whether the person wants the panel; None if there is to be one where there is room."""
+        self.scrollback = Scrollback(app) if app.is_inline else None
+        self._drawn = 0.0
+        self._due = False
+        self._feed = Feed(app.background, talk.backend.follow(), self.wake)
+        app.set_interval(TICK, self._tick)
+
+    def close(self) -> None:
+        self._feed.close()
+
+    # The transcript.
+
+    def wake(self) -> None:
+        """Something has happened: draw it, but not more often than anybody can see."""
+        if self._due:
+            return
+        wait = FRAME - (time.perf_counter() - self._drawn)
+        self._due = True
+        if wait > 0:
+            self.app.set_timer(wait, self._draw)
+        else:
+            self.app.call_later(self._draw)
+
+    def _draw(self) -> None:
+        self._due = False
+        self._drawn = time.perf_counter()
+        if not self.app.is_up:
+            return
+        for event in self._feed.take():
+            self.talk.take(event)
+            self._notice(event)
+        self._follow_story()
+        self.app.transcript.look()
+        self._pour()
+
+    def _pour(self) -> None:
+        """At the foot of the terminal, what is complete is printed above."""
+        if self.scrollback is None:
+            return
+        if self.inside is None:
+            self.scrollback.pour(self.talk.story)
+        lines = self.app.transcript.virtual_size.height if self.inside else self.scrollback.height(self.talk.story)
+        self.app.transcript.styles.height = lines
+        self.app.transcript.display = lines > 0
+
+    def _notice(self, event: Event) -> None:
+        app, talk = self.app, self.talk
+        match event:
+            case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
+                app.questions.asked(question_id)
+            case PermissionReplied() | QuestionReplied() | QuestionRejected():
+                app.questions.withdrawn(event.request_id)
+            case PartUpdated(part=StepFinishPart()) | TodoUpdated():
+                app.run_worker(talk.refresh())
+            case SessionUpdated(info=info) if talk.session is not None and info.id == talk.session.id:
+                talk.session = info
+                self.edges()
+            case EventsMissed():
+                app.run_worker(talk.reload())
+            case _:
+                pass
+
+    def look_at(self, story: Story | None) -> None:
+        """Show the story of a subagent, or that of the session again."""
+        self.inside = story
+        self.app.transcript.show(story or self.talk.story)
+        self.edges()
+
+    def _follow_story(self) -> None:
+        """The story of a new session is another one."""
+        shown = self.inside or self.talk.story
+        if self.app.transcript.story is not shown:
+            self.app.transcript.show(shown)
+
+    # What stands around it.
+
+    def edges(self) -> None:
+        """Who answers, what waits, what it has cost."""
+        if not self.app.is_up:
+            return
+        talk, columns = self.talk, self._columns
+        self._follow_story()
+        self.app.transcript.look()
+        self._pour()
+        self.app.edge("progress", progress(talk, columns))
+        self.app.edge("waiting", waiting(talk, columns))
+        self.app.edge("footer", footer(talk, columns))
+        heading = self._heading()[:columns] if self.inside or self.scrollback is None else ""
+        self.app.edge("heading", heading)
+        side = self.app.screen_stack[0].query_one("#panel", Edge)
+        wide = self.app.size.width >= WIDE and not self.app.is_inline
+        wants = wide if self.wants_panel is None else self.wants_panel
+        side.set_class(wants, "shown")
+        side.tell(panel(talk, PANEL - 2))
+        side.display = wants
+
+    def toggle_panel(self) -> None:
+        self.wants_panel = not self.app.screen_stack[0].query_one("#panel").has_class("shown")
+        self.edges()
+        self.app.call_after_refresh(self.edges)
+
+    def _heading(self) -> str:
+        talk, inside = self.talk, self.inside
+        title = talk.session.title if talk.session else str(talk.backend.directory)
+        told = f"subagent {inside.session_id[-6:]} of {title}   (Esc goes back)" if inside else title
+        return visible(told, lines=False)
+
+    @property
+    def _columns(self) -> int:
+        return max(20, self.app.screen_stack[0].query_one("#main").size.width - 2)
+
+    def _tick(self) -> None:
+        if not self.app.is_headless and is_gone():
+            self.app.exit(STOPPED)
+        elif self.app.is_up:
+            self.app.edge("progress", progress(self.talk, self._columns))
+            self.app.name_window(title_of(self.talk))

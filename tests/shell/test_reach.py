@@ -1,0 +1,38 @@
+"""What a person is told of the network before a command runs."""
+
+import pytest
+
+from toolwright.shell.analysis import analyse
+from toolwright.shell.reach import reach_of
+
+
+@pytest.mark.parametrize(
+    ("command", "known", "possible"),
+    [
+        ("ls -la && rm -rf build", (), ()),
+        ("echo http://a.org; grep -r https://a.org .", (), ()),
+        ("for f in *.py; do wc -l $f; done", (), ()),
+        ("git -C lib status", (), ()),
+        ("tar xf a.tgz", (), ()),
+        ("rsync -a one two", (), ()),
+        ("tar xf host:a.tgz", (), ("tar",)),
+        ("rsync -a one host:two", ("rsync to host:two",), ()),
+        ("curl -sS https://a.org/x", ("curl to https://a.org/x",), ()),
+        ("sudo nice curl -sS https://a.org/x", ("curl to https://a.org/x",), ()),
+        ("bash -c 'wget http://a.org/x'", ("wget to http://a.org/x",), ()),
+        ("xargs -n1 curl < list.txt", ("curl",), ()),
+        ("cat < /dev/tcp/10.0.0.1/80", ("10.0.0.1:80",), ()),
+        ("ssh me@host ls", ("ssh to me@host",), ()),
+        ("git push origin main", ("git push",), ()),
+        ("git clone git@a.org:x/y && make -C y", ("git clone to git@a.org:x/y",), ("make",)),
+        ("pip install --index-url http://a.org/x y", ("pip to http://a.org/x",), ()),
+        ("git commit -m x", (), ("git commit",)),
+        ("./run.sh && pytest -q", (), ("run.sh", "pytest")),
+        ("source env.sh", (), ("source",)),
+    ],
+)
+def test_a_program_that_is_not_known_to_stay_here_may_reach_the_network(
+    command: str, known: tuple[str, ...], possible: tuple[str, ...]
+) -> None:
+    reach = reach_of(analyse(command, cwd="/project", home="/home/me"))
+    assert (reach.known, reach.possible) == (known, possible)
