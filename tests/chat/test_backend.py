@@ -142,7 +142,7 @@ async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project:
         await one.undo(session.id, first)
         await one.undo(session.id, Selection())
         assert (project / "long.txt").read_text() == before
-        with pytest.raises(UsageError, match="Nothing of that"):
+        with pytest.raises(UsageError, match="There is nothing to undo"):
             await one.undo(session.id, Selection(file="long.txt", hunks=("9",)))
 
 
@@ -151,7 +151,9 @@ def picture(project: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(project: Path, seed: int) -> None:
+async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(
+    project: Path, opened: Opening, seed: int
+) -> None:
     lines = [f"{number}\n" for number in range(40)]
     (project / "long.txt").write_text("".join(lines))
     changed = "".join("x" + line if at in (5, 20, 35) else line for at, line in enumerate(lines))
@@ -163,8 +165,7 @@ async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(p
         *(write("a.txt", "3"), {"text": "Three."}),
     )
     chance = random.Random(seed)
-    one = backend(project, *turns)
-    async with one.workspace:
+    async with opened(project, *turns) as one:
         session = await one.begin()
         for prompt in ("first", "second", "third", "fourth"):
             await one.prompt(session.id, prompt)
@@ -172,7 +173,8 @@ async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(p
         async def state() -> tuple[dict[str, str], list[str]]:
             return picture(project), [message.text for message in await one.messages(session.id)]
 
-        calls = [entry.call_id for entry in (await one._undo(session.id)).changes()]
+        written = (part for message in await one.messages(session.id) for part in message.calls)
+        calls = [part.call_id for part in written if part.tool == "write"]
         choices = [
             Selection(),
             Selection(file="b.txt"),
@@ -192,9 +194,9 @@ async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(p
             await one.redo(session.id)
 
 
-async def test_a_file_undone_after_a_turn_leaves_the_turn_undone(project: Path) -> None:
-    one = backend(project, write("a.txt", "a"), {"text": "One."}, write("b.txt", "b"), {"text": "Two."})
-    async with one.workspace:
+async def test_a_file_undone_after_a_turn_leaves_the_turn_undone(project: Path, opened: Opening) -> None:
+    turns = (write("a.txt", "a"), {"text": "One."}, write("b.txt", "b"), {"text": "Two."})
+    async with opened(project, *turns) as one:
         session = await one.begin()
         await one.prompt(session.id, "first")
         await one.prompt(session.id, "second")

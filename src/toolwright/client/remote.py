@@ -276,13 +276,7 @@ class RemoteBackend:
             if not preview:
                 await self.client.revert(session_id, turn)
             return plans
-        try:
-            return await self._undone(session_id, Selection(turn=turn), preview=preview)
-        except ServerError as error:
-            if preview or error.name != "NothingToUndo":
-                raise
-            await self.client.revert(session_id, turn)
-            return []
+        return await self._undone(session_id, Selection(turn=turn), preview=preview)
 
     async def redo(self, session_id: str) -> list[FileUndo]:
         if self._ours:

@@ -61,7 +61,7 @@ async def changes(ask: Ask) -> Any:
 async def revert(ask: Ask) -> Any:
     """Undo by turn, call, file or pieces of a file; with `preview` only tell what it would do.
 
-    With `contents` both states of every file are in the answer.
+    With `contents` both states of every file are in the answer. Of a turn that changed no file, the words are undone.
     """
     body = await ask.body()
     workspace, session = await ask.serving.projects.session(ask.ids["sessionID"], ask.named_folder)
@@ -76,7 +76,10 @@ async def revert(ask: Ask) -> Any:
     try:
         plans = undo.plan(selection) if body.get("preview") else await undo.revert(selection)
     except NothingToUndo as error:
-        raise HttpRefusal(404, "NothingToUndo", str(error)) from error
+        if body.get("preview") or not selection.turn or selection != Selection(turn=selection.turn):
+            raise HttpRefusal(404, "NothingToUndo", str(error)) from error
+        undo.leave_out(selection.turn)
+        plans = []
     if not body.get("preview"):
         await tell_changes(workspace, session)
     return await asyncio.to_thread(_undone, plans, workspace, contents=body.get("contents", False))
