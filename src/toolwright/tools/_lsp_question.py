@@ -133,7 +133,10 @@ class SymbolQuestion:
 
     async def clients(self, ctx: ToolContext) -> list[LanguageClient]:
         """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
-        clients = await ctx.use(Languages).clients(self.place.path)
+        try:
+            clients = await ctx.use(Languages).clients(self.place.path)
+        except ToolError as error:
+            raise ToolError(f"{error} Use grep and read instead.", error.kind) from error
         return [client for client in clients if client.can(*METHODS[self.operation])] or clients
 
     async def ask(self, clients: list[LanguageClient]) -> tuple[list[tuple[LanguageClient, Any]], list[str]]:
