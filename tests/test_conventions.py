@@ -111,6 +111,7 @@ SWALLOWING = {
     "fleet/cluster.py": 1,  # whatever keeps Ray from starting is told
     "fleet/driver.py": 1,  # whatever Ray says in its thread is told to whoever waits for it
     "fleet/seat.py": 2,  # whatever a machine lacks, and whatever ends a worker
+    "rpc.py": 2,  # who answers the requests of another program, and who takes its notifications
     "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
     "session/database.py": 1,  # whatever a record holds that is no text
     "session/writer.py": 1,  # whatever goes wrong with a record or its file is told to whoever waits

@@ -281,10 +281,14 @@ class Peer:
             self._queue(message)
 
     def _queue(self, message: dict[str, Any]) -> None:
-        """Messages of one turn of the loop go out in one piece: each write on its own would wake the other side."""
+        """Messages of one turn of the loop go out in one piece: each write on its own would wake the other side.
+
+        So do those of the next turn, in which tasks begin that were made in this one.
+        """
         packed = self._frames.pack(_encoded(message))
         if not self._outgoing:
-            asyncio.get_running_loop().call_soon(self._flush)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(loop.call_soon, self._flush)
         self._outgoing.append((message.get("id") if "method" in message else None, packed))
         if len(packed) >= _CHUNK or len(self._outgoing) >= _TOGETHER:
             self._flush()

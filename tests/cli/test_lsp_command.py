@@ -48,7 +48,17 @@ def test_check_prints_what_an_agent_would_see_and_fails_if_there_is_any(tw: Tw, 
 def test_a_file_that_is_not_there_is_a_problem(tw: Tw) -> None:
     outcome = tw("lsp", "check", "nothing.scr", "--trust")
     assert outcome.code == 1
-    assert "cannot be read" in outcome.out
+    assert "There is no file" in outcome.out
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_files_of_a_folder_are_checked(tw: Tw, project: Path) -> None:
+    for name in ("a", "b"):
+        (project / name).mkdir()
+        (project / name / "x.scr").write_text("BAD\n")
+        (project / name / "x.other").write_text("BAD\n")
+    assert [*tw("lsp", "check", "--json", "a", "--trust").json] == ["a/x.scr"]
+    assert {*tw("lsp", "check", "--json", ".", "b/x.scr", "--trust").json} == {"a/x.scr", "b/x.scr"}
 
 
 @pytest.mark.usefixtures("scripted")

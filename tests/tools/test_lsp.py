@@ -28,6 +28,25 @@ async def test_places_count_characters_and_not_units_of_a_server(sources: Path) 
     assert result.output.splitlines() == ["a.scr:1:5  def name", "a.scr:2:3  😀 name", "b.scr:1:5  use name"]
 
 
+@pytest.mark.parametrize(
+    ("query", "line", "place"),
+    [
+        ("name", 1, "1:5"),
+        ("name", 3, "3:8"),
+        ("Shop.name", 2, "1:5"),
+        ("ns::name", 4, "3:8"),
+        ("nowhere", 2, "2:1"),
+        ("nam", 2, "2:1"),
+        ("(", 2, "2:1"),
+    ],
+)
+async def test_a_name_is_found_where_it_stands_nearest(sources: Path, query: str, line: int, place: str) -> None:
+    (sources / "c.scr").write_text("use name\nnamed\nnamed, name\n")
+    async with stage(sources, "finds nothing") as workspace:
+        result = await workspace.call("lsp", operation="hover", filePath="c.scr", line=line, query=query)
+    assert result.output.startswith(f"No results for hover at c.scr:{place}.")
+
+
 async def test_hover_tells_what_the_server_says(sources: Path) -> None:
     async with stage(sources) as workspace:
         result = await workspace.call("lsp", operation="hover", filePath="b.scr", line=1, character=6)

@@ -97,6 +97,9 @@ async def test_the_length_of_an_answer_has_bounds(reader: Reader, site: Site, to
         (stream(result_of("Found.")), "text/event-stream"),
         (stream(result_of("Found."), newline="\r\n"), "text/event-stream; charset=utf-8"),
         (stream(result_of("Found.")).rstrip() + "\n", "text/event-stream"),
+        (stream(result_of("Found.")).rstrip(), "Text/Event-Stream"),
+        ("\ufeff" + json.dumps(result_of("Found.")), "application/json"),
+        (json.dumps([{"jsonrpc": "2.0", "method": "notifications/progress"}, result_of("Found.")]), "application/json"),
         (f": hello\n\ndata: not json\n\n{stream(result_of('Found.'))}", "text/event-stream"),
         (stream({"jsonrpc": "2.0", "method": "notifications/progress"}, result_of("Found.")), "text/event-stream"),
     ],
@@ -119,6 +122,19 @@ async def test_a_stream_need_not_end(reader: Reader, site: Site) -> None:
 async def test_all_texts_of_an_answer_are_shown(reader: Reader, site: Site) -> None:
     site.page("/mcp", json.dumps(result_of("One.", "", "Two.")), "application/json")
     assert (await reader.call("websearch", query=QUERY)).output == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ({"content": [{"type": "resource", "resource": {"uri": "a:b", "text": "Inside."}}]}, "Inside."),
+        ({"content": [], "structuredContent": {"hits": ["é"]}}, '{\n "hits": [\n  "é"\n ]\n}'),
+        ({"content": [{"type": "text", "text": "Once."}], "structuredContent": {"hits": ["Once."]}}, "Once."),
+    ],
+)
+async def test_answers_may_have_other_forms_than_text(reader: Reader, site: Site, result: Any, shown: str) -> None:
+    site.page("/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}), "application/json")
+    assert (await reader.call("websearch", query=QUERY)).output == shown
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("  \n",)])
@@ -274,7 +290,9 @@ async def test_a_searxng_server_is_asked_in_its_own_way(project: Path, site: Sit
     [
         ('{"results": []}', "200 OK", NOTHING),
         ('{"results": [{"url": "https://x.example/", "title": null}]}', "200 OK", "1. https://x.example/"),
-        ("Forbidden", "403 Forbidden", "403 Forbidden"),
+        ("Forbidden", "403 Forbidden", "403 Forbidden. Forbidden Its settings must allow json among its formats."),
+        ("Slowly", "429 Too Many Requests", "429 Too Many Requests. Slowly"),
+        ('{"results": [{"url": "u", "title": "T", "content": "a\\n  b"}]}', "200 OK", "1. T\n   u\n   a b"),
         ("<html></html>", "200 OK", "JSON"),
         ("{}", "200 OK", "Is it a SearXNG server?"),
     ],

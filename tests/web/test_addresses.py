@@ -124,6 +124,16 @@ def test_an_address_is_read_into_one_form(text: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "rest", ["h\uff0fx/", "[::1/", "h:port/", "h:99999/", "a b/", "h\\x", "", "[::1]x/", f"h/{'x' * LONGEST}"]
+)
+@pytest.mark.parametrize("scheme", ["http", "https", "ftp"])
+def test_no_password_is_shown_whatever_is_wrong_with_the_address(scheme: str, rest: str) -> None:
+    with pytest.raises(ToolError) as raised:
+        parse_url(f"{scheme}://name:secret@{rest}")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("ftp://example.com/", "http:// or https://"),

@@ -39,7 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="machine-readable")
     actions = made.add_subparsers(dest="action", metavar="check|install")
     checking = subcommand(actions, "check", "The errors an agent would see")
-    checking.add_argument("files", nargs="*", metavar="FILE", help=f"without any: the newest {MOST} of the project")
+    checking.add_argument(
+        "files", nargs="*", metavar="FILE", help=f"or folder; of one the newest {MOST} files are checked"
+    )
     checking.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="machine-readable")
     installing = subcommand(actions, "install", "Install a server from PyPI or npm into our own folder")
     installing.add_argument("name")
@@ -109,13 +111,18 @@ async def _check(options: argparse.Namespace) -> int:
 
 
 async def _files(workspace: Workspace, given: list[str]) -> list[Path]:
-    tree, finder = workspace.files.tree, workspace.languages.finder
-    if given:
-        return [tree.place(str(Path(name).absolute())).path for name in given]
+    """The files that are named, and those of named folders that there is a server for."""
+    tree = workspace.files.tree
+    places = [tree.place(str(Path(name).absolute())).path for name in given] or [tree.directory]
+    found = [await _within(workspace, place) if place.is_dir() else [place] for place in places]
+    return list(dict.fromkeys(path for paths in found for path in paths))
+
+
+async def _within(workspace: Workspace, folder: Path) -> list[Path]:
     from toolwright.files.search import find_files
 
-    every = await find_files(tree.directory, "**/*")
-    return [path for name in every.paths if finder.for_file(path := tree.directory / name)][:MOST]
+    every = await find_files(folder, "**/*")
+    return [path for name in every.paths if workspace.languages.finder.for_file(path := folder / name)][:MOST]
 
 
 def _install(options: argparse.Namespace) -> int:

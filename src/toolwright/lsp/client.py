@@ -31,6 +31,8 @@ FAREWELL = 0.5
 RETRIES = 5
 SERVER_CANCELLED, CONTENT_MODIFIED = -32802, -32801
 CREATED, CHANGED, DELETED = 1, 2, 3
+_PROJECT = "toolwright-project"
+"""The token under which a server tells how far it is with all files."""
 
 
 @record(slots=True)
@@ -236,7 +238,9 @@ class LanguageClient:
     async def _diagnose_all(self) -> None:
         known = {**self.board.results, **dict.fromkeys(self.documents, "")}
         previous = [{"uri": uri_of(path), "value": result} for path, result in known.items()]
-        answer = await self.request("workspace/diagnostic", {"previousResultIds": previous})
+        # With a token of ours the server need not ask for one before it tells how far it is.
+        params = {"previousResultIds": previous, "workDoneToken": _PROJECT}
+        answer = await self.request("workspace/diagnostic", params)
         items = answer.get("items") if isinstance(answer, dict) else None
         told = set[Path]()
         for item in items if isinstance(items, list) else ():
@@ -307,6 +311,8 @@ class LanguageClient:
             self._take_progress(str(params.get("token")), params.get("value"))
 
     def _take_progress(self, token: str, value: Any) -> None:
+        if token == _PROJECT:
+            return  # the answer says when it is done
         kind = value.get("kind") if isinstance(value, dict) else None
         if kind == "begin" and len(self.loading) < OPEN:
             self.loading[token] = str(value.get("title", ""))[:100]

@@ -235,7 +235,7 @@ class Languages:
                     await self._open(client, path)
                     await client.settle(LOADING)
                 if path not in client.documents:
-                    raise ToolError(f"{path} cannot be read as text, so nothing is known about it.", "missing")
+                    raise ToolError(_unreadable(path), "missing")
                 ready.append(client)
             except TimeoutError:
                 problems.append(f"{one.server.id} is not ready: it did not come up within {ASKED:.0f} s.")
@@ -290,11 +290,11 @@ class Languages:
         if waiting := next((one.id for one in fitting if self.finder.waits_for_trust(one, path)), ""):
             return (
                 f"The language server for {what} files, {waiting}, may run code of the project, which is not trusted. "
-                "Use grep and read; the user can trust it with tw trust."
+                "The user can trust it with tw trust."
             )
         how = next((one.how_to_get for one in fitting if one.how_to_get), "")
         hint = f" The user can get one with {how}." if how else ""
-        return f"There is no language server here for {what} files. Use grep and read.{hint}"
+        return f"There is no language server here for {what} files.{hint}"
 
     def _ours(self, path: Path) -> bool:
         return path.is_relative_to(self.finder.top) or path.is_relative_to(self.finder.directory)
@@ -315,6 +315,10 @@ def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
     if event.before is None:
         return {event.path: ()}
     return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
+
+
+def _unreadable(path: Path) -> str:
+    return f"{path} is no text that a server could read." if path.exists() else f"There is no file {path}."
 
 
 async def _all(work: Sequence[Coroutine[None, None, Checked]]) -> list[Checked]:

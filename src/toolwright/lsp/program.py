@@ -13,6 +13,7 @@ from toolwright.process.scope import Program, Scope, Scopes
 _LIMIT = 256 * 1024
 _ERRORS = 4096
 """Bytes kept of what it writes to its standard error."""
+_SAID_FIRST = re.compile(r"\s*([\w-]+: )?(error|fatal|panic)", re.IGNORECASE)
 _FAULT = re.compile(r"error|panic|fatal|exception|cannot|not found|no such", re.IGNORECASE)
 _CALM = re.compile(r"\b(warn(ing)?|info|debug|trace)\b", re.IGNORECASE)
 
@@ -41,8 +42,10 @@ class RunningServer:
     def complaint(self) -> str:
         """The last line it wrote to its standard error that speaks of a fault, or the last that is no mere warning."""
         lines = b"".join(self._complaints).decode("utf-8", "replace").strip().splitlines()
-        telling = [line for line in lines if _FAULT.search(line)] or [line for line in lines if not _CALM.search(line)]
-        return telling[-1].strip()[:300] if telling else ""
+        for sort in (_SAID_FIRST.match, _FAULT.search, lambda line: not _CALM.search(line)):
+            if telling := [line for line in lines if sort(line)]:
+                return telling[-1].strip()[:300]
+        return ""
 
     def memory(self) -> int | None:
         """Bytes that it and all it started have in memory; None where the system does not tell."""

@@ -42,6 +42,8 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "codeAction": ("codeActionProvider", "textDocument/codeAction"),
 }
 """The capability that an operation needs, and the method it begins with."""
+_AT_A_NAME = METHODS.keys() - {"documentSymbol", "readSymbol", "replaceSymbol", "workspaceSymbol", "codeAction"}
+"""The operations that are about the name at a place."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -100,14 +102,17 @@ class SymbolQuestion:
         self.place = place
         self.text = text
         self.query = asked.query
-        self.line = asked.line
         self.new_string = asked.new_string
-        self.title = f"{asked.operation} at {place.relative}:{asked.line}:{asked.character}"
+        line, character = asked.line, asked.character
+        if asked.query and asked.operation in _AT_A_NAME:
+            line, character = nearest(text, asked.query, line, character)
+        self.title = f"{asked.operation} at {place.relative}:{line}:{character}"
         if asked.operation == "workspaceSymbol":
             self.title = f"{asked.operation} {asked.query}".strip()
-        self._character = asked.character
+        self.line = line
+        self._character = character
         self._method = METHODS[asked.operation][1]
-        self._position = text.given(asked.line, asked.character)
+        self._position = text.given(line, character)
         self._new_name = asked.new_name
 
     @property
@@ -133,7 +138,10 @@ class SymbolQuestion:
 
     async def clients(self, ctx: ToolContext) -> list[LanguageClient]:
         """The servers for the file that say they can answer; all of them if none does, for some do not say it."""
-        clients = await ctx.use(Languages).clients(self.place.path)
+        try:
+            clients = await ctx.use(Languages).clients(self.place.path)
+        except ToolError as error:
+            raise ToolError(f"{error} Use grep and read instead.", error.kind) from error
         return [client for client in clients if client.can(*METHODS[self.operation])] or clients
 
     async def ask(self, clients: list[LanguageClient]) -> tuple[list[tuple[LanguageClient, Any]], list[str]]:
@@ -210,6 +218,17 @@ class SymbolQuestion:
             case "rename":
                 params["newName"] = self._new_name
         return params | {"position": self._position}
+
+
+def nearest(text: Positions, query: str, line: int, character: int) -> tuple[int, int]:
+    """Where a name stands next to a place, for who knows the name better; the place itself if it stands nowhere."""
+    name = re.escape(re.split(r"\.|::", query)[-1])
+    pattern = re.compile(rf"(?<![\w$]){name}(?![\w$])")
+    for number in sorted(range(1, text.lines + 1), key=lambda one: abs(one - line)):
+        found = [one.start() + 1 for one in pattern.finditer(text.line(number - 1))]
+        if found:
+            return number, min(found, key=lambda one: abs(one - character))
+    return line, character
 
 
 def _listed(answer: Any) -> list[Any]:

@@ -84,7 +84,13 @@ class Searcher:
         address = f"{self.settings.url.rstrip('/')}/search?{urlencode({'q': query, 'format': 'json'})}"
         order = WebRequest(url=parse_url(address), headers=[("Accept", "application/json"), *self._headers()])
         async with self._within(seconds):
-            _, answer = await self._send(order)
+            try:
+                _, answer = await self._send(order)
+            except Refused as refusal:
+                if refusal.status != 403:
+                    raise
+                # A new SearXNG server gives pages for people and nothing else.
+                raise ToolError(f"{refusal} Its settings must allow json among its formats.", "network") from refusal
         found = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(found, list):
             raise ToolError(f"{order.url.authority} answered without results. Is it a SearXNG server?", "network")
@@ -174,7 +180,9 @@ async def _message(reply: WebReply, url: Url) -> Any:
     if not good:
         said = body.data.decode("utf-8", "replace").strip()[:EXCERPT]
         raise Refused(f"{url.authority} answered {reply.status} {reply.reason}. {said}".strip(), reply.status)
-    answer = _answer_in(events.close()) if streamed else _parsed(body.close().decode("utf-8", "replace"))
+    body.close()
+    # The last event counts also where the stream ends right after it.
+    answer = _answer_in(events.feed(b"\n\n")) if streamed else _parsed(body.data.decode("utf-8-sig", "replace"))
     if answer is None:
         raise ToolError(f"{url.authority} did not answer the search in JSON.", "network")
     return answer
@@ -197,6 +205,8 @@ def _parsed(text: str) -> Any:
 
 
 def _result(message: Any) -> Json:
+    if isinstance(message, list):  # several messages at once, of which one answers
+        message = next((one for one in message if isinstance(one, dict) and one.get("id") == _ID), None)
     if isinstance(message, dict) and isinstance(error := message.get("error"), dict):
         raise ToolError(f"The search failed: {str(error.get('message'))[:EXCERPT]}", "network")
     result = message.get("result") if isinstance(message, dict) else None
@@ -207,15 +217,22 @@ def _result(message: Any) -> Json:
 
 def _text(result: Json) -> str:
     content = result.get("content")
-    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    parts = [_part(part) for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     text = "\n\n".join(part for part in parts if isinstance(part, str) and part.strip())
+    if not text and (structured := result.get("structuredContent")):
+        text = json.dumps(structured, ensure_ascii=False, indent=1)
     if result.get("isError"):
         raise ToolError(f"The search failed: {text[:EXCERPT] or 'the endpoint does not say why'}", "network")
     return text
 
 
+def _part(part: Json) -> Any:
+    resource = part.get("resource")
+    return part.get("text") or (resource.get("text") if isinstance(resource, dict) else None)
+
+
 def _entries(found: list[Any], count: int) -> Iterable[str]:
     entries = [entry for entry in found if isinstance(entry, dict)][:count]
     for number, entry in enumerate(entries, 1):
-        lines = [str(entry.get(key) or "").strip() for key in ("title", "url", "content")]
+        lines = [" ".join(str(entry.get(key) or "").split()) for key in ("title", "url", "content")]
         yield f"{number}. " + "\n   ".join(line for line in lines if line)

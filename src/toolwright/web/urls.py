@@ -68,8 +68,8 @@ def parse_url(text: str) -> Url:
         parts = urlsplit(text)
         port = parts.port
         host = parts.hostname or ""
-    except ValueError as problem:
-        raise ToolError(f"{shown!r} is not a web address: {problem}.", "schema") from None
+    except ValueError:  # its text has the user name and password in it
+        raise ToolError(f"{shown!r} is not a web address: its host or port makes no sense.", "schema") from None
     bracketed = parts.netloc.rpartition("@")[2].startswith("[")
     if bracketed and not _BRACKETS.search(parts.netloc):
         raise ToolError(f"{shown!r} is not a web address: only a port can follow the brackets.", "schema")
