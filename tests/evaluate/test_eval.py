@@ -216,6 +216,10 @@ def test_a_difference_is_told_from_noise() -> None:
     noise = compare(results([True, False] * 10), results([False, True] * 10))["pass_rate"]
     assert not noise.significant
     assert not compare(results([False]), results([True]))["pass_rate"].significant
+    four_of_eight = compare(results([False] * 8), results([True] * 4 + [False] * 4))["pass_rate"]
+    assert four_of_eight.low > 0
+    assert not four_of_eight.significant
+    assert compare(results([False] * 8), results([True] * 7 + [False]))["pass_rate"].significant
 
 
 def test_two_evaluations_are_compared(tw: Tw, start: Path, tmp_path: Path) -> None:
