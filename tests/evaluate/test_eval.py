@@ -1,14 +1,17 @@
 """tw eval: tasks in copies of their own, results line by line, resumed, reported and compared."""
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Tw
-from toolwright.evaluate import Task, run
+from tests.waiting import wait_until
+from toolwright.evaluate import Task, places, run
 from toolwright.evaluate.compare import compare
 from toolwright.evaluate.plots import MOST_BARS
 from toolwright.evaluate.report import html
@@ -26,6 +29,11 @@ FIX: list[Any] = [
     },
     {"text": "Done."},
 ]
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
 @pytest.fixture
@@ -69,7 +77,20 @@ def test_a_task_runs_in_a_copy_and_its_result_tells_everything(tw: Tw, start: Pa
     export = json.loads((tmp_path / "out/sessions" / f"{good['session_id']}.json").read_text())
     assert export["info"]["id"] == good["session_id"]
     assert tw("session", "list", "--json").json == []
-    assert not list(tmp_path.glob("toolwright-eval-*"))
+    assert not list(places.root().iterdir())
+
+
+@pytest.mark.slow
+def test_what_a_killed_evaluation_has_left_is_removed_by_the_next(tw: Tw, start: Path, tmp_path: Path) -> None:
+    tasks = write(start, task(start, "hangs", script="hang.json"))
+    command = [sys.executable, "-m", "toolwright", "eval", tasks, "--out", str(tmp_path / "killed")]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path / "home")}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as killed:
+        wait_until(lambda: list(places.root().glob("*/base.git/refs/heads/*")))
+        killed.kill()
+    assert list(places.root().iterdir())
+    assert tw("eval", write(start, task(start, "good")), "--out", str(tmp_path / "out")).code == 0
+    assert not list(places.root().iterdir())
 
 
 def test_a_wrong_line_is_told_by_its_number_and_the_rest_runs(tw: Tw, start: Path, tmp_path: Path) -> None:
