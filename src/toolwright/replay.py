@@ -63,13 +63,21 @@ def _turns(messages: Sequence[Message], children: Children) -> Iterator[Json]:
         if turn:
             yield turn
         for part in calls:
-            yield from _turns(children(child_of(part)), children)
+            yield from _turns(_during(part, children(child_of(part))), children)
 
 
 def child_of(part: ToolPart) -> str:
     """The session that a task call has handed its work to; empty if it is none."""
     metadata = getattr(part.state, "metadata", None) or {}
     return str(metadata.get("sessionId", "")) if part.tool == "task" else ""
+
+
+def _during(part: ToolPart, messages: Sequence[Message]) -> list[Message]:
+    """What a subagent has said in one call: another may have gone on with its session."""
+    span = getattr(part.state, "time", None)
+    if span is None:
+        return [*messages]
+    return [one for one in messages if span.start <= one.info.time.created <= (span.end or one.info.time.created)]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -234,6 +242,8 @@ class _Player:
     entries: Mapping[str, Mapping[str, str | None]]
     """For each call the files it changed, by their place in the folder."""
     replies: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    below: dict[str, Session] = field(default_factory=dict[str, Session])
+    """The sessions of subagents, by the ids they had."""
     played: int = 0
 
     async def play(self, session: Session, messages: Sequence[Message]) -> Replay | None:
@@ -254,9 +264,11 @@ class _Player:
 
     async def _call(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
         if child := child_of(part):
-            messages = self.children(child)
+            messages = _during(part, self.children(child))
             name = next((one.info.agent for one in messages if one.info.agent), "")
-            return await self.play(self.workspace.session(name, parent=session), messages)
+            if child not in self.below:
+                self.below[child] = self.workspace.session(name, parent=session)
+            return await self.play(self.below[child], messages)
         recorded = self._recorded(part)
         if part.tool in NOT_PLAYED or recorded is None:
             return None

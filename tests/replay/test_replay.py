@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw
+from toolwright.replay import children_of, script_of
+from toolwright.replay import replay as replay_session
+from toolwright.testing import ScriptedModel, make_workspace
 
 STEPS: list[dict[str, Any]] = [
     {"text": "Looking.", "tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
@@ -173,3 +176,32 @@ def test_a_subagent_is_bound_by_whoever_called_it(tw: Tw, project: Path) -> None
     assert not (project / "b.txt").exists()
     root = next(one["id"] for one in tw("session", "list", "--json").json if not one.get("parentID"))
     assert tw("session", "replay", root, "--json").json["same"]
+
+
+async def test_a_subagent_that_is_gone_on_with_is_played_once(project: Path) -> None:
+    """It has read the file in the first call and may edit it in the second; under plan it may not any more."""
+    (project / "a.txt").write_text("one\n")
+
+    def task(prompt: str, **more: str) -> dict[str, Any]:
+        args = {"description": "Work", "prompt": prompt, "subagent_type": "general", **more}
+        return {"tools": [{"name": "task", "args": args}]}
+
+    def edit(old: str, new: str) -> dict[str, Any]:
+        args = {"filePath": "a.txt", "oldString": old, "newString": new}
+        return {"tools": [{"name": "edit", "args": args}], "match": "Change"}
+
+    read = {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}], "match": "Read"}
+    first = ScriptedModel(task("Read it"), read, {"text": "Read.", "match": "Read"}, {"text": "End."})
+    async with make_workspace(project, keep=True) as workspace, workspace.session() as session:
+        await session.prompt("Go", model=first)
+        [child] = await workspace.sessions.children(session.id)
+        for agent, old, new in (("build", "one", "two"), ("plan", "two", "three")):
+            steps = (task("Change it", session_id=child.id), edit(old, new), {"text": "Done.", "match": "Change"})
+            await session.prompt("Go on", agent=agent, model=ScriptedModel(*steps, {"text": "End."}))
+        assert (project / "a.txt").read_text() == "two\n"
+        outcome = await replay_session(workspace, session.id)
+        assert outcome.as_json() == {"same": True, "calls": 3}
+        below = await children_of(workspace, session.id)
+        script = script_of(await workspace.sessions.messages(session.id), lambda one: below.get(one, ()))
+        names = [call["name"] for turn in script["turns"] for call in turn.get("tools", [])]
+        assert names == ["task", "read", "task", "edit", "task", "edit"]
