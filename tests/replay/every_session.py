@@ -122,7 +122,7 @@ def judge(session: Recorded) -> tuple[str, str]:
 
 
 async def _replayed(session: Recorded) -> dict[str, Any]:
-    opening = {"environment": {"PATH": os.environ["PATH"], "HOME": str(session.home)}, "client": "cli"}
+    opening: dict[str, Any] = {"environment": {"PATH": os.environ["PATH"], "HOME": str(session.home)}, "client": "cli"}
     opening |= session.note.opening
     # Whoever has recorded it was there to be asked, or not; the one that plays it is always asked.
     async with Workspace(Path(session.directory), keep=True, **opening) as records:
