@@ -236,3 +236,21 @@ async def test_what_a_rule_has_refused_that_was_taken_back_is_passed_over(projec
         await workspace.sessions.permit(session.id, ())
         await session.prompt("Go", model=ScriptedModel(read, {"text": "Yes."}))
         assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
+
+
+async def test_what_was_done_before_a_subagent_looked_is_done_before_it_looks_again(project: Path) -> None:
+    """The file is written beside the task, of which nothing but the times tells that it came later."""
+    task = {"description": "Look", "prompt": "Look at it", "subagent_type": "general"}
+    write = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n" * 10_000}}
+    look: Any = {"tools": [{"name": "read", "args": {"filePath": "b.txt"}}], "match": "Look", "delay": 0.2}
+    turns: list[Any] = [
+        {"tools": [{"name": "task", "args": task}, write]},
+        look,
+        {"text": "Seen.", "match": "Look"},
+        {"text": "End."},
+    ]
+    async with make_workspace(project, model=ScriptedModel(*turns), keep=True) as workspace:
+        async with workspace.session() as session:
+            turn = await session.prompt("Go")
+        assert turn.error is None
+        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 2}

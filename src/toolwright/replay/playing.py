@@ -156,6 +156,9 @@ class _Time:
     start: int
     end: int
 
+    def is_before(self, other: "_Time") -> bool:
+        return self.end <= other.start and (self.start, self.end) < (other.start, other.end)
+
     def overlaps(self, other: "_Time") -> bool:
         return self.start <= other.end and other.start <= self.end
 
@@ -187,6 +190,8 @@ class _Player:
     """The sessions of subagents, by the ids they had."""
     times: Mapping[str, "_Time"] = field(default_factory=dict[str, "_Time"])
     """When each call was under way."""
+    waiting: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    """The calls that are to be made now, each with what tells that it is done."""
     rules: Collection[str] = ()
     """The session's own."""
     played: int = 0
@@ -201,6 +206,7 @@ class _Player:
             # Whoever works here bounds what a subagent may do.
             session.agent = turn.agent.name
             calls = [part for part in message.parts.values() if isinstance(part, ToolPart) and not part.parent_call_id]
+            self.waiting |= {part.call_id: asyncio.Event() for part in calls if not child_of(part)}
             async with asyncio.TaskGroup() as group:
                 playing = [group.create_task(self._call(session, part, turn)) for part in calls]
             if different := next(filter(None, (one.result() for one in playing)), None):
@@ -208,6 +214,22 @@ class _Player:
         return None
 
     async def _call(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
+        try:
+            await self._wait_for_earlier(part)
+            return await self._compare(session, part, turn)
+        finally:
+            if done := self.waiting.pop(part.call_id, None):
+                done.set()
+
+    async def _wait_for_earlier(self, part: ToolPart) -> None:
+        """Of the calls that are to be made now, in whatever session, return when those are done that were done then."""
+        own = self.times.get(part.call_id)
+        for call_id, done in list(self.waiting.items()) if own is not None and not child_of(part) else ():
+            other = self.times.get(call_id)
+            if other is not None and own is not None and other.is_before(own):
+                await done.wait()
+
+    async def _compare(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
         if child := child_of(part):
             messages = during(part, self.children(child))
             name = next((one.info.agent for one in messages if one.info.agent), "")
