@@ -1,5 +1,6 @@
 """tw eval: tasks in copies of their own, results line by line, resumed, reported and compared."""
 
+import errno
 import json
 import os
 import subprocess
@@ -155,6 +156,27 @@ def test_results_are_gone_on_with_and_nothing_is_done_twice(tw: Tw, start: Path,
         ("second", 0),
         ("second", 1),
     ]
+
+
+def test_a_full_disk_is_told_with_how_to_go_on(
+    tw: Tw, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    tasks = write(start, task(start, "first"), task(start, "second"))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr("toolwright.evaluate.results.os.fsync", full)
+        disk.setattr("toolwright.evaluate.report.write_report", full)
+        outcome = tw("eval", tasks, "--out", str(out))
+    assert outcome.code == 2
+    assert "The report cannot be written" in outcome.err
+    assert "The result of first cannot be written" in outcome.err
+    assert "go on with --resume" in outcome.err
+    assert tw("eval", tasks, "--out", str(out), "--resume").code == 0
+    assert sorted(one.id for one in read_results(out)) == ["first", "second"]
 
 
 def test_a_task_may_start_from_a_commit(tw: Tw, start: Path, tmp_path: Path) -> None:
