@@ -1,14 +1,18 @@
 """tw eval: tasks in copies of their own, results line by line, resumed, reported and compared."""
 
+import errno
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Tw
-from toolwright.evaluate import Task, run
+from tests.waiting import wait_until
+from toolwright.evaluate import Task, places, run
 from toolwright.evaluate.compare import compare
 from toolwright.evaluate.plots import MOST_BARS
 from toolwright.evaluate.report import html
@@ -26,6 +30,11 @@ FIX: list[Any] = [
     },
     {"text": "Done."},
 ]
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
 @pytest.fixture
@@ -69,7 +78,20 @@ def test_a_task_runs_in_a_copy_and_its_result_tells_everything(tw: Tw, start: Pa
     export = json.loads((tmp_path / "out/sessions" / f"{good['session_id']}.json").read_text())
     assert export["info"]["id"] == good["session_id"]
     assert tw("session", "list", "--json").json == []
-    assert not list(tmp_path.glob("toolwright-eval-*"))
+    assert not list(places.root().iterdir())
+
+
+@pytest.mark.slow
+def test_what_a_killed_evaluation_has_left_is_removed_by_the_next(tw: Tw, start: Path, tmp_path: Path) -> None:
+    tasks = write(start, task(start, "hangs", script="hang.json"))
+    command = [sys.executable, "-m", "toolwright", "eval", tasks, "--out", str(tmp_path / "killed")]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path / "home")}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as killed:
+        wait_until(lambda: list(places.root().glob("*/base.git/refs/heads/*")))
+        killed.kill()
+    assert list(places.root().iterdir())
+    assert tw("eval", write(start, task(start, "good")), "--out", str(tmp_path / "out")).code == 0
+    assert not list(places.root().iterdir())
 
 
 def test_a_wrong_line_is_told_by_its_number_and_the_rest_runs(tw: Tw, start: Path, tmp_path: Path) -> None:
@@ -134,6 +156,27 @@ def test_results_are_gone_on_with_and_nothing_is_done_twice(tw: Tw, start: Path,
         ("second", 0),
         ("second", 1),
     ]
+
+
+def test_a_full_disk_is_told_with_how_to_go_on(
+    tw: Tw, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    tasks = write(start, task(start, "first"), task(start, "second"))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr("toolwright.evaluate.results.os.fsync", full)
+        disk.setattr("toolwright.evaluate.report.write_report", full)
+        outcome = tw("eval", tasks, "--out", str(out))
+    assert outcome.code == 2
+    assert "The report cannot be written" in outcome.err
+    assert "The result of first cannot be written" in outcome.err
+    assert "go on with --resume" in outcome.err
+    assert tw("eval", tasks, "--out", str(out), "--resume").code == 0
+    assert sorted(one.id for one in read_results(out)) == ["first", "second"]
 
 
 def test_a_task_may_start_from_a_commit(tw: Tw, start: Path, tmp_path: Path) -> None:
@@ -216,6 +259,10 @@ def test_a_difference_is_told_from_noise() -> None:
     noise = compare(results([True, False] * 10), results([False, True] * 10))["pass_rate"]
     assert not noise.significant
     assert not compare(results([False]), results([True]))["pass_rate"].significant
+    four_of_eight = compare(results([False] * 8), results([True] * 4 + [False] * 4))["pass_rate"]
+    assert four_of_eight.low > 0
+    assert not four_of_eight.significant
+    assert compare(results([False] * 8), results([True] * 7 + [False]))["pass_rate"].significant
 
 
 def test_two_evaluations_are_compared(tw: Tw, start: Path, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.fleet.conftest import script
 from tests.fleet.fakes import FakeCluster
 from toolwright.errors import UsageError
-from toolwright.evaluate import Task, TaskResult, run
-from toolwright.fleet import driver, places, seat
+from toolwright.evaluate import Task, TaskResult, places, run
+from toolwright.fleet import driver, seat
 from toolwright.fleet.cluster import Node
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.worker import Report

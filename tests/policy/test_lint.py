@@ -36,6 +36,24 @@ SEEDED = [
     ("broad", '{\n"external_directory": "allow"}', 2, None, 0),
     ("broad", '{"bash": {\n"sudo *": "allow"}}', 2, None, 0),
     ("broad", '{"bash": {\n"bash -c *": "allow"}}', 2, None, 0),
+    (
+        "shadowed",
+        '{"webfetch": {\n"https://a.com/*": "deny",\n"https://*": "allow"}}',
+        2,
+        "webfetch https://*: allow",
+        3,
+    ),
+    ("shadowed", '{"bash": {\n"ls": "deny",\n"ls *": "allow"}}', 2, "bash ls *: allow", 3),
+    ("shadowed", '{\n"read": {"a": "allow"},\n"*": "deny"}', 2, "* *: deny", 3),
+    ("shadowed", '{"edit": {\n"src/a/*": "deny",\n"src/**": "allow"}}', 2, "edit src/**: allow", 3),
+    ("dead", '{\n"gre": "deny"}', 2, None, 0),
+    ("dead", '{\n"Bash": "deny"}', 2, None, 0),
+    ("dead", '{\n"wbefetch": "deny"}', 2, None, 0),
+    ("dead", '{\n"skills": "deny"}', 2, None, 0),
+    ("broad", '{"external_directory": {\n"~/*": "allow"}}', 2, None, 0),
+    ("broad", '{"external_directory": {\n"/*": "allow"}}', 2, None, 0),
+    ("broad", '{"bash": {\n"*": "ask",\n"env *": "allow"}}', 3, None, 0),
+    ("broad", '{"bash": {\n"*": "ask",\n"python -c *": "allow"}}', 3, None, 0),
 ]
 
 

@@ -66,14 +66,15 @@ def record(folder: Path, tests: Sequence[str], *more: str) -> None:
         *(more or ("-n", str(_AT_ONCE))),
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run([*command, *tests], env={**os.environ, PLACE: str(folder / "notes")}, check=False)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    subprocess.run([*command, *tests], env={**environment, PLACE: str(folder / "notes")}, check=False)
 
 
 def play(folder: Path) -> int:
     """Tell what is not the same, and how many are; 1 if a session differs for which nothing accounts."""
     counts: Counter[str] = Counter()
     sessions = list(_sessions(folder))
-    with ProcessPoolExecutor(_AT_ONCE, mp_context=get_context("spawn"), max_tasks_per_child=50) as processes:
+    with ProcessPoolExecutor(_AT_ONCE, mp_context=get_context("spawn")) as processes:
         for session, (kind, told) in zip(sessions, processes.map(judge, sessions), strict=True):
             counts[kind] += 1
             if kind != "the same":
@@ -121,7 +122,7 @@ def judge(session: Recorded) -> tuple[str, str]:
 
 
 async def _replayed(session: Recorded) -> dict[str, Any]:
-    opening = {"environment": {"PATH": os.environ["PATH"], "HOME": str(session.home)}, "client": "cli"}
+    opening: dict[str, Any] = {"environment": {"PATH": os.environ["PATH"], "HOME": str(session.home)}, "client": "cli"}
     opening |= session.note.opening
     # Whoever has recorded it was there to be asked, or not; the one that plays it is always asked.
     async with Workspace(Path(session.directory), keep=True, **opening) as records:

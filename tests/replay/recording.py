@@ -12,6 +12,7 @@ from typing import Any
 
 from toolwright.events import Event
 from toolwright.session.events import SessionCreated
+from toolwright.session.sessions import Sessions
 from toolwright.workspace import Workspace
 
 PLACE = "TOOLWRIGHT_TEST_NOTES"
@@ -55,6 +56,19 @@ def pytest_configure() -> None:
             _write(session_id, note)
         return await closed(self, *arguments, **more)
 
+    imported = Sessions.imported
+
+    @wraps(imported)
+    async def import_noted(self: Sessions, *arguments: Any, **more: Any) -> Any:
+        # What comes from a file, which the test may have changed, was never done here.
+        info = await imported(self, *arguments, **more)
+        note = load(Path(os.environ[PLACE]), info.id)
+        note.code.append("imported")
+        _write(info.id, note)
+        return info
+
+    importing: Any = Sessions
+    importing.imported = import_noted
     vars_of: Any = Workspace
     vars_of.__init__ = open_noted
     vars_of.close = close_noted

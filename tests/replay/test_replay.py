@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw
+from toolwright.replay import children_of, script_of
+from toolwright.replay import replay as replay_session
+from toolwright.testing import ScriptedModel, make_workspace
 
 STEPS: list[dict[str, Any]] = [
     {"text": "Looking.", "tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
@@ -173,3 +176,81 @@ def test_a_subagent_is_bound_by_whoever_called_it(tw: Tw, project: Path) -> None
     assert not (project / "b.txt").exists()
     root = next(one["id"] for one in tw("session", "list", "--json").json if not one.get("parentID"))
     assert tw("session", "replay", root, "--json").json["same"]
+
+
+async def test_a_subagent_that_is_gone_on_with_is_played_once(project: Path) -> None:
+    """It has read the file in the first call and may edit it in the second; under plan it may not any more."""
+    (project / "a.txt").write_text("one\n")
+
+    def task(prompt: str, **more: str) -> Any:
+        args = {"description": "Work", "prompt": prompt, "subagent_type": "general", **more}
+        return {"tools": [{"name": "task", "args": args}]}
+
+    def edit(old: str, new: str) -> Any:
+        args = {"filePath": "a.txt", "oldString": old, "newString": new}
+        return {"tools": [{"name": "edit", "args": args}], "match": "Change"}
+
+    read: Any = {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}], "match": "Read"}
+    first = ScriptedModel(task("Read it"), read, {"text": "Read.", "match": "Read"}, {"text": "End."})
+    async with make_workspace(project, keep=True) as workspace, workspace.session() as session:
+        await session.prompt("Go", model=first)
+        [child] = await workspace.sessions.children(session.id)
+        for agent, old, new in (("build", "one", "two"), ("plan", "two", "three")):
+            steps: Any = (task("Change it", session_id=child.id), edit(old, new), {"text": "Done.", "match": "Change"})
+            await session.prompt("Go on", agent=agent, model=ScriptedModel(*steps, {"text": "End."}))
+        assert (project / "a.txt").read_text() == "two\n"
+        outcome = await replay_session(workspace, session.id)
+        assert outcome.as_json() == {"same": True, "calls": 3}
+        below = await children_of(workspace, session.id)
+        script = script_of(await workspace.sessions.messages(session.id), lambda one: below.get(one, ()))
+        names = [call["name"] for turn in script["turns"] for call in turn.get("tools", [])]
+        assert names == ["task", "read", "task", "edit", "task", "edit"]
+
+
+@pytest.mark.slow
+async def test_calls_of_a_reply_are_played_side_by_side(project: Path) -> None:
+    """Each waits for what the other makes; and each is held against what it has left itself."""
+    meet: list[Any] = [
+        {
+            "name": "bash",
+            "args": {"command": f"touch {one}; until [ -e {other} ]; do sleep 0.01; done", "description": "d"},
+        }
+        for one, other in (("a", "b"), ("b", "a"))
+    ]
+    both: list[Any] = [{"name": "write", "args": {"filePath": "c.txt", "content": text}} for text in ("one\n", "two\n")]
+    model = ScriptedModel({"tools": [*meet, *both]}, {"text": "Done."})
+    config = {"sandbox": "off"}
+    async with make_workspace(project, model=model, config=config, keep=True) as workspace:
+        async with workspace.session() as session:
+            await session.prompt("Go")
+        assert (await replay_session(workspace, session.id, config=config)).as_json() == {"same": True, "calls": 4}
+
+
+async def test_what_a_rule_has_refused_that_was_taken_back_is_passed_over(project: Path) -> None:
+    (project / "a.txt").write_text("one\n")
+    read: Any = {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]}
+    async with make_workspace(project, keep=True) as workspace, workspace.session() as session:
+        await workspace.sessions.permit(session.id, ({"permission": "read", "pattern": "*", "action": "deny"},))
+        await session.prompt("Go", model=ScriptedModel(read, {"text": "No."}))
+        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
+        await workspace.sessions.permit(session.id, ())
+        await session.prompt("Go", model=ScriptedModel(read, {"text": "Yes."}))
+        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
+
+
+async def test_what_was_done_before_a_subagent_looked_is_done_before_it_looks_again(project: Path) -> None:
+    """The file is written beside the task, of which nothing but the times tells that it came later."""
+    task = {"description": "Look", "prompt": "Look at it", "subagent_type": "general"}
+    write = {"name": "write", "args": {"filePath": "b.txt", "content": "b\n" * 10_000}}
+    look: Any = {"tools": [{"name": "read", "args": {"filePath": "b.txt"}}], "match": "Look", "delay": 0.2}
+    turns: list[Any] = [
+        {"tools": [{"name": "task", "args": task}, write]},
+        look,
+        {"text": "Seen.", "match": "Look"},
+        {"text": "End."},
+    ]
+    async with make_workspace(project, model=ScriptedModel(*turns), keep=True) as workspace:
+        async with workspace.session() as session:
+            turn = await session.prompt("Go")
+        assert turn.error is None
+        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 2}

@@ -106,7 +106,11 @@ async def _run(options: argparse.Namespace) -> int:
             await running.aclose()
             results.close()
             progress.end()
-            write_report(out, results.done, Path(options.file).name)
+            # A disk that is full ends the evaluation by its result, whose error says how to go on.
+            try:
+                write_report(out, results.done, Path(options.file).name)
+            except OSError as error:
+                note(f"The report cannot be written to {out}: {error.strerror}.")
     note(f"{headline(results.done)}; see {out / 'report.md'}")
     return 1 if problems else 0
 

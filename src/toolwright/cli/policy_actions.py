@@ -94,7 +94,8 @@ def _read(file: str) -> str:
 def lint_rules(workspace: Workspace, options: argparse.Namespace) -> int:
     from toolwright.policy.lint import lint
 
-    found = lint(workspace.agents, workspace.config.sources, workspace.registry.ids())
+    home = workspace.folders.home
+    found = lint(workspace.agents, workspace.config.sources, workspace.registry.ids(), home)
     if options.json:
         print_json([one.as_json() for one in found])
     else:

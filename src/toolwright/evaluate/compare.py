@@ -12,6 +12,9 @@ SAMPLES = 4000
 FEWEST = 6
 """Tasks or runs below which nothing is more than noise: five coins fall alike once in sixteen times."""
 
+_TINY = 1e-12
+"""By which sums of the same numbers may differ."""
+
 MEASURES: dict[str, Callable[[TaskResult], float]] = {
     "pass_rate": lambda one: float(one.passed),
     "cost": lambda one: one.cost,
@@ -62,28 +65,36 @@ def _values(results: Sequence[TaskResult], measure: Callable[[TaskResult], float
 
 
 def _difference(a: Values, b: Values, *, paired: bool) -> Difference:
-    """By the bootstrap: tasks are drawn anew, of few tasks their runs."""
+    """The bounds by the bootstrap: tasks are drawn anew, of few tasks their runs. What is more than noise must lie on
+    one side of nothing, and seldom come about when it is left to chance which evaluation a value belongs to."""
     chance = Random(0)  # noqa: S311 - statistics, and the same answer every time
     if paired and len(a) >= FEWEST:
         pairs = [_mean(theirs) - _mean(ours) for ours, theirs in zip(a, b, strict=True)]
         drawn = [_mean(chance.choices(pairs, k=len(pairs))) for _ in range(SAMPLES)]
+        mixed = [_mean([one * chance.choice((-1, 1)) for one in pairs]) for _ in range(SAMPLES)]
         enough = True
     elif paired:
         drawn = [_mean_of_runs(b, chance) - _mean_of_runs(a, chance) for _ in range(SAMPLES)]
+        both = list(zip(a, b, strict=True))
+        mixed = [_mean([_mixed(ours, theirs, chance) for ours, theirs in both]) for _ in range(SAMPLES)]
         enough = min(sum(map(len, a)), sum(map(len, b))) >= FEWEST
     else:
         ours, theirs = [_mean(one) for one in a], [_mean(one) for one in b]
         drawn = [_drawn_mean(theirs, chance) - _drawn_mean(ours, chance) for _ in range(SAMPLES)]
+        mixed = [_mixed(ours, theirs, chance) for _ in range(SAMPLES)]
         enough = min(len(ours), len(theirs)) >= FEWEST
     drawn.sort()
     low, high = drawn[int(SAMPLES * 0.025)], drawn[int(SAMPLES * 0.975) - 1]
-    return Difference(
-        a=_mean([_mean(one) for one in a]),
-        b=_mean([_mean(one) for one in b]),
-        low=low,
-        high=high,
-        significant=enough and not low <= 0 <= high,
-    )
+    mean_a, mean_b = (_mean([_mean(one) for one in values]) for values in (a, b))
+    seldom = sum(abs(one) >= abs(mean_b - mean_a) - _TINY for one in mixed) < SAMPLES * 0.05
+    return Difference(a=mean_a, b=mean_b, low=low, high=high, significant=enough and seldom and not low <= 0 <= high)
+
+
+def _mixed(ours: Sequence[float], theirs: Sequence[float], chance: Random) -> float:
+    """The difference if the values are dealt out anew."""
+    dealt = [*ours, *theirs]
+    chance.shuffle(dealt)
+    return _mean(dealt[len(ours) :]) - _mean(dealt[: len(ours)])
 
 
 def _mean_of_runs(values: Values, chance: Random) -> float:

@@ -3,12 +3,12 @@
 import asyncio
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from toolwright.errors import UsageError
+from toolwright.evaluate.places import place
 from toolwright.evaluate.tasks import Task
 from toolwright.record import record
 
@@ -42,16 +42,13 @@ class Copy:
 @asynccontextmanager
 async def copy_of(task: Task, keep: Path | None = None) -> AsyncIterator[Copy]:
     """The copy for one run of a task; removed afterwards unless there is a place to keep it."""
-    above = Path(tempfile.mkdtemp(prefix="toolwright-eval-")).resolve()
-    try:
+    async with place() as above:
         copy = copy_in(above, task)
         await fill(task, copy.folder)
         await begin(task, copy)
         yield copy
         if keep is not None:
             await asyncio.to_thread(shutil.copytree, copy.folder, keep, symlinks=True, dirs_exist_ok=True)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, above, ignore_errors=True)
 
 
 def copy_in(above: Path, task: Task) -> Copy:

@@ -14,6 +14,7 @@ from typing import Any
 from toolwright.definition import Call
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, copy_of
+from toolwright.evaluate.places import sweep
 from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
 from toolwright.ids import new_id
@@ -51,6 +52,7 @@ async def run(
     waiting = [(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
     results: asyncio.Queue[TaskResult] = asyncio.Queue()
     left = iter(waiting)
+    await asyncio.to_thread(sweep)
 
     async def work() -> None:
         for task, number in left:

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolwright.errors import ToolwrightError
 from toolwright.evaluate.copies import Copy, begin, fill
+from toolwright.evaluate.places import place, to_the_end
 from toolwright.evaluate.results import TaskResult
 from toolwright.evaluate.running import Course, run_in_copy, worker_name
 from toolwright.evaluate.tasks import Task
@@ -20,7 +21,6 @@ from toolwright.extension import Hook
 from toolwright.files.disk import Stamp, digest_of_file
 from toolwright.files.seen import State
 from toolwright.fleet.folders import Look, TooLarge, apply, changes, look_at, pack, unpack
-from toolwright.fleet.places import place, to_the_end
 from toolwright.fleet.recorder import Recorder, restore
 from toolwright.fleet.saved import Saved, Step
 from toolwright.messages import Assistant

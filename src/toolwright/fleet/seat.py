@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.evaluate.places import to_the_end
 from toolwright.evaluate.results import TaskResult, file_name
 from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Base, Bases
 from toolwright.fleet.cluster import Cluster, Node, one_line
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.movable import Done, Order
-from toolwright.fleet.places import to_the_end
 from toolwright.fleet.saved import Ledger, Saved
 from toolwright.fleet.worker import Described, Report
 from toolwright.record import record

@@ -5,10 +5,10 @@ import logging
 import platform
 from collections import deque
 
+from toolwright.evaluate.places import sweep
 from toolwright.evaluate.running import worker_name
 from toolwright.fleet.limits import Limits
 from toolwright.fleet.movable import DiskFull, Done, MovableRun, Order
-from toolwright.fleet.places import sweep
 from toolwright.fleet.saved import Step
 from toolwright.record import record
 from toolwright.version import VERSION

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from rapidfuzz.distance import OSA
@@ -22,6 +23,8 @@ Kind = Literal["shadowed", "dead", "broad", "contradictory"]
 _JUDGED_ON_STAR = ("question", "todowrite", "todoread", "plan_enter", "plan_exit", "network")
 _EVERYWHERE = ("/etc/passwd", "/home/somebody/.ssh/id_rsa")
 """Two places outside any project: what allows both of them allows everything."""
+SHORTEST = 4
+"""Letters from which a name that differs in one of them is a slip and not another name."""
 _ACTION = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"(allow|ask|deny)"')
 
 
@@ -66,25 +69,32 @@ def is_written(rule: Rule) -> bool:
     return place(rule)[1] > 0 or rule.source.endswith(".md")
 
 
-def lint(agents: Agents, sources: Sequence[Source] = (), tools: Iterable[str] = ()) -> list[Finding]:
+def lint(
+    agents: Agents, sources: Sequence[Source] = (), tools: Iterable[str] = (), home: Path | None = None
+) -> list[Finding]:
     """The faults of all rules that hold in a workspace, in the order they are written; `tools` are no slips."""
     known = (*PERMISSIONS, *tools)
     found: dict[tuple[str, str], Finding] = {}
-    for finding in (*_repeated(sources), *_of_all(agents, known)):
+    for finding in (*_repeated(sources), *_of_all(agents, known, home)):
         found.setdefault((finding.rule.source, str(finding.rule)), finding)
     return sorted(found.values(), key=lambda one: place(one.rule))
 
 
-def _of_all(agents: Agents, known: Collection[str]) -> Iterator[Finding]:
+def _of_all(agents: Agents, known: Collection[str], home: Path | None) -> Iterator[Finding]:
     below = (*agents.general, agents.protected, *agents.managed)
-    yield from of_layers(below, {layer.name for layer in below}, known)
+    yield from of_layers(below, {layer.name for layer in below}, known, home=home)
     for agent in agents.by_name.values():
         layers = agents.ruled(agent).policy.layers
-        yield from of_layers(layers, {"agent (user)", "agent (project)"}, known)
+        yield from of_layers(layers, {"agent (user)", "agent (project)"}, known, home=home)
 
 
 def of_layers(
-    layers: Sequence[Layer], wanted: Iterable[str], known: Collection[str] = PERMISSIONS, *, written: bool = True
+    layers: Sequence[Layer],
+    wanted: Iterable[str],
+    known: Collection[str] = PERMISSIONS,
+    *,
+    written: bool = True,
+    home: Path | None = None,
 ) -> Iterator[Finding]:
     """The faults of the rules in some of the layers, which stand from weak to strong."""
     names = set(wanted)
@@ -94,7 +104,7 @@ def of_layers(
                 continue
             later = layer.rules[position + 1 :]
             fault = _unheard(rule, layer, known) or _replaced(rule, later) or _overruled(rule, layers, index)
-            fault = fault or _broad(rule)
+            fault = fault or _broad(rule, home)
             if fault is not None:
                 yield fault
 
@@ -115,9 +125,10 @@ def _unheard(rule: Rule, layer: Layer, known: Collection[str]) -> Finding | None
 
 def _meant(name: str, known: Collection[str]) -> str:
     """The permission of which this is a slip of the pen: one letter wrong, missing, too many or in the wrong place."""
-    if name in known or set(name) & set("*?") or len(name) < 4:
+    if name in known or set(name) & set("*?"):
         return ""
-    return next((one for one in known if OSA.distance(name, one, score_cutoff=1) == 1), "")
+    longer = (one for one in known if max(len(name), len(one)) >= SHORTEST)
+    return next((one for one in longer if OSA.distance(name, one, score_cutoff=1) == 1), "")
 
 
 def _replaced(rule: Rule, later: Sequence[Rule]) -> Finding | None:
@@ -159,7 +170,7 @@ def _last_word(layer: Layer, rule: Rule) -> Rule | None:
     return None
 
 
-def _broad(rule: Rule) -> Finding | None:
+def _broad(rule: Rule, home: Path | None) -> Finding | None:
     if rule.action != "allow":
         return None
     if covers(rule.permission, "*") and covers(rule.pattern, "*"):
@@ -167,6 +178,8 @@ def _broad(rule: Rule) -> Finding | None:
     outside = rule.permission == "external_directory"
     if outside and all(covers(rule.pattern, one) for one in _EVERYWHERE):
         return Finding(kind="broad", rule=rule, why="allows every folder of this machine")
+    if outside and home is not None and covers(rule.pattern, f"{home}/.ssh/id_rsa"):
+        return Finding(kind="broad", rule=rule, why="allows all of the home folder, keys and all")
     if rule.permission == "bash" and rule.pattern != "*" and _runs_anything(rule.pattern):
         return Finding(kind="broad", rule=rule, why="allows any command, because this one runs others")
     return None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.fleet import places
-from toolwright.fleet.places import Occupied, place, sweep
+from toolwright.evaluate import places
+from toolwright.evaluate.places import Occupied, place, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +43,11 @@ async def test_what_a_dead_process_has_left_is_swept() -> None:
         left = places.root() / "0123"
         left.mkdir()
         left.with_name("0123.lock").touch()
-        assert sweep() == 1
+        unlocked = places.root() / "4567"
+        unlocked.mkdir()
+        assert sweep() == 2
         assert not left.exists()
+        assert not unlocked.exists()
 
 
 async def test_to_be_stopped_does_not_leave_a_copy_behind() -> None:

@@ -1,4 +1,4 @@
-"""Where the copies of a fleet stand on a machine: one folder each, locked by its process and removed after it."""
+"""Where copies stand on a machine: one folder each, locked by its process and removed after it."""
 
 import asyncio
 import fcntl
@@ -26,7 +26,7 @@ class Occupied(ToolwrightError):
 
 def root() -> Path:
     """The folder of all copies of this user."""
-    return Path(tempfile.gettempdir()).resolve() / f"toolwright-fleet-{os.getuid()}"
+    return Path(tempfile.gettempdir()).resolve() / f"toolwright-copies-{os.getuid()}"
 
 
 @asynccontextmanager
@@ -70,8 +70,8 @@ def sweep() -> int:
     swept = 0
     if root().exists():
         _claim(root())
-    for name in sorted(root().glob("*.lock")):
-        folder = name.with_suffix("")
+    # A place is locked before it is made: one without a lock was made by a program that outlived its process.
+    for folder in sorted({name.with_suffix("") for name in root().glob("*")}):
         lock = _try_lock(folder)
         if lock is not None:
             _leave(folder, lock)

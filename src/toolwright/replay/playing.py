@@ -1,10 +1,11 @@
-"""Stored sessions played once more: as scripts for a model, and call by call against the tools of today."""
+"""A stored session played again in a copy of its folder, call by call against the tools of today."""
 
+import asyncio
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -16,103 +17,27 @@ from toolwright.files.body import Link, body_at, name_of
 from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, ReasoningPart, SessionInfo, TextPart, User
+from toolwright.messages import Assistant, Message, SessionInfo, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
+from toolwright.replay.outcome import CallOutcome, Replay
+from toolwright.replay.script import Children, child_of, during
 from toolwright.session.calls import CUT_OFF, LAST_STEP
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
 from toolwright.session.turn import Turn
 from toolwright.workspace import Workspace
 
-Children = Callable[[str], Sequence[Message]]
-
 NOT_PLAYED = ("task", "question", "plan_enter", "plan_exit", "webfetch", "websearch", "codesearch")
 """Calls whose outcome is for people, subagents or the network to decide; of a task, the calls below it are played."""
 _NEVER_RUN = re.compile(f"^({re.escape(LAST_STEP)}|{re.escape(CUT_OFF)})|\\bdoom_loop on ")
 """What the record of a call says that was refused before it came to its tool."""
+_SESSION_RULE = re.compile(r"the rule `(.+)` \(session\)")
 _UNORDERED = ("glob", "grep", "list")
 """Tools that list the newest first: a copy has other times."""
 MOST_CHANGED = 20
 """Files that are named as changed since."""
 _CHANGING = re.compile(r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b")
-
-
-def script_of(messages: Sequence[Message], children: Children = lambda _: ()) -> Json:
-    """What a model said in a session, as a script that `scripted/FILE` plays; and the prompts it was said to."""
-    prompts = [message.text for message in messages if isinstance(message.info, User)]
-    return {"prompts": prompts, "turns": list(_turns(messages, children))}
-
-
-def _turns(messages: Sequence[Message], children: Children) -> Iterator[Json]:
-    for message in messages:
-        info = message.info
-        if not isinstance(info, Assistant):
-            continue
-        parts = list(message.parts.values())
-        turn: Json = {"kind": "compaction"} if info.summary else {}
-        if reasoning := "".join(part.text for part in parts if isinstance(part, ReasoningPart)):
-            turn["reasoning"] = reasoning
-        if text := "".join(part.text for part in parts if isinstance(part, TextPart) and not part.synthetic):
-            turn["text"] = text
-        calls = [part for part in parts if isinstance(part, ToolPart) and part.parent_call_id is None]
-        if calls:
-            turn["tools"] = [{"name": part.tool, "args": part.state.input, "id": part.call_id} for part in calls]
-        if info.error is not None:
-            turn["error"] = {"message": str(info.error.data.get("message", info.error.name)), "retryable": False}
-        if turn:
-            yield turn
-        for part in calls:
-            yield from _turns(children(child_of(part)), children)
-
-
-def child_of(part: ToolPart) -> str:
-    """The session that a task call has handed its work to; empty if it is none."""
-    metadata = getattr(part.state, "metadata", None) or {}
-    return str(metadata.get("sessionId", "")) if part.tool == "task" else ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class CallOutcome:
-    """What a call came to: its result, and the files it left."""
-
-    status: str
-    output: str
-    files: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """The files it changed, each with the name of its content; None for one that is gone."""
-
-    def as_json(self) -> Json:
-        return {"status": self.status, "output": self.output, "files": dict(self.files)}
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """How a session went when it was played again."""
-
-    calls: int
-    """Calls that were played."""
-    call: Mapping[str, Any] | None = None
-    """The first call that came out otherwise."""
-    recorded: CallOutcome | None = None
-    replayed: CallOutcome | None = None
-    changed_since: tuple[str, ...] = ()
-    """Files of the folder that somebody has changed after the session, if a call came out otherwise."""
-
-    @property
-    def same(self) -> bool:
-        return self.call is None
-
-    def as_json(self) -> Json:
-        if self.call is None or self.recorded is None or self.replayed is None:
-            return {"same": True, "calls": self.calls}
-        return {
-            "same": False,
-            "calls": self.calls,
-            "call": dict(self.call),
-            "recorded": self.recorded.as_json(),
-            "replayed": self.replayed.as_json(),
-            "changed_since": list(self.changed_since),
-        }
 
 
 async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
@@ -223,9 +148,36 @@ def _end(message: Message) -> float:
     return (isinstance(info, Assistant) and info.time.completed) or info.time.created
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class _Time:
+    """When a call was under way, and in which session."""
+
+    session: str
+    start: int
+    end: int
+
+    def is_before(self, other: "_Time") -> bool:
+        return self.end <= other.start and (self.start, self.end) < (other.start, other.end)
+
+    def overlaps(self, other: "_Time") -> bool:
+        return self.start <= other.end and other.start <= self.end
+
+
+def _times(session: str, messages: Sequence[Message], children: Children) -> dict[str, _Time]:
+    """Those of all calls of a session and of the sessions below it."""
+    found: dict[str, _Time] = {}
+    for part in (part for message in messages for part in message.parts.values() if isinstance(part, ToolPart)):
+        span = getattr(part.state, "time", None)
+        if span is not None and span.end is not None:
+            found[part.call_id] = _Time(session=session, start=span.start, end=span.end)
+        if child := child_of(part):
+            found |= _times(child, during(part, children(child)), children)
+    return found
+
+
 @record(slots=True, kw_only=True)
 class _Player:
-    """Plays calls one after the other and compares."""
+    """Plays calls as they were made, those of a reply side by side, and compares."""
 
     workspace: Workspace
     children: Children
@@ -234,6 +186,14 @@ class _Player:
     entries: Mapping[str, Mapping[str, str | None]]
     """For each call the files it changed, by their place in the folder."""
     replies: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    below: dict[str, Session] = field(default_factory=dict[str, Session])
+    """The sessions of subagents, by the ids they had."""
+    times: Mapping[str, "_Time"] = field(default_factory=dict[str, "_Time"])
+    """When each call was under way."""
+    waiting: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    """The calls that are to be made now, each with what tells that it is done."""
+    rules: Collection[str] = ()
+    """The session's own."""
     played: int = 0
 
     async def play(self, session: Session, messages: Sequence[Message]) -> Replay | None:
@@ -245,48 +205,89 @@ class _Player:
             turn = replace(session.outside(agent), withheld=withheld)
             # Whoever works here bounds what a subagent may do.
             session.agent = turn.agent.name
-            for part in message.parts.values():
-                if isinstance(part, ToolPart) and part.parent_call_id is None:
-                    different = await self._call(session, part, turn)
-                    if different is not None:
-                        return different
+            calls = [part for part in message.parts.values() if isinstance(part, ToolPart) and not part.parent_call_id]
+            self.waiting |= {part.call_id: asyncio.Event() for part in calls if not child_of(part)}
+            async with asyncio.TaskGroup() as group:
+                playing = [group.create_task(self._call(session, part, turn)) for part in calls]
+            if different := next(filter(None, (one.result() for one in playing)), None):
+                return different
         return None
 
     async def _call(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
+        try:
+            await self._wait_for_earlier(part)
+            return await self._compare(session, part, turn)
+        finally:
+            if done := self.waiting.pop(part.call_id, None):
+                done.set()
+
+    async def _wait_for_earlier(self, part: ToolPart) -> None:
+        """Of the calls that are to be made now, in whatever session, return when those are done that were done then."""
+        own = self.times.get(part.call_id)
+        for call_id, done in list(self.waiting.items()) if own is not None and not child_of(part) else ():
+            other = self.times.get(call_id)
+            if other is not None and own is not None and other.is_before(own):
+                await done.wait()
+
+    async def _compare(self, session: Session, part: ToolPart, turn: Turn) -> Replay | None:
         if child := child_of(part):
-            messages = self.children(child)
+            messages = during(part, self.children(child))
             name = next((one.info.agent for one in messages if one.info.agent), "")
-            return await self.play(self.workspace.session(name, parent=session), messages)
+            if child not in self.below:
+                self.below[child] = self.workspace.session(name, parent=session)
+            return await self.play(self.below[child], messages)
         recorded = self._recorded(part)
         if part.tool in NOT_PLAYED or recorded is None:
             return None
         self.played += 1
+        number = self.played
         rejected = isinstance(part.state, Failed) and part.state.kind == "rejected"
         self.replies[part.call_id] = Reply(kind="reject" if rejected else "once")
         arguments = _moved(part.state.input, str(self.folder), str(self.copy))
+        changes = self.workspace.files.journal.size(session.id)
         result = await session.run_call(Call(id=part.call_id, tool=part.tool, arguments=arguments), turn)
         # A call that could not be made is answered, and so recorded as completed.
         status = f"failed: {result.error.kind}" if result.error and part.tool != INVALID else "completed"
-        files = {name: self._content(name) for name in recorded.files}
+        changed = self.workspace.files.journal.entries(session.id, changes) if recorded.files else []
+        left = {entry.path: entry.after for entry in changed if entry.call_id == part.call_id}
+        files = {name: self._content(left, name) for name in recorded.files}
         replayed = CallOutcome(
             status=status, output=_moved(result.output, str(self.copy), str(self.folder)), files=files
         )
-        if _agree(part, recorded, replayed):
+        if _agree(part, recorded, replayed) or self._ran_beside_changes(part):
             return None
         call = {"id": part.call_id, "tool": part.tool, "arguments": part.state.input}
-        return Replay(calls=self.played, call=call, recorded=recorded, replayed=replayed)
+        return Replay(calls=number, call=call, recorded=recorded, replayed=replayed)
 
     def _recorded(self, part: ToolPart) -> CallOutcome | None:
         files = self.entries.get(part.call_id, {})
         match part.state:
             case Completed(output=output):
                 return CallOutcome(status="completed", output=output, files=files)
+            case Failed(error=error, kind="denied") if self._was_taken_back(error):
+                return None
             case Failed(error=error, kind=kind) if kind != "aborted" and not _NEVER_RUN.search(error):
                 return CallOutcome(status=f"failed: {kind}", output=error, files=files)
             case _:
                 return None
 
-    def _content(self, name: str) -> str | None:
+    def _was_taken_back(self, denial: str) -> bool:
+        """Whether a rule of the session has refused a call that is no rule of it any more."""
+        by = _SESSION_RULE.search(denial)
+        return by is not None and by[1] not in self.rules
+
+    def _ran_beside_changes(self, part: ToolPart) -> bool:
+        """Whether another session of the same tree changed files meanwhile: who came first was chance."""
+        own = self.times.get(part.call_id)
+        return own is not None and any(
+            other.session != own.session and call_id in self.entries and other.overlaps(own)
+            for call_id, other in self.times.items()
+        )
+
+    def _content(self, left: Mapping[str, str | None], name: str) -> str | None:
+        """What the call has left of a file; one beside it may have gone on from there."""
+        if str(self.copy / name) in left:
+            return left[str(self.copy / name)]
         try:
             return name_of(body_at(self.copy / name))
         except OSError:
@@ -307,15 +308,23 @@ async def _play(
         if Path(entry.path).is_relative_to(folder):
             files.setdefault(entry.call_id, {})[str(Path(entry.path).relative_to(folder))] = entry.after
     replies: dict[str, Reply] = {}
+    rules = session_rules(info.permission or ())
 
     def answer(question: Question) -> Reply:
         return replies.get(question.call_id, Reply(kind="once" if question.kind == "permission" else "reject"))
 
     async with Workspace(copy, answer=answer, **opening) as workspace:
         player = _Player(
-            workspace=workspace, children=children, copy=copy, folder=folder, entries=files, replies=replies
+            workspace=workspace,
+            children=children,
+            copy=copy,
+            folder=folder,
+            entries=files,
+            replies=replies,
+            times=_times(info.id, messages, children),
+            rules=[str(rule) for rule in rules],
         )
-        async with workspace.session(rules=session_rules(info.permission or ())) as session:
+        async with workspace.session(rules=rules) as session:
             different = await player.play(session, messages)
         for one in list(workspace.sessions_open):
             workspace.forget_changes(one)

@@ -1,0 +1,51 @@
+"""What became of a call and of a whole session, when it was recorded and when it was played again."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from toolwright.jsontypes import Json
+from toolwright.record import record
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """What a call came to: its result, and the files it left."""
+
+    status: str
+    output: str
+    files: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """The files it changed, each with the name of its content; None for one that is gone."""
+
+    def as_json(self) -> Json:
+        return {"status": self.status, "output": self.output, "files": dict(self.files)}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """How a session went when it was played again."""
+
+    calls: int
+    """Calls that were played."""
+    call: Mapping[str, Any] | None = None
+    """The first call that came out otherwise."""
+    recorded: CallOutcome | None = None
+    replayed: CallOutcome | None = None
+    changed_since: tuple[str, ...] = ()
+    """Files of the folder that somebody has changed after the session, if a call came out otherwise."""
+
+    @property
+    def same(self) -> bool:
+        return self.call is None
+
+    def as_json(self) -> Json:
+        if self.call is None or self.recorded is None or self.replayed is None:
+            return {"same": True, "calls": self.calls}
+        return {
+            "same": False,
+            "calls": self.calls,
+            "call": dict(self.call),
+            "recorded": self.recorded.as_json(),
+            "replayed": self.replayed.as_json(),
+            "changed_since": list(self.changed_since),
+        }
