@@ -119,5 +119,5 @@ async def test_hunks_are_undone_one_by_one_and_the_rest_with_their_turn(project:
         await one.undo(session.id, first)
         await one.undo(session.id, Selection())
         assert (project / "long.txt").read_text() == before
-        with pytest.raises(UsageError, match="Nothing of that"):
+        with pytest.raises(UsageError, match="There is nothing to undo"):
             await one.undo(session.id, Selection(file="long.txt", hunks=("9",)))
