@@ -145,9 +145,7 @@ def test_python_dash_m_is_the_same_command() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path: Path) -> None:
-    start = shlex.join([sys.executable, '-m', 'toolwright', '--directory', str(tmp_path)])
+    start = shlex.join([sys.executable, "-m", "toolwright", "--directory", str(tmp_path)])
     command = f"{start} tool list --json | true"
-        f"{shlex.join([sys.executable, '-m', 'toolwright', '--directory', str(tmp_path)])} tool list --json | true"
-    )
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert done.stderr == ""
