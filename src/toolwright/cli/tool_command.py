@@ -154,10 +154,14 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
 
 
 async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
-    """The arguments as JSON, or as the one text that a tool needs. Of a tool that is not there, none matter."""
+    """The arguments as JSON, or as the one text that a tool needs; a text for a tool that is not there is dropped."""
+    if not text or text.startswith(("{", "[", '"')):
+        return arguments_for(tool_id, text)
     registry = workspace.registry
     if registry.refresh is not None:
         await registry.refresh()
+    if workspace.settings.mcp:
+        await workspace.mcp.known()
     tool_id = registry.resolved(tool_id)
     if tool_id not in registry:
         return {}
@@ -165,9 +169,7 @@ async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     properties = parameters.get("properties", {})
     needed = parameters.get("required") or list(properties)
     alone = len(needed) == 1 and properties.get(needed[0], {}).get("type") == "string"
-    if alone and text and not text.startswith(("{", "[", '"')):
-        return {needed[0]: text}
-    return arguments_for(tool_id, text)
+    return {needed[0]: text} if alone else arguments_for(tool_id, text)
 
 
 async def _call_lines(calls: "Calls") -> int:
