@@ -87,6 +87,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{named(page)} links to {target}"
 
 
+def test_the_first_page_shows_all_it_has_where_the_files_beside_it_are_not() -> None:
+    """As on a package index."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target] == []
+    assert "<img" not in text
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     assert [named(page) for page in PAGES if page.parent.name == "docs" and f"({page.name})" not in index] == [

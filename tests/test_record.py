@@ -131,7 +131,6 @@ def test_help_shows_the_fields_as_parameters() -> None:
 
 
 def test_help_shows_what_stands_under_a_field() -> None:
-    shown = pydoc.render_doc(Result, renderer=pydoc.plaintext)
-    assert "What the model reads." in shown
+    assert "What the model reads." in pydoc.plain(pydoc.render_doc(Result))
     texts = {name: inspect.getdoc(getattr(Result, name)) for name in Result.__dataclass_fields__}
     assert texts["output"] == "What the model reads."

@@ -1,5 +1,6 @@
 """Starting: cheap, helpful, and the same exit codes everywhere."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -144,6 +145,7 @@ def test_python_dash_m_is_the_same_command() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m toolwright --directory {tmp_path} tool list --json | true"
+    start = shlex.join([sys.executable, "-m", "toolwright", "--directory", str(tmp_path)])
+    command = f"{start} tool list --json | true"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert done.stderr == ""

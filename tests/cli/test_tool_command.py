@@ -111,6 +111,17 @@ def test_arguments_that_are_no_object_are_a_usage_error(tw: Tw, text: str) -> No
     assert len(outcome.err) < 300
 
 
+def test_the_one_text_that_a_tool_of_the_project_needs_may_be_given_bare(tw: Tw, project: Path) -> None:
+    (project / ".toolwright/tool").mkdir(parents=True)
+    (project / ".toolwright/tool/weather.py").write_text(
+        "from toolwright import tool\n\n\n@tool\ndef weather(city: str, days: int = 1) -> str:\n"
+        '    """Tells the weather."""\n    return f"{city}: sun for {days}"\n'
+    )
+    assert tw("tool", "call", "weather", "Rome", "--trust").out == "Rome: sun for 1\n"
+    assert tw("tool", "call", "weather", '{"city": "Rome", "days": 3}', "--trust").out == "Rome: sun for 3\n"
+    assert "There is no tool 'weather'" in tw("tool", "call", "weather", "Rome").out
+
+
 def test_a_call_needs_a_tool(tw: Tw) -> None:
     outcome = tw("tool", "call")
     assert outcome.code == 2

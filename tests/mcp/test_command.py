@@ -43,6 +43,7 @@ def test_a_tool_is_called_from_the_command_line(tw: Tw, configure: Any) -> None:
     configure(good=scripted())
     outcome = tw("tool", "call", "good_echo", '{"text": "Hello."}', "--trust")
     assert (outcome.code, outcome.out) == (0, "Hello.\n")
+    assert tw("tool", "call", "good_echo", "Hello again.", "--trust").out == "Hello again.\n"
 
 
 def test_a_call_that_takes_too_long_exits_as_timed_out(tw: Tw, configure: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,7 @@ async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Serve
         [state] = workspace.mcp.states()
         assert state.status == "failed"
         # On a busy machine it is given up before it has written anything.
-        assert state.error.removesuffix("; it last wrote: still thinking") == "it did not answer within 0.4 seconds"
+        assert (state.error or "").split("; ")[0] == "it did not answer within 0.4 seconds"
 
 
 async def test_a_call_that_takes_too_long_is_a_timeout_and_the_next_one_works(served: Served) -> None:

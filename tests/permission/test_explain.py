@@ -73,7 +73,7 @@ def test_it_reads_as_a_story_with_file_and_line() -> None:
         "    * agent            edit *: deny  built in",
         "    x user             edit *: allow  toolwright.json:7",
         (
-            "  Only a later rule would change it. `edit *: deny` is from built in, layer agent; no answer and no"
+            "  Only a later rule would change it. `edit *: deny` is built in, layer agent; no answer and no"
             " approval overrules a deny."
         ),
     ]

@@ -142,8 +142,8 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
         raise UsageError(
             'Name a tool to call, as in tw tool call read \'{"filePath": "a.txt"}\'; tw tool list has them.'
         )
-    line = {"tool": options.id, "args": arguments_for(options.id, " ".join(options.args))}
-    answer = await calls.answer(line)
+    args = await _arguments(calls.workspace, options.id, " ".join(options.args))
+    answer = await calls.answer({"tool": options.id, "args": args})
     if options.json or options.dry_run:
         print_json(answer)
     elif answer["status"] == "error":
@@ -151,6 +151,25 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
     else:
         print(visible(answer["output"]) if is_terminal(sys.stdout) else answer["output"])
     return exit_code(None, answer.get("kind"))
+
+
+async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
+    """The arguments as JSON, or as the one text that a tool needs; a text for a tool that is not there is dropped."""
+    if not text or text.startswith(("{", "[", '"')):
+        return arguments_for(tool_id, text)
+    registry = workspace.registry
+    if registry.refresh is not None:
+        await registry.refresh()
+    if workspace.settings.mcp:
+        await workspace.mcp.known()
+    tool_id = registry.resolved(tool_id)
+    if tool_id not in registry:
+        return {}
+    parameters = registry[tool_id].parameters
+    properties = parameters.get("properties", {})
+    needed = parameters.get("required") or list(properties)
+    alone = len(needed) == 1 and properties.get(needed[0], {}).get("type") == "string"
+    return {needed[0]: text} if alone else arguments_for(tool_id, text)
 
 
 async def _call_lines(calls: "Calls") -> int:

@@ -97,9 +97,10 @@ def _advice(
     deciding = next((one for one in explanations if one.action == action), None)
     match action:
         case "deny" if deciding is not None and deciding.decision.rule is not None:
-            where = deciding.decision.rule.source or "the configuration"
+            source = deciding.decision.rule.source or "the configuration"
+            where = source if source == "built in" else f"from {source}"
             return (
-                f"Only a later rule would change it. `{deciding.decision.rule}` is from {where}, layer"
+                f"Only a later rule would change it. `{deciding.decision.rule}` is {where}, layer"
                 f" {deciding.decision.layer}; no answer and no approval overrules a deny."
             )
         case "ask" if request.must_ask:
