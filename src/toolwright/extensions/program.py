@@ -31,45 +31,82 @@ class Done:
 async def run_program(scopes: Scopes, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: bytes) -> Done:
     """Run a program to its end; whatever it started ends with it, also when we are cancelled."""
     scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
+    output, complaints, feed = _Heard(scope.stdout), _Heard(scope.stderr or -1), _Feed(scope, given)
     try:
-        reading = asyncio.gather(_read(scope.stdout), _read(scope.stderr or -1))
-        await _write(scope, given)
         end = await scope.ended()
         # Only now, so that what it may have left running does not keep the pipes open.
         await scope.stop()
-        out, err = await reading
+        await output.ended
+        await complaints.ended
     finally:
-        await asyncio.shield(scope.stop())
+        for one in (output, complaints, feed):
+            one.close()
+        if not scope.is_empty:
+            await asyncio.shield(scope.stop())
         scope.release()
-    return Done(code=end.code, signal=end.signal, out=out, err=err)
+    return Done(code=end.code, signal=end.signal, out=output.text, err=complaints.text)
 
 
-async def _read(descriptor: int) -> str:
-    """All a program writes, up to a limit; what goes beyond it is read and dropped."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    pipe = os.fdopen(os.dup(descriptor), "rb", 0)
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    kept = bytearray()
-    try:
-        while data := await reader.read(_CHUNK):
-            kept += data[: MOST_OUTPUT - len(kept)]
-    finally:
-        transport.close()
-    return kept.decode("utf-8", "replace")
+class _Heard:
+    """All a program writes to one pipe, up to a limit; what goes beyond it is read and dropped.
+
+    Straight from the descriptor: a transport for each pipe of each call would cost more than the call itself.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._kept = bytearray()
+        self._loop = asyncio.get_running_loop()
+        self.ended = self._loop.create_future()
+        self._loop.add_reader(descriptor, self._read)
+
+    @property
+    def text(self) -> str:
+        return self._kept.decode("utf-8", "replace")
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._kept += data[: MOST_OUTPUT - len(self._kept)]
+        if not data:
+            self.close()
+
+    def close(self) -> None:
+        if not self.ended.done():
+            self._loop.remove_reader(self._descriptor)
+            self.ended.set_result(None)
 
 
-async def _write(scope: Scope, data: bytes) -> None:
-    assert scope.stdin is not None
-    loop = asyncio.get_running_loop()
-    unused = asyncio.StreamReaderProtocol(asyncio.StreamReader())
-    transport, _ = await loop.connect_write_pipe(lambda: unused, os.fdopen(os.dup(scope.stdin), "wb", 0))
-    scope.close_stdin()
-    writer = asyncio.StreamWriter(transport, unused, None, loop)
-    try:
-        writer.write(data)
-        await writer.drain()
-    except OSError:
-        pass  # a program need not read what it is given
-    finally:
-        writer.close()
+class _Feed:
+    """What a program is given on its input, which is closed behind it. It need not read it."""
+
+    def __init__(self, scope: Scope, data: bytes) -> None:
+        assert scope.stdin is not None
+        self._scope = scope
+        self._descriptor = scope.stdin
+        self._rest = memoryview(data)
+        self._waits = False
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            while self._rest:
+                self._rest = self._rest[os.write(self._descriptor, self._rest) :]
+        except BlockingIOError:
+            if not self._waits:
+                self._waits = True
+                asyncio.get_running_loop().add_writer(self._descriptor, self._write)
+            return
+        except OSError:
+            pass
+        self.close()
+
+    def close(self) -> None:
+        if self._waits:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
+        self._waits = False
+        self._scope.close_stdin()
