@@ -161,6 +161,8 @@ async def test_a_server_that_dies_at_once_is_failed_with_its_last_line(served: S
         assert state.error == "it ended with code 7: the licence has run out"
         result = await workspace.call("s_echo", text="x")
         assert "the licence has run out" in result.output
+        assert result.error is not None
+        assert result.error.kind == "missing"
 
 
 async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Served) -> None:
@@ -169,6 +171,9 @@ async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Serve
         [state] = workspace.mcp.states()
         assert state.status == "failed"
         assert state.error == "it did not answer within 0.4 seconds; it last wrote: still thinking"
+        result = await workspace.call("s_echo", text="x")
+        assert result.error is not None
+        assert result.error.kind == "timeout"
 
 
 async def test_a_call_that_takes_too_long_is_a_timeout_and_the_next_one_works(served: Served) -> None:
