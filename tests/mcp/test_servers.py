@@ -170,7 +170,8 @@ async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Serve
         await workspace.mcp.settled()
         [state] = workspace.mcp.states()
         assert state.status == "failed"
-        assert state.error == "it did not answer within 0.4 seconds; it last wrote: still thinking"
+        late = "it did not answer within 0.4 seconds"
+        assert state.error in (late, f"{late}; it last wrote: still thinking")  # a slow machine hears nothing by then
         result = await workspace.call("s_echo", text="x")
         assert result.error is not None
         assert result.error.kind == "timeout"
