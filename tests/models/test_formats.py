@@ -28,6 +28,7 @@ from toolwright.models.model import (
     Model,
     ModelCall,
     ModelError,
+    ModelMessage,
     Reasoning,
     ReplySettings,
     ToolMessage,
@@ -296,7 +297,7 @@ async def test_a_long_reply_of_gemini_is_asked_for_to_its_end(server: Server) ->
     server.stream(candidate("two ", "CONTINUATION", continuationToken="T2"))
     server.stream(candidate("three", "STOP"))
     paged = ModelCall(id="c", name="list", arguments={"page": 1, "continuationToken": "of the tool's own"})
-    history = [
+    history: list[ModelMessage] = [
         UserMessage(content=("Go.",)),
         AssistantMessage(content=(paged,)),
         ToolMessage(call_id="c", name="list", output="x"),
