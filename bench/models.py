@@ -7,11 +7,13 @@ import asyncio
 import importlib.util
 import json
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -30,6 +32,9 @@ from toolwright.models.model import (
 )
 from toolwright.models.openai_chat import ChatWire
 from toolwright.models.profiles import profile_of
+from toolwright.models.short_tools import SMALL_CONTEXT, short_spec
+from toolwright.models.sizes import tools_size
+from toolwright.testing import ScriptedModel, make_workspace
 
 EVENTS = 10_000
 ROUNDS = 5
@@ -57,7 +62,20 @@ async def main() -> int:
             await _shown("pydantic-ai", _pydantic_ai, url)
         else:
             print("  pydantic-ai                is not installed")
+    await _tools()
     return 1 if ours > MAX_TOKEN_MICROSECONDS or following > MAX_NEXT_MILLISECONDS else 0
+
+
+async def _tools() -> None:
+    """What the offered tools take of a context, whole and as small models are told of them."""
+    model = ScriptedModel({"text": "x"})
+    with tempfile.TemporaryDirectory() as folder:
+        (project := Path(folder, "project")).mkdir()
+        async with make_workspace(project, model=model) as workspace:
+            await workspace.prompt("Go.")
+    tools = next(one.tools for one in model.requests if one.settings.purpose != "title")
+    short = [short_spec(one) for one in tools]
+    print(f"{len(tools)} tools take about {tools_size(tools)} tokens; up to {SMALL_CONTEXT:,}, {tools_size(short)}")
 
 
 def _has_pydantic_ai() -> bool:

@@ -28,6 +28,7 @@ from toolwright.models.model import (
     Model,
     ModelCall,
     ModelError,
+    ModelMessage,
     Reasoning,
     ReplySettings,
     ToolMessage,
@@ -295,9 +296,16 @@ async def test_a_long_reply_of_gemini_is_asked_for_to_its_end(server: Server) ->
     server.stream(candidate("one ", "CONTINUATION", continuationToken="T1"))
     server.stream(candidate("two ", "CONTINUATION", continuationToken="T2"))
     server.stream(candidate("three", "STOP"))
-    events = await events_of(GEMINI.model(server))
+    paged = ModelCall(id="c", name="list", arguments={"page": 1, "continuationToken": "of the tool's own"})
+    history: list[ModelMessage] = [
+        UserMessage(content=("Go.",)),
+        AssistantMessage(content=(paged,)),
+        ToolMessage(call_id="c", name="list", output="x"),
+    ]
+    events = await events_of(GEMINI.model(server), history)
     assert text_of(events) == "one two three"
     assert [seen.body.get("continuationToken") for seen in server.seen] == [None, "T1", "T2"]
+    assert server.seen[0].body["contents"] == server.seen[1].body["contents"] == server.seen[2].body["contents"]
     assert usage_of(events) == Usage(input=10, output=15)
     assert finish_of(events).reason == "stop"
 

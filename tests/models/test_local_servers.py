@@ -33,7 +33,7 @@ LMSTUDIO = {
 
 
 @contextmanager
-def answering(answers: dict[str, Any]) -> Iterator[str]:
+def answering(answers: dict[str, Any], host: str = "127.0.0.1") -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = json.dumps(answers.get(self.path, {"error": "no"})).encode()
@@ -47,11 +47,11 @@ def answering(answers: dict[str, Any]) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((host, 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
+        yield f"http://{host}:{server.server_port}/v1"
     finally:
         server.shutdown()
         server.server_close()
@@ -91,6 +91,20 @@ def test_a_model_is_as_large_as_its_server_says() -> None:
         said = {**config, "models": {"smol": {"limit": {"context": 1000}}}}
         assert connect("llamacpp", "smol", said).info.limits.context == 1000
     assert connect("llamacpp", "smol", config).info.limits.context == 0
+
+
+def test_a_server_in_the_network_is_asked_too() -> None:
+    with answering(VLLM, host="127.0.0.2") as url:
+        info = connect("vllm", "Qwen/Qwen3-8B", {"options": {"baseURL": url}}).info
+    assert (info.limits.context, info.local) == (40960, False)
+
+
+def test_ollama_knows_a_model_without_its_tag() -> None:
+    models = [{"id": "qwen3:latest"}, {"id": "gemma3:4b"}]
+    loaded = [{"name": "qwen3:latest", "context_length": 32768}]
+    with answering({"/v1/models": {"data": models}, "/api/ps": {"models": loaded}}) as url:
+        assert served_context("ollama", url, "qwen3") == 32768
+        assert served_context("ollama", url, "gemma3") == 0
 
 
 def test_a_small_context_and_silent_truncation_are_warned_of() -> None:

@@ -49,6 +49,7 @@ ROWS: tuple[Row, ...] = (
     ("Z.AI", 429, {"error": {"code": "1113", "message": "Your account is in arrears, please recharge and try again"}}, {}, "quota", False, None),
     ("xAI", 400, {"code": "Client specified an invalid argument", "error": "This model's maximum prompt length is 131072 but the request contains 537812 tokens."}, {}, "context_overflow", False, None),
     ("xAI", 403, {"code": "The caller does not have permission", "error": "Your team does not have access"}, {}, "auth", False, None),
+    ("Together", 422, {"error": {"message": "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000", "type": "invalid_request_error"}}, {}, "context_overflow", False, None),
     ("Together", 422, {"error": {"message": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32769. Given: 33000 `inputs` tokens and 512 `max_new_tokens`", "type": "invalid_request_error"}}, {}, "context_overflow", False, None),
     ("Together", 503, {"error": {"message": "The server is overloaded or not ready yet.", "type": "service_unavailable"}}, {}, "overload", True, None),
     ("Fireworks", 412, {"error": {"message": "Account is suspended, possibly due to reaching the monthly spending limit"}}, {}, "bad_request", False, None),

@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
-from toolwright.cli.dispatch import REFUSED, STOPPED
+from toolwright.cli.dispatch import REFUSED, STOPPED, USAGE
 
 pytestmark = pytest.mark.slow
 
@@ -91,3 +91,11 @@ async def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert code != 0
     assert "does not answer" in err
     assert "Traceback" not in err
+
+
+async def test_what_is_plainly_wrong_is_a_usage_error_and_leaves_no_session(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Never."}) as server:
+        for wrong in (("--variant", "W"), ("--agent", "W"), ("--model", "nobody/x"), ("-f", "none.txt")):
+            code, out, err = await ran(server, "run", "--attach", server.url, "go", *wrong)
+            assert (code, out) == (USAGE, ""), err
+        assert await server.get("/session") == []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.chat.renderer import Renderer
-from toolwright.cli.dispatch import FAILED, STOPPED
+from toolwright.cli.dispatch import FAILED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines
 from toolwright.cli.options import note
@@ -42,6 +42,7 @@ async def run_attached(options: argparse.Namespace) -> int:
 
 
 async def _run(client: Client, user: Answerer | None, text: str, options: argparse.Namespace) -> int:
+    files = [_data_url(Path(name)) for name in options.file]
     session_id = await _session(client, options)
     view, refusals, bus = view_of(session_id, options), Refusals(), Bus()
     bus.subscribe(view)
@@ -52,13 +53,19 @@ async def _run(client: Client, user: Answerer | None, text: str, options: argpar
     try:
         await ready.wait()
         async with view.ticking() if isinstance(view, Renderer) else nullcontext():
-            result = await _answered(client, session_id, text, options)
+            result = await _answered(client, session_id, text, files, options)
             # What was told of the turn before its end is shown before its end is told.
             await asyncio.wait([following], timeout=1)
     except ServerError as error:
+        refused = error.status in (400, 404, 422)
         if isinstance(view, JsonLines):
-            view.fail(error, FAILED, "failed")
-        raise
+            view.fail(error, USAGE if refused else FAILED, "usage" if refused else "failed")
+        if not refused:
+            raise
+        # A prompt that could not even be taken leaves no empty session behind.
+        if not (options.session or options.go_on):
+            await client.delete_session(session_id)
+        raise UsageError(str(error)) from error
     finally:
         following.cancel()
     return told(result, view, refusals, options)
@@ -84,8 +91,9 @@ async def _session(client: Client, options: argparse.Namespace) -> str:
     return (await client.create_session(title=options.title)).id
 
 
-async def _answered(client: Client, session_id: str, text: str, options: argparse.Namespace) -> TurnResult:
-    files = [_data_url(Path(name)) for name in options.file]
+async def _answered(
+    client: Client, session_id: str, text: str, files: list[str], options: argparse.Namespace
+) -> TurnResult:
     chosen: Json = {"agent": options.agent, "model": options.model, "variant": options.variant}
     if options.command:
         last = await client.command(session_id, options.command, " ".join(options.prompt), **chosen)

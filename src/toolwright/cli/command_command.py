@@ -4,6 +4,8 @@ import argparse
 import asyncio
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
+from toolwright.commands import Command
+from toolwright.jsontypes import Json
 
 
 def main(arguments: list[str]) -> int:
@@ -18,25 +20,24 @@ async def _list(options: argparse.Namespace) -> int:
             await workspace.mcp.known()
     found = commands.all()
     if options.json:
-        print_json(
-            [
-                {
-                    "name": one.name,
-                    "description": one.description,
-                    "agent": one.agent or None,
-                    "model": one.model or None,
-                    "subtask": one.subtask,
-                    "hints": one.hints,
-                    "origin": one.origin,
-                }
-                for one in found
-            ]
-        )
+        print_json(list(map(_shown, found)))
     else:
         print_table([(one.name, one.description or one.template.strip().partition("\n")[0][:80]) for one in found])
     for problem in commands.problems:
         note(f"warning: a command is left out. {problem}")
     return 0
+
+
+def _shown(command: Command) -> Json:
+    return {
+        "name": command.name,
+        "description": command.description,
+        "agent": command.agent or None,
+        "model": command.model or None,
+        "subtask": command.subtask,
+        "hints": command.hints,
+        "origin": command.origin,
+    }
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,6 +47,5 @@ def _parser() -> argparse.ArgumentParser:
         examples="  tw command list\n  tw run --command review main",
     )
     group = made.add_subparsers(dest="action", required=True, metavar="list")
-    listing = subcommand(group, "list", "the commands there are")
-    listing.add_argument("--json", action="store_true", help="machine-readable")
+    subcommand(group, "list", "the commands there are", as_json=True)
     return made

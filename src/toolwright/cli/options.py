@@ -88,10 +88,12 @@ def positive(number: type[Number]) -> Callable[[str], Number]:
     return read
 
 
-def subcommand(group: Any, name: str, text: str) -> argparse.ArgumentParser:
-    """A sub-command that takes the common options too, wherever they stand."""
+def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> argparse.ArgumentParser:
+    """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
     made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
     add_common(made)
+    if as_json:
+        made.add_argument("--json", action="store_true", help="machine-readable")
     return made
 
 

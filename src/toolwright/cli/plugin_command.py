@@ -89,7 +89,6 @@ def _parser() -> argparse.ArgumentParser:
         examples="  tw plugin list\n  tw plugin verify",
     )
     group = made.add_subparsers(dest="action", required=True, metavar="list|verify")
-    listing = subcommand(group, "list", "the plugins there are, and their hooks")
-    listing.add_argument("--json", action="store_true", help="machine-readable")
+    subcommand(group, "list", "the plugins there are, and their hooks", as_json=True)
     subcommand(group, "verify", "make things happen and say which hooks heard of it; exit 1 if a plugin is broken")
     return made

@@ -31,69 +31,82 @@ class Done:
 async def run_program(scopes: Scopes, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: bytes) -> Done:
     """Run a program to its end; whatever it started ends with it, also when we are cancelled."""
     scope = await scopes.start(Program(argv=argv, cwd=cwd, env=env, stdin="pipe", stderr="pipe"))
-    out, err = _Said(scope.stdout), _Said(scope.stderr or -1)
+    output, complaints, feed = _Heard(scope.stdout), _Heard(scope.stderr or -1), _Feed(scope, given)
     try:
-        await _write(scope, given)
         end = await scope.ended()
-    finally:
-        await asyncio.shield(scope.stop())
         # Only now, so that what it may have left running does not keep the pipes open.
-        out.close()
-        err.close()
+        await scope.stop()
+        await output.ended
+        await complaints.ended
+    finally:
+        for one in (output, complaints, feed):
+            one.close()
+        if not scope.is_empty:
+            await asyncio.shield(scope.stop())
         scope.release()
-    return Done(code=end.code, signal=end.signal, out=out.text, err=err.text)
+    return Done(code=end.code, signal=end.signal, out=output.text, err=complaints.text)
 
 
-class _Said:
-    """All a program writes to one pipe, up to a limit; what goes beyond it is read and dropped."""
+class _Heard:
+    """All a program writes to one pipe, up to a limit; what goes beyond it is read and dropped.
+
+    Straight from the descriptor: a transport for each pipe of each call would cost more than the call itself.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._kept = bytearray()
         self._loop = asyncio.get_running_loop()
+        self.ended = self._loop.create_future()
         self._loop.add_reader(descriptor, self._read)
 
     @property
     def text(self) -> str:
         return self._kept.decode("utf-8", "replace")
 
-    def close(self) -> None:
-        """Take in what is still there, and read no more."""
-        while self._read():
-            pass
-        self._loop.remove_reader(self._descriptor)
-
-    def _read(self) -> bool:
+    def _read(self) -> None:
         try:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:
-            return False
+            return
+        except OSError:
+            data = b""
         self._kept += data[: MOST_OUTPUT - len(self._kept)]
         if not data:
+            self.close()
+
+    def close(self) -> None:
+        if not self.ended.done():
             self._loop.remove_reader(self._descriptor)
-        return bool(data)
+            self.ended.set_result(None)
 
 
-async def _write(scope: Scope, data: bytes) -> None:
-    """What a pipe takes at once is written at once; for more than that its program is waited for."""
-    assert scope.stdin is not None
-    try:
-        written = os.write(scope.stdin, data)
-        if written < len(data):
-            await _write_rest(scope.stdin, data[written:])
-    except OSError:
-        pass  # a program need not read what it is given
-    finally:
-        scope.close_stdin()
+class _Feed:
+    """What a program is given on its input, which is closed behind it. It need not read it."""
 
+    def __init__(self, scope: Scope, data: bytes) -> None:
+        assert scope.stdin is not None
+        self._scope = scope
+        self._descriptor = scope.stdin
+        self._rest = memoryview(data)
+        self._waits = False
+        self._write()
 
-async def _write_rest(descriptor: int, data: bytes) -> None:
-    loop = asyncio.get_running_loop()
-    unused = asyncio.StreamReaderProtocol(asyncio.StreamReader())
-    transport, _ = await loop.connect_write_pipe(lambda: unused, os.fdopen(os.dup(descriptor), "wb", 0))
-    writer = asyncio.StreamWriter(transport, unused, None, loop)
-    try:
-        writer.write(data)
-        await writer.drain()
-    finally:
-        writer.close()
+    def _write(self) -> None:
+        try:
+            while self._rest:
+                self._rest = self._rest[os.write(self._descriptor, self._rest) :]
+        except BlockingIOError:
+            if not self._waits:
+                self._waits = True
+                asyncio.get_running_loop().add_writer(self._descriptor, self._write)
+            return
+        except OSError:
+            pass
+        self.close()
+
+    def close(self) -> None:
+        if self._waits:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
+        self._waits = False
+        self._scope.close_stdin()

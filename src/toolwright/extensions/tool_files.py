@@ -57,6 +57,10 @@ class ToolFiles:
     _mine: set[str] = field(default_factory=set[str])
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _first: bool = True
+    _folders: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._folders = tuple(str(place.path / kind) for place in self.places for kind in KINDS)
 
     async def refresh(self) -> None:
         """Look at the folders; what is new, changed or gone counts from now on."""
@@ -73,9 +77,8 @@ class ToolFiles:
     def _look(self) -> dict[str, Stamp]:
         """Every file there is, and those that were imported by one, with their stamps."""
         seen: dict[str, Stamp] = {}
-        for place in self.places:
-            for kind in KINDS:
-                _look_in(place.path / kind, seen)
+        for folder in self._folders:
+            _look_in(folder, seen)
         for described in self._known.values():
             for file in described.files:
                 if file not in seen and (stamp := _stamp(file)) is not None:
@@ -111,10 +114,9 @@ class ToolFiles:
         """The files of tools themselves, in the order in which they count."""
         return [
             file
-            for place in self.places
-            for kind in KINDS
+            for folder in self._folders
             for file in sorted(seen)
-            if os.path.dirname(file) == str(place.path / kind)  # noqa: PTH120 - on text
+            if os.path.dirname(file) == folder  # noqa: PTH120 - on text
         ]
 
     def _is_project(self, file: str) -> bool:
@@ -192,7 +194,7 @@ def with_defaults(arguments: Json, schema: Json) -> Json:
     return {**filled, **arguments} if filled else arguments
 
 
-def _look_in(folder: Path, seen: dict[str, Stamp]) -> None:
+def _look_in(folder: str, seen: dict[str, Stamp]) -> None:
     try:
         entries = os.scandir(folder)
     except OSError:

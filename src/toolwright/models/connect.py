@@ -169,10 +169,10 @@ def _key_of(provider: ProviderInfo, record: JsonView) -> Key:
 
 
 def _as_served(info: ModelInfo, provider: ProviderInfo) -> ModelInfo:
-    """With the context that a usual server on this machine has given the model, unless the user says one."""
+    """With the context that a server of a usual kind has given the model, here or in this network; the user's wins."""
     from toolwright.models.local_servers import USUAL, served_context
 
-    if not info.local or info.limits.context or provider.id not in USUAL:
+    if info.limits.context or provider.id not in USUAL or not provider.base_url.startswith("http://"):
         return info
     context = served_context(provider.id, provider.base_url, info.api_id)
     return replace(info, limits=replace(info.limits, context=context))

@@ -154,7 +154,7 @@ _OVERFLOW = re.compile(
     r"|maximum prompt length|too many (input )?tokens|reduce the length of|exceeds? the (available )?context|model_max"
     r"|exceeded model token limit|input length and .?max_tokens|prompt exceeds max length|inputs. tokens \+"
     r"|longer than the maximum model length|range of input length|input tokens is too long|exceed max message tokens"
-    r"|input length .{0,40}exceed|prompt.{0,30}exceeds?.{0,30}(limit|maximum)",
+    r"|must have less than \d+ tokens|input length .{0,40}exceed|prompt.{0,30}exceeds?.{0,30}(limit|maximum)",
 )
 _TOO_MUCH_OUTPUT = re.compile(
     r"max_(completion_|output_|new_)?tokens.{0,10} (is|are) too (large|high)|maximum allowed number of output"

@@ -75,8 +75,9 @@ def served_context(provider: str, url: str, model_id: str) -> int:
     """The tokens of context that the server has given a model; 0 where nobody says."""
     server = ask_server(provider, url)
     known = {model.id: model.context for model in server.models} if server else {}
-    if model_id in known:
-        return known[model_id]
+    for name in (model_id, f"{model_id}:latest"):  # Ollama's name for a model that is asked for without one
+        if name in known:
+            return known[name]
     # A server with one model answers by whatever name it is asked.
     return next(iter(known.values())) if len(known) == 1 else 0
 

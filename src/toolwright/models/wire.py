@@ -138,7 +138,7 @@ class HttpModel:
         return (refused or affordable) and self.fixes.learn(name, error, request.body, messages)
 
     async def _reply(self, request: Outgoing, settings: ReplySettings) -> AsyncGenerator[Event, None]:
-        reader, halves = self.wire.reader(self.endpoint.address.provider), Halves()
+        reader, halves, whole = self.wire.reader(self.endpoint.address.provider), Halves(), request.body
         while True:
             async with aclosing(self._events(request, settings, reader)) as events:
                 async for event in events:
@@ -146,9 +146,7 @@ class HttpModel:
             if not reader.continuation:
                 break
             rest = b',"continuationToken":%s}' % dump(reader.continuation)
-            request = replace(
-                request, body=request.body.partition(b',"continuationToken"')[0].removesuffix(b"}") + rest
-            )
+            request = replace(request, body=whole.removesuffix(b"}") + rest)
             reader.finished, reader.continuation = False, ""
         self._broken = 0
         for event in self._checked(_last_of(reader)):

@@ -70,7 +70,9 @@ async def ask_model(turn: Answering, *, tools: list[ToolSpec], last: bool = Fals
     except BaseException:
         reply.stop()
         raise
-    tell_if_cut_short(turn, messages, reply.message)
+    # A model that speaks no wire format is served by nobody: its counts are what its maker says.
+    if turn.model.info.api and not turn.toolbox.doubted:
+        tell_if_cut_short(turn, messages, reply.message)
     return reply
 
 

@@ -23,11 +23,9 @@ def tell_notices(turn: Answering) -> None:
 
 def tell_if_cut_short(turn: Answering, sent: Sequence[ModelMessage], reply: Message) -> None:
     """Say, once in a session, that the server has dropped a part of what it was sent."""
-    info = turn.model.info
-    # A model that speaks no wire format is not served by anybody: its counts are what its maker says.
-    if turn.toolbox.doubted or not info.api or not isinstance(reply.info, Assistant):
+    if not isinstance(reply.info, Assistant):
         return
-    used = reply.info.tokens
+    info, used = turn.model.info, reply.info.tokens
     counted = used.input + used.cache.read + used.cache.write
     words = sum(map(words_size, sent)) + turn.tools_size
     if is_cut_short(words, counted, info.limits.context):

@@ -1,5 +1,6 @@
 """invalid: takes the place of a call that could not be made, and tells the model why."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from toolwright.definition import Result, ToolContext, tool
@@ -18,5 +19,9 @@ async def invalid(
     return Result(str(failure), title="Invalid call", error=failure)
 
 
+_REASONS: Mapping[str, Kind] = {"unknown_tool": "unknown_tool", "timeout": "timeout", "missing": "missing"}
+"""Why a call is not made, where it is not its arguments: no such tool, or a server that does not answer or is gone."""
+
+
 def _kind(kind: str) -> Kind:
-    return "unknown_tool" if kind == "unknown_tool" else "schema"
+    return _REASONS.get(kind, "schema")

@@ -57,6 +57,7 @@ THINGS: dict[str, Files] = {
     "a server of Gemini CLI": {".gemini/settings.json": THEIR_SERVER},
     "a hook": {"toolwright.json": HOOK},
     "a hook of Claude Code": {".claude/settings.json": HOOK},
+    "a local hook of Claude Code": {".claude/settings.local.json": HOOK},
     "a hook of Codex": {".codex/hooks.json": HOOK},
     "an older hook": {
         "opencode.json": {"experimental": {"hook": {"session_completed": [{"command": ["touch", "MARK"]}]}}}
