@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -147,3 +148,46 @@ async def test_commands_side_by_side_have_what_their_boxes_need(project: Path, t
 
 def _is_gone(place: Path) -> Callable[[], bool]:
     return lambda: not place.exists()
+
+
+SHOWS_THE_PAST = [
+    "git log -p",
+    "git log --all --patch",
+    "git show HEAD~1",
+    "git diff HEAD~1 HEAD",
+    "git log -p -- .",
+    "git whatchanged -p",
+    "git --no-pager log -p --reverse",
+    "git -C . log -p",
+    "env A=1 git log -p",
+]
+
+
+@pytest.mark.parametrize("command", SHOWS_THE_PAST)
+async def test_without_a_box_git_shows_nothing_of_a_secret_that_it_once_had(
+    project: Path, tmp_path: Path, command: str
+) -> None:
+    home, environment = tmp_path / "home", _plain_git()
+    (project / ".env").write_text(SECRET)
+    (project / "a.txt").write_text("seen before\n")
+    steps = (("init", "-q"), ("add", "-A"), ("commit", "-qm1"), ("rm", "-q", ".env", "a.txt"), ("commit", "-qm2"))
+    for step in steps:
+        subprocess.run(["git", *step], cwd=project, env=environment, check=True)
+    (home / ".config/git").mkdir(parents=True)
+    (home / ".config/git/attributes").write_text("*.png -diff\n")
+    settings = '{"sandbox": "off"}'
+    environment |= {"HOME": str(home), "TOOLWRIGHT_CONFIG_CONTENT": settings}
+    async with open_workspace(project, answer=_no, trust=True, environment=environment) as workspace:
+        shown = await workspace.call("bash", command=command)
+    assert shown.error is None, shown.output
+    assert "seen before" in shown.output
+    assert "the-secret" not in shown.output
+
+
+def _no(_: Question) -> Reply:
+    return Reply(kind="reject")
+
+
+def _plain_git() -> dict[str, str]:
+    who = {f"GIT_{role}_{what}": "a" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", **who}
