@@ -26,8 +26,9 @@ def rung(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """Every program that is started."""
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Program]:
+    """Every program that is started, where no other program of the machine has a socket that comes and goes."""
+    monkeypatch.setattr("toolwright.process.doors.UNIX_SOCKETS", tmp_path / "none")
     programs, start = list[Program](), Scopes.start
 
     async def note(self: Scopes, program: Program) -> Scope:
