@@ -162,11 +162,17 @@ def test_a_folder_of_which_every_file_is_locked_is_locked_as_a_whole(project: Pa
 
 
 def test_a_folder_is_pinned_where_its_name_is_what_the_rules_go_by(project: Path, masks: Masks) -> None:
-    assert masks.find("by name", is_env).pinned == []
+    assert masks.find("by name", is_migration).pinned == [project / "db"]
     (project / "secrets").mkdir()
     (project / "secrets" / "key").write_text("x")
     secret = masks.find("by folder", lambda path: Verdict(path.startswith(f"{project}/secrets/")))
     assert (secret.unread, secret.pinned) == ([project / "secrets/key"], [project / "secrets"])
+
+
+def test_folders_with_something_that_may_not_be_read_are_pinned_but_for_those_of_other_people(
+    project: Path, masks: Masks
+) -> None:
+    assert masks.find("rules", is_env).pinned == [project / "a", project / "a/b"]
 
 
 def test_repositories_below_the_projects_own_are_found(project: Path, masks: Masks) -> None:

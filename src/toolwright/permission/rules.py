@@ -177,10 +177,13 @@ class Policy:
         return found
 
     def named_below(self, permission: str, below: Below) -> Iterator[str]:
-        """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves."""
+        """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves.
+
+        To change something a rule may be about can mean to make it; to be read it must be among what is there.
+        """
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
         restricting = self._restricting(permission)
-        for rule in restricting:
+        for rule in restricting if permission != "read" or not below.complete else ():
             if (
                 rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
             ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):

@@ -38,6 +38,7 @@ class Decoys:
         self._files = dict[Path, tuple[object, Shown]]()
         self._views = dict[Path, tuple[object, list[Shown]]]()
         self._empty: Path | None = None
+        self._attributes: tuple[object, Path] | None = None
         self._stale = deque[Path]()
         self._enough = MANY
 
@@ -102,6 +103,16 @@ class Decoys:
             made = (key, self._new_view(git, names, veiled))
             self._views[git] = made
         return made[1]
+
+    def attributes(self, veiled: Sequence[tuple[str, bool]], before: bytes) -> Path:
+        """A file of attributes by which git shows no content of files with veiled names; `before` comes first."""
+        key = (tuple(veiled), before)
+        if self._attributes is None or self._attributes[0] != key:
+            file = self._name()
+            file.write_bytes(before)
+            _append(file, (line for pattern, kept in veiled for line in _veils(pattern, kept=kept)))
+            self._attributes = (key, file)
+        return self._attributes[1]
 
     def _new_view(self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]]) -> list[Shown]:
         config, info = self._name(), self._name()

@@ -145,6 +145,17 @@ class Withholding:
         return _TELLING.search(name) is not None or not _is_plain(value)
 
 
+def with_git_setting(environment: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    """The variables by which every git that is run has one more setting, after those that are given in the same way."""
+    given = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    return {
+        "GIT_CONFIG_COUNT": str(count + 1),
+        f"GIT_CONFIG_KEY_{count}": name,
+        f"GIT_CONFIG_VALUE_{count}": value,
+    }
+
+
 def choose_shell(environment: Mapping[str, str], preferred: str = "") -> str:
     """The path of the shell for commands: the one preferred, the user's own, or the system's."""
     for candidate in (preferred, environment.get("SHELL", "")):

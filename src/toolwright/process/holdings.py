@@ -21,7 +21,10 @@ class Holdings:
     def hold(self, wanted: Placeholder) -> None:
         """Have it there; OSError where that cannot be."""
         if wanted.path in self._held:
-            return
+            if os.path.lexists(wanted.path):
+                return
+            # Somebody has taken it away, as anybody may.
+            os.close(self._held.pop(wanted.path)[0])
         self._make(wanted)
         descriptor = os.open(wanted.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with suppress(OSError):

@@ -200,14 +200,18 @@ class Jobs:
         box: Box,
         takes_input: bool = False,
         new_file: Callable[[], Path] | None = None,
+        veiled: Sequence[tuple[str, bool]] = (),
     ) -> Job:
-        """Run a command line in its box. ToolError if it could not even begin."""
+        """Run a command line in its box. ToolError if it could not even begin.
+
+        `veiled` is what git must not show of the past where no box sees to it.
+        """
         if box.rung == "none":
             system.keep_memory_to_ourselves()
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
         self._starting += 1
         try:
-            scope = await self._scopes.start(self._program(command, cwd, box, takes_input=takes_input))
+            scope = await self._scopes.start(self._program(command, cwd, box, veiled, takes_input=takes_input))
             job = Job(command, cwd, box, scope, output)
             self._open.add(job)
         finally:
@@ -217,9 +221,13 @@ class Jobs:
         job.on_release = self._released
         return job
 
-    def _program(self, command: str, cwd: Path, box: Box, *, takes_input: bool) -> Program:
+    def _program(
+        self, command: str, cwd: Path, box: Box, veiled: Sequence[tuple[str, bool]], *, takes_input: bool
+    ) -> Program:
         wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
         env = {**self._environment, "PWD": str(cwd), **(ADDED.get() or {})}
+        if veiled and (box.rung == "none" or not box.mounts):
+            env.update(self.sandbox.veil(veiled, env))
         return Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
 
     def set_aside(self, job: Job) -> list[tuple[str, Path]]:

@@ -53,7 +53,7 @@ class Found:
     spared: list[Path] = field(default_factory=list[Path])
     """What may be changed although it lies in a locked folder."""
     pinned: list[Path] = field(default_factory=list[Path])
-    """Folders under another name of which the rules would not know their files."""
+    """Folders that must keep their names: what is hidden lies in them, or the rules go by them."""
     repositories: list[Path] = field(default_factory=list[Path])
     """Git folders below that of the project."""
 
@@ -156,7 +156,7 @@ class Masks:
             inodes |= one.inodes
             for path, verdict in one.restricted:
                 self._note(found, path, verdict, locked_folders)
-        found.pinned = list(dict.fromkeys(self._pins(found, judge)))
+        found.pinned = list(dict.fromkeys([*self._holders(found, rested), *self._pins(found, judge)]))
         found.repositories = [Path(one.git) for folder, one in listings if one.git and folder != self._root]
         return found, inodes
 
@@ -221,6 +221,16 @@ class Masks:
         inodes = {path: _inode(path) for path, _ in restricted}
         self._rested[top, rules] = Rested(changed, math.inf if lasting else now + RESTED, restricted, inodes)
         return self._rested[top, rules]
+
+    def _holders(self, found: Found, rested: list[Rested]) -> Iterator[Path]:
+        """Every folder on the way to something restricted: moved while the box of another command is put up, it would
+        take that to where nothing hides or locks it. Among other people's files folders are moved by whoever installs
+        them, and nothing of the user's is there."""
+        elsewhere = {path for one in rested for path in one.inodes}
+        for place in (*found.unread, *found.asked, *found.locked):
+            if str(place) not in elsewhere:
+                parts = place.relative_to(self._root).parts
+                yield from (Path(self._root, *parts[:depth]) for depth in range(1, len(parts)))
 
     def _pins(self, found: Found, judge: Judge) -> Iterator[Path]:
         """Each folder on the way to a restricted place that takes the place out of the rules when it is renamed."""

@@ -14,6 +14,7 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
+from toolwright.process.environment import with_git_setting
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.guarding import Guarding
 from toolwright.process.hiding import Hiding
@@ -183,6 +184,18 @@ class Sandbox:
             env = {} if box.rung == "none" else {**walls.env, MARK: box.rung}
             self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
         return within(self._walls[1], box, argv, cwd)
+
+    def veil(self, veiled: Sequence[tuple[str, bool]], env: Mapping[str, str]) -> Mapping[str, str]:
+        """For commands without mounts: variables by which git keeps back what it has of files with such names."""
+        if not any(kept for _, kept in veiled):
+            return {}
+        own = Path(env.get("XDG_CONFIG_HOME") or self._home / ".config", "git", "attributes")
+        try:
+            file = self._decoy_maker().attributes(veiled, own.read_bytes() if own.is_file() else b"")
+        except (OSError, ToolError):
+            # Where nothing can be written a command runs all the same.
+            return {}
+        return with_git_setting(env, "core.attributesFile", str(file))
 
     def tidy(self) -> None:
         """When no command runs any more: take away what had to be there for the boxes."""

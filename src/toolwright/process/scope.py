@@ -161,7 +161,9 @@ class Scope:
         self._started = self._loop.create_future()
         self._ended: asyncio.Future[End] = self._loop.create_future()
         self._emptied = self._loop.create_future()
-        self._loop.add_reader(control, self._listen)
+        # By its number: of a socket that it does not know yet, the loop would first put together a description.
+        self._number = control.fileno()
+        self._loop.add_reader(self._number, self._listen)
 
     async def started(self) -> None:
         """Return once the program runs; ToolError if it cannot."""
@@ -201,7 +203,7 @@ class Scope:
         """Let go of everything; processes that still run are killed."""
         if self._control.fileno() < 0:
             return
-        self._loop.remove_reader(self._control)
+        self._loop.remove_reader(self._number)
         self._control.close()
         self._pipes.close()
         self._on_release(self)
@@ -221,7 +223,7 @@ class Scope:
         except ConnectionError:
             data = b""
         if not data:
-            self._loop.remove_reader(self._control)
+            self._loop.remove_reader(self._number)
             self._conclude()
             return
         *lines, self._heard = (self._heard + data).split(b"\n")

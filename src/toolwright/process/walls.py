@@ -78,6 +78,11 @@ def _wall(box: Box, path: Path) -> str:
         )
     if _holds(box.closed, path):
         return f"{path} is out of sight for commands: it belongs to programs outside of the sandbox."
+    if path in box.pinned:
+        return (
+            f"{path} keeps its name and its place: there is something in it that a rule restricts, or that git runs."
+            " Move what else is in it, or ask the user to move it."
+        )
     if box.allows_writing(path) or not _we_could_write(path):
         return ""
     if _holds(box.ruled, path):

@@ -148,3 +148,11 @@ def looks_like_path(text: str) -> bool:
     if not text or _ADDRESS.match(text) or "\n" in text:
         return False
     return "/" in text or text.startswith("~") or text in (".", "..") or (text.startswith(".") and len(text) > 1)
+
+
+def two_dashes(argument: Field) -> Field:
+    """`-run=X` as `--run=X`, for programs to which they are the same and that know no letters in a row."""
+    one_dash = argument.spelled.startswith("-") and not argument.spelled.startswith("--") and len(argument.spelled) > 1
+    if not one_dash:
+        return argument
+    return Field(f"-{argument.spelled}", tuple(f"-{text}" for text in argument.texts), argument.known, argument.glob)

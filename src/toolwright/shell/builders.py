@@ -112,20 +112,6 @@ def _one_dash(argument: Field) -> Field:
     return tail(argument, 1) if argument.spelled.startswith("--") else argument
 
 
-def openssl(found: Effects, arguments: Sequence[Field]) -> None:
-    """Options come with one dash, and many take a file."""
-    for position, argument in enumerate(arguments):
-        following = arguments[position + 1 : position + 2]
-        text = argument.text
-        if text in ("-out", "-keyout", "-writerand", "-signature_out", "-CAserial"):
-            found.touch("write", *following)
-        elif text in ("-engine", "-provider", "-provider-path"):
-            found.doubts.append(Contained(f"`openssl {text}` loads code."))
-        elif text.startswith("-") and following and not following[0].spelled.startswith("-"):
-            found.touch("mention", *following)
-        found.touch("read", *paths_in(argument))
-
-
 _CARGO = re.compile(
     r"--(?:release|all|workspace|lib|bins?|tests?|examples?|benches|bench|all-targets|features|all-features"
     r"|no-default-features|target|package|exclude|jobs|keep-going|verbose|quiet|color|locked|offline|frozen"
@@ -154,37 +140,9 @@ def cargo(found: Effects, arguments: Sequence[Field]) -> None:
         found.touch("read", *paths_in(argument))
 
 
-def container(found: Effects, arguments: Sequence[Field]) -> None:
-    """`docker`: of `-v here:there` only the first is a path of this machine."""
-    found.unlisted = True
-    inside = any(one.text in ("run", "exec", "create", "attach") for one in arguments[:3])
-    for position, argument in enumerate(arguments):
-        option, equals, _ = argument.spelled.partition("=")
-        value = (
-            tail(argument, len(option) + 1) if equals else next(iter(arguments[position + 1 : position + 2]), argument)
-        )
-        if option in ("-v", "--volume", "--mount"):
-            found.touch("read", *_mounted(value))
-        elif option in ("--env-file", "-f", "--file", "--cidfile", "--iidfile"):
-            found.touch("read", value)
-        elif not inside and not (":" in option and not option.startswith("-")):
-            found.touch("read", *paths_in(argument))
-
-
-def _mounted(value: Field) -> list[Field]:
-    """The folder that is mounted; a bare name is a volume."""
-    if not value.exact:
-        return [] if value.known else [value]
-    source = next((one.partition("=")[2] for one in value.text.split(",") if one.startswith(("source=", "src="))), "")
-    path = source or value.text.partition(":")[0]
-    return [Field(path, (path,))] if path.startswith(("/", ".", "~")) else []
-
-
 BUILDERS: Mapping[str, Handler] = {
     **dict.fromkeys(["make", "gmake"], make),
     **dict.fromkeys(["gcc", "g++", "cc", "c++", "clang", "clang++"], compiler),
     "sqlite3": sqlite,
-    "openssl": openssl,
     "cargo": cargo,
-    **dict.fromkeys(["docker", "podman"], container),
 }

@@ -35,8 +35,8 @@ name a file gets if its target is a folder, `within` changes something in a fold
 word that may be a file, `history` is any file that git has, `past` any that it has ever had, and `blob` a path as git
 has it."""
 
-STEPS = 10_000
-"""How many statements are walked before giving up, counting every time a loop or function comes round."""
+STEPS = 4_000
+"""How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
 
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
 _OWN_FOLDER = re.compile(r"/+proc/+(?:self|thread-self|\*)/+cwd(?=/|$)")
@@ -138,6 +138,7 @@ class Findings:
 
     def touch(self, kind: Touch, argument: Field, state: State) -> None:
         """Note that a file is touched, wherever the script may be at that point."""
+        self.count_step()
         if not argument.known:
             self.doubt(f"`{argument.spelled}` names a file that is only known when it runs.")
             if "/" not in argument.spelled.partition("$")[0].partition("`")[0]:

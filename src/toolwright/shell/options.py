@@ -38,15 +38,21 @@ def options(text: str) -> Options:
     return Options(marks)
 
 
-def take_options(found: Effects, program: str, arguments: Sequence[Field], known: str) -> Arguments:
-    """Tell options from operands, note the files that options name, and doubt every option that is not known."""
-    return _Reader(found, program, options(known)).read(arguments)
+def take_options(
+    found: Effects, program: str, arguments: Sequence[Field], known: str, *, in_full: bool = False
+) -> Arguments:
+    """Tell options from operands, note the files that options name, and doubt every option that is not known.
+
+    `in_full` is for programs that take no beginning of a long option for the option.
+    """
+    return _Reader(found, program, options(known), in_full=in_full).read(arguments)
 
 
 class _Reader:
     """Goes through the arguments of one call as programs built on getopt do."""
 
-    def __init__(self, found: Effects, program: str, known: Options) -> None:
+    def __init__(self, found: Effects, program: str, known: Options, *, in_full: bool) -> None:
+        self.in_full = in_full
         self.found = found
         self.program = program
         self.marks = known.marks
@@ -78,16 +84,19 @@ class _Reader:
     def _partly_known(self, argument: Field, text: str) -> None:
         """`--include=$x` and `-n$x`: the option is known, its value is not."""
         head, equals, _ = text.partition("=")
-        if text.startswith("--") and equals and "$" not in head and self.known.named(head):
-            self._note(tuple(self.known.named(head)), tail(argument, len(head) + 1))
+        if text.startswith("--") and equals and "$" not in head and (names := self._named(head)):
+            self._note(names, tail(argument, len(head) + 1))
         elif self.marks.get(text[:2], "") == ":":
             self._note((text[:2],), tail(argument, 2))
         else:
             self._doubt(argument.spelled)
 
+    def _named(self, head: str) -> tuple[str, ...]:
+        return () if self.in_full and head not in self.marks else tuple(self.known.named(head))
+
     def _long(self, argument: Field, text: str) -> None:
         head, equals, _ = text.partition("=")
-        names = tuple(self.known.named(head))
+        names = self._named(head)
         if not names or (equals and any(self.marks[name] == "" for name in names)):
             self._doubt(head)
         elif equals:

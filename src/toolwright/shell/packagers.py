@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler, names, paths_in, tail
+from toolwright.shell.arguments import Arguments, Effects, Handler, names, paths_in, tail, two_dashes
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import options, take_options
 from toolwright.shell.state import Field, literal
@@ -182,7 +182,7 @@ def go(found: Effects, arguments: Sequence[Field]) -> None:
         _note_commands(found, own)
         return
     before = len(found.doubts)
-    given = take_options(found, f"go {first.text}", [_one_form(one) for one in own], _two_dashes(known))
+    given = take_options(found, f"go {first.text}", [two_dashes(one) for one in own], _two_dashes(known))
     if first.text == "tool" and given.operands and given.operands[0].text not in _GO_TOOLS:
         found.doubts.append(
             Contained(f"`go tool {given.operands[0].spelled}` is not among what is known to be harmless.")
@@ -217,14 +217,6 @@ def _note_commands(found: Effects, own: Sequence[Field]) -> None:
         if argument.spelled.startswith("-"):
             after = own[position + 1 : position + 2]
             found.suspected += [tail(argument, argument.spelled.index("=") + 1)] if equals else after
-
-
-def _one_form(argument: Field) -> Field:
-    """`-run=X` and `--run=X` are the same to go, which knows no options of one letter in a row."""
-    one_dash = argument.spelled.startswith("-") and not argument.spelled.startswith("--") and len(argument.spelled) > 1
-    if not one_dash:
-        return argument
-    return Field(f"-{argument.spelled}", tuple(f"-{text}" for text in argument.texts), argument.known, argument.glob)
 
 
 def _two_dashes(known: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import Effects, Handler, looks_like_path, paths_in, tail
 from toolwright.shell.builders import BUILDERS
+from toolwright.shell.certificates import CERTIFICATES
+from toolwright.shell.containers import CONTAINERS
 from toolwright.shell.editors import EDITORS
 from toolwright.shell.finder import find
 from toolwright.shell.findings import Contained
@@ -110,6 +112,8 @@ HANDLERS: Mapping[str, Handler] = {
     **NETWORK,
     **EDITORS,
     **BUILDERS,
+    **CERTIFICATES,
+    **CONTAINERS,
     **PACKAGERS,
     "find": find,
     "gfind": find,

@@ -72,12 +72,12 @@ WRAPPERS: Mapping[str, Wrapper] = {
         "assigns",
         scripts="-S --split-string",
         folders="-C --chdir",
-        flags="-i -0 -v - --ignore-environment --null --debug",
+        flags="-0 -v --null --debug",
         silent="--version --help",
     ),
     "command": _wrapper(silent="-v -V", flags="-p"),
     "builtin": _wrapper(),
-    "exec": _wrapper("-a", flags="-c -l"),
+    "exec": _wrapper("-a", flags="-l"),
     "coproc": _wrapper(),
     "nohup": _wrapper(silent="--version --help"),
     "noglob": _wrapper(),
@@ -283,7 +283,7 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
         elif text == "--":
             position += 1
             break
-        elif text.startswith("-") and len(text) > 1:
+        elif text.startswith("-") and (len(text) > 1 or name == "env"):
             position += _take_option(name, wrapper, found, text, arguments[position + 1 : position + 2])
             if name == "env" and found.scripts and found.scripts[0].exact and not found.doubt:
                 # its words stand where the option stood, before whatever follows
@@ -308,7 +308,13 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
         found.scripts += rest
     else:
         found.argv = rest
+    if name in _CHANGES_USER and any(one.spelled.rpartition("/")[2] == "git" for one in rest[:1]):
+        found.unknown.append(Contained(f"`{name}` takes away what keeps git from showing what may not be read."))
     return found
+
+
+_CHANGES_USER = frozenset({"sudo", "doas", "su", "runuser", "pkexec", "setpriv"})
+"""They give a program another environment."""
 
 
 def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, following: Sequence[Field]) -> int:
@@ -332,11 +338,14 @@ def _take_option(program: str, wrapper: Wrapper, found: Unwrapped, text: str, fo
         found.read.append(given)
     elif name in wrapper.sets:
         found.assigned.append(given)
+    if program == "env" and name in ("-u", "--unset") and not _PLAIN_VARIABLE.fullmatch(given.spelled):
+        found.unknown.append(Contained(f"`{given.spelled}` may be what keeps git from showing what may not be read."))
     if program == "env" and name in wrapper.scripts and not _PLAIN_WORDS.fullmatch(given.spelled):
         found.doubt = f"`env {name}` reads `{given.spelled}` by rules of its own."
     return 0 if glued else 1
 
 
+_PLAIN_VARIABLE = re.compile(r"(?!GIT_|TOOLWRIGHT_)\w+")
 _PLAIN_WORDS = re.compile(r"[\w ./:=@%+,-]*")
 
 
@@ -345,7 +354,7 @@ def _is_known(wrapper: Wrapper, text: str, name: str) -> bool:
     known = wrapper.flags | wrapper.silent
     if text in known or text.partition("=")[0] in known | {name} or ("-#" in known and text[1:].isdecimal()):
         return True
-    if text.startswith("--"):
+    if text == "-" or text.startswith("--"):
         return bool(name)
     letters = text[1 : text.index(name[1], 1)] if name and not name.startswith("--") else "" if name else text[1:]
     return all(f"-{letter}" in known for letter in letters)

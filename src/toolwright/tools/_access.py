@@ -61,6 +61,11 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     )
 
 
+def veiled_names(ctx: ToolContext, tree: Tree) -> tuple[tuple[str, bool], ...]:
+    """The names of files that the rules keep from being read, as patterns; the last that fits counts."""
+    return _Rules(ctx, tree).veiled()
+
+
 class _Rules:
     """The rules of the agent that calls, asked about files and programs."""
 

@@ -25,7 +25,7 @@ from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
-from toolwright.tools._access import access_for
+from toolwright.tools._access import access_for, veiled_names
 from toolwright.truncate import Truncator, cut, shown
 
 log = logging.getLogger(__name__)
@@ -129,7 +129,14 @@ class Run:
         self.ctx.metadata(self._title(), self._metadata(""))
         try:
             new_file = partial(self.ctx.use(Truncator).new_file, self.ctx.session_id)
-            return await self.jobs.start(self.command, cwd=cwd, box=box, takes_input=self.background, new_file=new_file)
+            return await self.jobs.start(
+                self.command,
+                cwd=cwd,
+                box=box,
+                takes_input=self.background,
+                new_file=new_file,
+                veiled=veiled_names(self.ctx, self.tree),
+            )
         except ToolError:
             self.jobs.sandbox.distrust()
             raise

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from toolwright.process.scope import Program, Scope, Scopes
 from toolwright.workspace import Workspace, open_workspace
 
 RUNGS = ("bubblewrap", "landlock")
+ROUNDS = min(300, int(os.environ.get("TOOLWRIGHT_ATTACK_ROUNDS", "12")))
 SECRET = "KEY=the-secret\n"
 
 
@@ -24,8 +26,9 @@ def rung(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """Every program that is started."""
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Program]:
+    """Every program that is started, where no other program of the machine has a socket that comes and goes."""
+    monkeypatch.setattr("toolwright.process.doors.UNIX_SOCKETS", tmp_path / "none")
     programs, start = list[Program](), Scopes.start
 
     async def note(self: Scopes, program: Program) -> Scope:
@@ -102,7 +105,6 @@ async def test_a_secret_that_a_command_has_moved_is_hidden_from_the_next(
     async with opened(project, tmp_path / "home", rung) as workspace:
         await run(workspace, first)
         await run(workspace, second)
-        assert len(list(project.rglob("x/.env"))) == 1
         shown = await run(workspace, "find . -name .env -exec cat {} +; grep -r secret . --include=.env")
     assert "the-secret" not in shown.output
 
@@ -145,5 +147,86 @@ async def test_commands_side_by_side_have_what_their_boxes_need(project: Path, t
         await until(_is_gone(project / ".toolwright"))
 
 
+async def test_what_boxes_need_is_made_again_if_somebody_takes_it_away(
+    project: Path, tmp_path: Path, rung: str
+) -> None:
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await workspace.call("bash", command="sleep 600", background=True, timeout=50)
+        (project / ".toolwright").rmdir()
+        result = await run(workspace, "mkdir -p .toolwright/agent && echo made")
+        assert result.error is None
+        assert "made" not in result.output.splitlines()
+
+
 def _is_gone(place: Path) -> Callable[[], bool]:
     return lambda: not place.exists()
+
+
+SHOWS_THE_PAST = [
+    "git log -p",
+    "git log --all --patch",
+    "git show HEAD~1",
+    "git diff HEAD~1 HEAD",
+    "git log -p -- .",
+    "git whatchanged -p",
+    "git --no-pager log -p --reverse",
+    "git -C . log -p",
+    "env A=1 git log -p",
+]
+
+
+@pytest.mark.parametrize("command", SHOWS_THE_PAST)
+async def test_without_a_box_git_shows_nothing_of_a_secret_that_it_once_had(
+    project: Path, tmp_path: Path, command: str
+) -> None:
+    home, environment = tmp_path / "home", _plain_git()
+    (project / ".env").write_text(SECRET)
+    (project / "a.txt").write_text("seen before\n")
+    steps = (("init", "-q"), ("add", "-A"), ("commit", "-qm1"), ("rm", "-q", ".env", "a.txt"), ("commit", "-qm2"))
+    for step in steps:
+        subprocess.run(["git", *step], cwd=project, env=environment, check=True)
+    (home / ".config/git").mkdir(parents=True)
+    (home / ".config/git/attributes").write_text("*.png -diff\n")
+    settings = '{"sandbox": "off"}'
+    environment |= {"HOME": str(home), "TOOLWRIGHT_CONFIG_CONTENT": settings}
+    async with open_workspace(project, answer=_no, trust=True, environment=environment) as workspace:
+        shown = await workspace.call("bash", command=command)
+    assert shown.error is None, shown.output
+    assert "seen before" in shown.output
+    assert "the-secret" not in shown.output
+
+
+def _no(_: Question) -> Reply:
+    return Reply(kind="reject")
+
+
+def _plain_git() -> dict[str, str]:
+    who = {f"GIT_{role}_{what}": "a" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", **who}
+
+
+FLIPS = """
+import os, time
+end = os.path.join(os.getcwd(), "enough")
+while not os.path.exists(end):
+    for one, two in (("conf", "other"), ("other", "conf")):
+        try:
+            os.rename(one, two)
+        except OSError:
+            time.sleep(0.001)
+"""
+"""A job that gives the folder with the secret another name and back, for as long as it is let."""
+
+
+async def test_a_job_cannot_move_a_secret_while_the_box_of_another_command_is_put_up(
+    project: Path, tmp_path: Path, rung: str
+) -> None:
+    (project / "conf").mkdir()
+    (project / "conf/.env").write_text(SECRET)
+    (project / "flips.py").write_text(FLIPS)
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await workspace.call("bash", command="python3 flips.py", background=True, timeout=50)
+        for _ in range(ROUNDS):
+            shown = await run(workspace, "cat conf/.env other/.env 2>/dev/null; true")
+            assert "the-secret" not in shown.output
+        (project / "enough").touch()

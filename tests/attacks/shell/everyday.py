@@ -123,6 +123,9 @@ git log -- src/app.py
 git log --stat -3
 git diff
 git diff --cached
+git show
+git show HEAD~1
+git log -p -3
 git diff --stat
 git diff HEAD~1 -- src/app.py
 git diff main...HEAD --name-only
@@ -264,6 +267,10 @@ docker build -t app .
 docker compose up -d
 docker run --rm -v "$PWD":/app -w /app node:20 npm test
 docker logs -f app --tail 100
+docker compose logs web
+docker compose exec web sh -c 'ls /app'
+docker images
+docker exec -it app sh
 kubectl get pods -n dev
 terraform plan
 gh pr view 12 --json title,body
@@ -282,6 +289,10 @@ sqlite3 app.db "select count(*) from users"
 psql -c 'select 1'
 redis-cli ping
 openssl version
+openssl rand -hex 16
+openssl x509 -in cert.pem -noout -dates
+openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost
+openssl s_client -connect example.com:443 -servername example.com
 for f in src/*.py; do wc -l "$f"; done
 for i in 1 2 3; do echo $i; sleep 1; done
 for f in *.txt; do mv "$f" "${f%.txt}.md"; done

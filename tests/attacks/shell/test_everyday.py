@@ -1,9 +1,11 @@
 """Protection that asks all day is switched off: what is harmless and common must pass."""
 
+import subprocess
+
 import pytest
 
 from tests.attacks.shell.everyday import EVERYDAY
-from tests.attacks.shell.ground import BOX, Ground, default_policy, make_ground
+from tests.attacks.shell.ground import BOX, HAS_GIT, Ground, default_policy, make_ground
 from toolwright.permission.rules import Policy
 
 LINES = 262
@@ -14,7 +16,8 @@ MOST_QUESTIONS = 15
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     found = make_ground(tmp_path_factory.mktemp("day"))
     # what must not be read, and shows up by its name or under git, is the matter of other tests
-    (found.tree.directory / ".git" / "index").unlink(missing_ok=True)
+    if HAS_GIT:
+        subprocess.run(["git", "rm", "-q", "--cached", "prod.env"], cwd=found.tree.directory, check=True)
     (found.tree.directory / "prod.env").unlink()
     return found
 
