@@ -47,15 +47,16 @@ async def test_with_a_model_there_is_nothing_to_log_in_to(tmp_path: Path) -> Non
         assert await person.ask("authenticate", methodId="x") == {}
 
 
-async def test_sessions_are_listed_by_fifty_the_newest_first(tmp_path: Path) -> None:
-    async with editor(tmp_path / "p", *[OK] * 52) as person:
-        made = [await person.session() for _ in range(52)]
+async def test_sessions_are_listed_by_pages_the_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.acp.agent.PAGE", 3)
+    async with editor(tmp_path / "p", *[OK] * 5) as person:
+        made = [await person.session() for _ in range(5)]
         for session in made:
             await person.prompt(session, "hi")
         first = await person.ask("session/list")
         rest = await person.ask("session/list", cwd=str(person.folder), cursor=first["nextCursor"])
         assert [one["sessionId"] for one in (*first["sessions"], *rest["sessions"])] == made[::-1]
-        assert len(first["sessions"]) == 50
+        assert len(first["sessions"]) == 3
         assert "nextCursor" not in rest
 
 
@@ -65,9 +66,11 @@ async def test_a_request_can_be_cancelled_by_its_number(tmp_path: Path) -> None:
         session = await person.session()
         prompting = asyncio.create_task(person.prompt(session, "edit it"))
         await person.asked.wait()
-        prompting.cancel()  # the peer says so to the other side
-        await asyncio.wait([prompting])
-        await until(lambda: person.ends()[-1]["status"] == "failed")
+        await person.peer.notify("$/cancel_request", {"requestId": 3})
+        with pytest.raises(RpcError) as cancelled:
+            await prompting
+        assert cancelled.value.code == -32800
+        assert person.ends()[-1]["status"] == "failed"
         person.choice = "once"
         assert (await person.prompt(session, "again"))["stopReason"] == "end_turn"
 

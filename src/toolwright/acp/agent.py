@@ -306,10 +306,16 @@ class EditorAgent:
             variant=known.variant,
             message_id=new_id("msg"),
         )
-        if called:
-            end = await carry_out(*called, prompt, session, workspace.sessions, session.turns.answer)
-        else:
-            end = await session.turns.answer(prompt)
+        try:
+            if called:
+                end = await carry_out(*called, prompt, session, workspace.sessions, session.turns.answer)
+            else:
+                end = await session.turns.answer(prompt)
+        except asyncio.CancelledError:
+            # Whoever hears that the request is cancelled may send the next.
+            await session.abort()
+            await self._editor.told()
+            raise
         info = end.message.info
         await self._editor.told()
         assert isinstance(info, Assistant)
