@@ -126,7 +126,7 @@ async def test_questions_are_one_form_where_the_editor_has_forms(tmp_path: Path)
         forms.append(params)
         return {"action": "accept", "content": {"own0": "green", "q1": ["S", "L"]}}
 
-    can = {"elicitation": {"form": {}}}
+    can: dict[str, Any] = {"elicitation": {"form": {}}}
     async with editor(tmp_path / "p", call("question", questions=QUESTIONS), OK, can=can) as person:
         person.answers["elicitation/create"] = filled
         session = await person.session()
@@ -141,7 +141,7 @@ async def test_a_form_that_is_not_filled_in_is_no_answer(tmp_path: Path, answer:
     async def given(_: Any) -> Any:
         return answer
 
-    can = {"elicitation": {"form": {}}}
+    can: dict[str, Any] = {"elicitation": {"form": {}}}
     async with editor(tmp_path / "p", call("question", questions=QUESTIONS), OK, can=can) as person:
         person.answers["elicitation/create"] = given
         assert (await person.prompt(await person.session(), "ask me"))["stopReason"] == "end_turn"
