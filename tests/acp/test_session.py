@@ -260,3 +260,51 @@ async def test_a_variant_of_a_model_can_be_chosen(tmp_path: Path) -> None:
         await person.ask("session/set_config_option", sessionId=session, configId="variant", value="deep")
         told = person.of_kind("config_option_update")[-1]["configOptions"]
         assert [one["currentValue"] for one in told] == ["mine/m", "build", "deep"]
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+async def test_a_session_at_work_can_be_closed_and_deleted(tmp_path: Path, method: str) -> None:
+    async with editor(tmp_path / "p", READ, EDIT, OK, config=ASK_EDIT) as person:
+        person.choice = "never"
+        session = await person.session()
+        prompting = asyncio.create_task(person.prompt(session, "edit it"))
+        await person.asked.wait()
+        assert await person.ask(method, sessionId=session) == {}
+        assert (await prompting)["stopReason"] == "cancelled"
+        with pytest.raises(RpcError) as unknown:
+            await person.prompt(session, "more")
+        assert unknown.value.code == -32002
+
+
+async def test_two_sessions_of_one_editor_work_side_by_side(tmp_path: Path) -> None:
+    turns = ({**READ, "match": "one"}, {**EDIT, "match": "one"}, {"text": "two", "match": "second"}, OK)
+    async with editor(tmp_path / "p", *turns, config=ASK_EDIT) as person:
+        person.choice = "never"
+        first, second = await person.session(), await person.session()
+        waiting = asyncio.create_task(person.prompt(first, "one"))
+        await person.asked.wait()
+        assert (await person.prompt(second, "second"))["stopReason"] == "end_turn"
+        assert [one["content"]["text"] for one in person.of_kind("agent_message_chunk")] == ["two"]
+        await person.peer.notify("session/cancel", {"sessionId": first})
+        assert (await waiting)["stopReason"] == "cancelled"
+
+
+async def test_a_rejection_ends_the_turn_and_an_error_is_one(tmp_path: Path) -> None:
+    async def failing(_: Any) -> Any:
+        raise RpcError("the dialog broke")
+
+    async with editor(tmp_path / "p", READ, EDIT, OK, config=ASK_EDIT) as person:
+        person.answers["session/request_permission"] = failing
+        assert (await person.prompt(await person.session(), "edit it"))["stopReason"] == "end_turn"
+        assert person.ends()[-1]["status"] == "failed"
+        assert (person.folder / "a.py").read_text() == 'print("hi")\n'
+
+
+async def test_each_rule_of_a_compound_command_is_an_answer_of_its_own(tmp_path: Path) -> None:
+    turns = (call("bash", command="wc a.py && sort a.py"), OK)
+    async with editor(tmp_path / "p", *turns, config={"permission": {"bash": "ask"}}) as person:
+        person.choice = "always:1"
+        await person.prompt(await person.session(), "count")
+        names = [one["name"] for one in person.requests[0]["options"]]
+        assert names[1:3] == ["Always allow `wc *` in this project", "Always allow `sort *` in this project"]
+        assert person.ends()[0]["status"] == "completed"

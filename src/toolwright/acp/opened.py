@@ -26,6 +26,8 @@ class OpenSession:
     model: str = ""
     """What the user has chosen for it; the usual one if empty."""
     variant: str = ""
+    prompted: bool = False
+    """Whether a prompt is being answered."""
 
     def shown(self, path: Path) -> str:
         return self.updates.shown(path)
