@@ -237,7 +237,7 @@ async def test_a_folder_behind_a_link_is_spoken_of_as_the_editor_does(tmp_path: 
         await person.prompt(await person.session(), "edit it")
         [diff] = [one for one in person.ends()[-1]["content"] if one["type"] == "diff"]
         assert diff["path"] == str(tmp_path / "link" / "a.py")
-        assert person.ends()[-1]["locations"] == [{"path": diff["path"]}]
+        assert person.ends()[-1]["locations"] == [{"path": diff["path"], "line": 1}]
         assert (tmp_path / "real" / "a.py").read_text() == 'unsaved("bye")\n'
 
 

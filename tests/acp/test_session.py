@@ -225,6 +225,8 @@ async def test_patches_are_edits_moves_or_deletions(tmp_path: Path) -> None:
     async with editor(tmp_path / "p", *turns, OK, config=ASK_EDIT) as person:
         await person.prompt(await person.session(), "patch")
         assert [one["kind"] for one in person.ends()] == ["edit", "move", "delete"]
+        assert [one["title"] for one in person.ends()] == ["Patch b.py", "Patch b.py, c.py", "Patch c.py"]
+        assert person.ends()[0]["locations"] == [{"path": str(person.folder / "b.py")}]
         diffs = [[one for one in end["content"] if one["type"] == "diff"] for end in person.ends()]
         assert [(one["oldText"], one["newText"]) for one in diffs[0]] == [(None, "b\n")]
         assert {(one["path"][-4:], one["oldText"], one["newText"]) for one in diffs[1]} == {
@@ -308,3 +310,27 @@ async def test_each_rule_of_a_compound_command_is_an_answer_of_its_own(tmp_path:
         names = [one["name"] for one in person.requests[0]["options"]]
         assert names[1:3] == ["Always allow `wc *` in this project", "Always allow `sort *` in this project"]
         assert person.ends()[0]["status"] == "completed"
+
+
+async def test_the_place_of_a_call_has_the_line_to_look_at(tmp_path: Path) -> None:
+    turns = (
+        call("read", filePath="b.txt", offset=3),
+        call("edit", filePath="b.txt", oldString="five", newString="5"),
+        OK,
+    )
+    async with editor(tmp_path / "p", *turns) as person:
+        (person.folder / "b.txt").write_text("one\ntwo\nthree\nfour\nfive\n")
+        await person.prompt(await person.session(), "go")
+        path = str(person.folder / "b.txt")
+        assert [end["locations"] for end in person.ends()] == [[{"path": path, "line": 3}], [{"path": path, "line": 5}]]
+
+
+async def test_an_editor_that_does_not_keep_up_misses_progress_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwright.acp.editor.BACKLOG", -1)
+    turns = (call("bash", command="echo one; sleep 0.3; echo two"), OK)
+    async with editor(tmp_path / "p", *turns, config={"permission": "allow"}) as person:
+        await person.prompt(await person.session(), "run")
+        assert [one["status"] for one in person.of_kind("tool_call_update")] == ["in_progress", "completed"]
+        assert person.ends()[0]["rawOutput"]["output"] == "one\ntwo\n"
