@@ -192,7 +192,13 @@ async def test_commands_and_skills_are_offered_and_called_by_name(tmp_path: Path
         assert "Load the skill tea" in prompt_text(person)
         await person.prompt(session, "/nosuch thing")
         assert "/nosuch thing" in prompt_text(person)
+        assert len(person.of_kind("available_commands_update")) == 1
+        skill.unlink()
         assert (await person.prompt(session, "/compact"))["stopReason"] == "end_turn"
+        told = person.of_kind("available_commands_update")[-1]["availableCommands"]
+        assert "tea" not in [one["name"] for one in told]
+        await until(lambda: person.of_kind("session_info_update"))
+        assert person.of_kind("session_info_update")[-1]["title"] == "Scripted title"
 
 
 async def test_a_linked_file_is_read_under_the_rules_and_other_links_are_words(tmp_path: Path) -> None:

@@ -178,8 +178,11 @@ class EditorAgent:
         return self._sessions[session.id].state()
 
     def _announce(self, session_id: str) -> None:
-        if session_id in self._sessions:
-            self._editor.tell(session_id, self._sessions[session_id].commands())
+        """Tell what can be called in a session, if that is news."""
+        known = self._sessions.get(session_id)
+        if known is not None and (commands := known.commands()) != known.announced:
+            known.announced = commands
+            self._editor.tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
 
     async def _new(self, params: Json) -> Json:
         servers = servers_of(params.get("mcpServers"))
@@ -301,6 +304,7 @@ class EditorAgent:
             raise
         finally:
             known.prompted = False
+            self._announce(known.session.id)
             await self._editor.told()
 
     async def _answered(self, known: OpenSession, text: str, files: tuple[Attached, ...]) -> Json:

@@ -26,6 +26,8 @@ class OpenSession:
     model: str = ""
     """What the user has chosen for it; the usual one if empty."""
     variant: str = ""
+    announced: list[Json] | None = None
+    """What the editor was told that can be called."""
     prompted: bool = False
     """Whether a prompt is being answered."""
 
@@ -86,7 +88,7 @@ class OpenSession:
         except ToolwrightError:
             return []
 
-    def commands(self) -> Json:
+    def commands(self) -> list[Json]:
         """What can be called by `/name`, as the editor offers it."""
         listed = [
             {"name": one.name, "description": one.description or one.name}
@@ -99,8 +101,7 @@ class OpenSession:
             for one in self.workspace.skills.all().values()
             if one.name not in names
         ]
-        listed.append({"name": "compact", "description": "put a summary in the place of the conversation"})
-        return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
+        return [*listed, {"name": "compact", "description": "put a summary in the place of the conversation"}]
 
     def with_skill(self, text: str) -> str:
         """A prompt that begins with the name of a skill, in words that have it loaded; any other as it is."""
