@@ -102,7 +102,7 @@ class Replay:
 
     def at_work(self) -> bool:
         """Whether a command has printed something, or a question is open that nobody answers."""
-        return self.open or "start\\n" in json.dumps(self.person.updates[-1].get("content"))
+        return self.open or any("start\\n" in json.dumps(one.get("content")) for one in self.person.updates)
 
     async def send(self, one: Any) -> None:
         try:
