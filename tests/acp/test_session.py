@@ -340,3 +340,14 @@ async def test_an_editor_that_does_not_keep_up_misses_progress_alone(
         await person.prompt(await person.session(), "run")
         assert [one["status"] for one in person.of_kind("tool_call_update")] == ["in_progress", "completed"]
         assert person.ends()[0]["rawOutput"]["output"] == "one\ntwo\n"
+
+
+async def test_a_cancel_right_behind_its_prompt_counts(tmp_path: Path) -> None:
+    turns = ({**call("bash", command="exec sleep 600"), "not_match": "next"}, {"text": "next", "match": "next"})
+    async with editor(tmp_path / "p", *turns, config={"permission": "allow"}) as person:
+        session = await person.session()
+        prompting = asyncio.create_task(person.prompt(session, "wait"))
+        await asyncio.sleep(0)  # the prompt is written, and the cancel right behind it
+        await person.peer.notify("session/cancel", {"sessionId": session})
+        assert (await prompting)["stopReason"] == "cancelled"
+        assert (await person.prompt(session, "next"))["stopReason"] == "end_turn"

@@ -92,7 +92,7 @@ class EditorAgent:
         name = params.get("sessionId") if isinstance(params, dict) else None
         known = self._sessions.get(name) if isinstance(name, str) else None
         if method == "session/cancel" and known is not None:
-            self._editor.begin(known.session.abort())
+            self._editor.begin(known.cancel())
 
     # Beginning.
 
@@ -295,7 +295,7 @@ class EditorAgent:
         text, files = read_blocks(params.get("prompt"))
         if known.prompted or known.session.turns.busy:
             raise RpcError(f"{known.session.id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
-        known.prompted = True
+        known.prompted = object()
         try:
             return await self._answered(known, text, files)
         except asyncio.CancelledError:
@@ -303,7 +303,7 @@ class EditorAgent:
             await known.session.abort()
             raise
         finally:
-            known.prompted = False
+            known.prompted = None
             self._announce(known.session.id)
             await self._editor.told()
 
