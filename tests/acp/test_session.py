@@ -1,6 +1,7 @@
 """Sessions as an editor sees them: made, listed, loaded, asked about, ended; and what they start with."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -342,12 +343,17 @@ async def test_an_editor_that_does_not_keep_up_misses_progress_alone(
         assert person.ends()[0]["rawOutput"]["output"] == "one\ntwo\n"
 
 
-async def test_a_cancel_right_behind_its_prompt_counts(tmp_path: Path) -> None:
+async def test_a_cancel_counts_though_the_turn_has_not_begun(tmp_path: Path) -> None:
     turns = ({**call("bash", command="exec sleep 600"), "not_match": "next"}, {"text": "next", "match": "next"})
-    async with editor(tmp_path / "p", *turns, config={"permission": "allow"}) as person:
+    command = {"slow": {"template": "Wait for !`touch began; cat go`."}}
+    config = {"permission": "allow", "command": command, "sandbox": "off"}
+    async with editor(tmp_path / "p", *turns, config=config) as person:
+        os.mkfifo(person.folder / "go")
         session = await person.session()
-        prompting = asyncio.create_task(person.prompt(session, "wait"))
-        await asyncio.sleep(0)  # the prompt is written, and the cancel right behind it
+        prompting = asyncio.create_task(person.prompt(session, "/slow"))
+        await until((person.folder / "began").exists)
         await person.peer.notify("session/cancel", {"sessionId": session})
+        await person.ask("session/list")  # by then the cancel is heard
+        await asyncio.to_thread((person.folder / "go").write_text, "nothing")
         assert (await prompting)["stopReason"] == "cancelled"
         assert (await person.prompt(session, "next"))["stopReason"] == "end_turn"
