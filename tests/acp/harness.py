@@ -48,6 +48,8 @@ class Editor:
         self.first: Any = None
         """The answer to its greeting."""
         self.model: ScriptedModel | None = None
+        self.workspaces: list[Workspace] = []
+        """Those that were made for it, the last one for its session."""
 
     async def answer(self, method: str, params: Any) -> Any:
         self.methods.append(method)
@@ -146,10 +148,11 @@ async def editor(
     folder.mkdir(exist_ok=True)
     (folder / "a.py").write_text('print("hi")\n')
     model = ScriptedModel(*turns) if turns else None
+    person = Editor(folder)
     given = config or {}
 
     def make(path: Path, answer: Answerer, *, config: JsonView, extensions: list[Extension]) -> Workspace:
-        return make_workspace(
+        made = make_workspace(
             path,
             model=model,
             config={**given, **config},
@@ -160,9 +163,11 @@ async def editor(
             environment=environment,
             trust=trust,
         )
+        person.workspaces.append(made)
+        return made
 
     ours, theirs = socket.socketpair()
-    agent, person = EditorAgent(folder, make), Editor(folder)
+    agent = EditorAgent(folder, make)
     async with (
         Peer(*await _streams(ours), ACP, answer=agent.answer, notified=agent.notified) as served,
         Peer(*await _streams(theirs), ACP, answer=person.answer, notified=person.notified) as peer,

@@ -10,7 +10,6 @@ from tests.acp.harness import ASK_EDIT, EDIT, FILES, READ, call, editor, never, 
 from toolwright.acp import delegation
 from toolwright.errors import ToolError
 from toolwright.session.undo import Selection, Undo
-from toolwright.workspace import Workspace
 
 OK = {"text": "ok"}
 WRITE = call("write", filePath="a.py", content='print("new")\n')
@@ -57,24 +56,15 @@ async def test_an_edit_keeps_what_the_user_has_typed_and_is_written_once_by_the_
         assert not list(path.parent.glob(".toolwright-*"))
 
 
-async def test_undo_gives_the_user_what_was_typed_back_through_the_editor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_undo_gives_the_user_what_was_typed_back_through_the_editor(tmp_path: Path) -> None:
     path = tmp_path / "p" / "a.py"
-    opened: list[Workspace] = []
-    enter = Workspace.__aenter__
-
-    async def entered(workspace: Workspace) -> Workspace:
-        opened.append(workspace)
-        return await enter(workspace)
-
-    monkeypatch.setattr(Workspace, "__aenter__", entered)
     async with editor(tmp_path / "p", READ, EDIT, OK, can=FILES) as person:
         person.buffers[str(path)] = '# mine\nprint("hi")\n'
         session = await person.session()
         await person.prompt(session, "edit it")
-        held = await opened[0].sessions.open(session)
-        undo = await Undo.of(opened[0].files, held.conversation)
+        workspace = person.workspaces[-1]
+        held = await workspace.sessions.open(session)
+        undo = await Undo.of(workspace.files, held.conversation)
         person.buffers[str(path)] = "typed before the undo\n"
         with pytest.raises(ToolError, match="changed in the editor"):
             await undo.revert(Selection(call=person.ends()[-1]["toolCallId"]))
@@ -82,6 +72,17 @@ async def test_undo_gives_the_user_what_was_typed_back_through_the_editor(
         await undo.revert(Selection(call=person.ends()[-1]["toolCallId"]))
         assert path.read_text() == '# mine\nprint("hi")\n'
         assert person.methods.count("fs/write_text_file") == 2
+
+
+async def test_a_file_that_is_saved_after_it_was_read_is_still_known(tmp_path: Path) -> None:
+    path = tmp_path / "p" / "a.py"
+    async with editor(tmp_path / "p", READ, OK, EDIT, OK, can=FILES) as person:
+        person.buffers[str(path)] = '# mine\nprint("hi")\n'
+        session = await person.session()
+        await person.prompt(session, "read it")
+        path.write_text(person.buffers.pop(str(path)))
+        await person.prompt(session, "edit it")
+        assert path.read_text() == '# mine\nprint("bye")\n'
 
 
 async def test_a_refused_edit_reaches_nobody(tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ async def test_a_folder_behind_a_link_is_spoken_of_as_the_editor_does(tmp_path: 
         await person.prompt(await person.session(), "edit it")
         [diff] = [one for one in person.ends()[-1]["content"] if one["type"] == "diff"]
         assert diff["path"] == str(tmp_path / "link" / "a.py")
-        assert person.ends()[-1]["locations"] == [{"path": diff["path"]}]
+        assert person.ends()[-1]["locations"] == [{"path": diff["path"], "line": 1}]
         assert (tmp_path / "real" / "a.py").read_text() == 'unsaved("bye")\n'
 
 

@@ -63,6 +63,8 @@ class Replay:
         self.permissions: list[Any] = []
         self.writes: list[Any] = []
         self.open = False
+        """A question is put that nobody answers."""
+        self.cancelled = False
 
     async def permit(self, params: Any) -> Any:
         if params["options"][0]["optionId"].startswith("answer"):
@@ -91,7 +93,8 @@ class Replay:
                         await pending.pop(one["id"])
                 case "->" if "method" in one:
                     if pending:
-                        await until(self.at_work)
+                        await until(lambda: self.open if self.cancelled else self.has_printed())
+                        self.cancelled = True
                     await self.person.peer.notify(one["method"], self.translated(one["params"]))
                 case "<-" if "method" not in one and one["id"] in pending:
                     await pending.pop(one["id"])
@@ -100,9 +103,9 @@ class Replay:
                         await task
                     pending.clear()
 
-    def at_work(self) -> bool:
-        """Whether a command has printed something, or a question is open that nobody answers."""
-        return self.open or "start\\n" in json.dumps(self.person.updates[-1].get("content"))
+    def has_printed(self) -> bool:
+        """Whether the command that is to be cancelled has begun."""
+        return any("start\\n" in json.dumps(one.get("content")) for one in self.person.updates)
 
     async def send(self, one: Any) -> None:
         try:

@@ -1,6 +1,7 @@
 """Sessions as an editor sees them: made, listed, loaded, asked about, ended; and what they start with."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,15 +48,16 @@ async def test_with_a_model_there_is_nothing_to_log_in_to(tmp_path: Path) -> Non
         assert await person.ask("authenticate", methodId="x") == {}
 
 
-async def test_sessions_are_listed_by_fifty_the_newest_first(tmp_path: Path) -> None:
-    async with editor(tmp_path / "p", *[OK] * 52) as person:
-        made = [await person.session() for _ in range(52)]
+async def test_sessions_are_listed_by_pages_the_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwright.acp.agent.PAGE", 3)
+    async with editor(tmp_path / "p", *[OK] * 5) as person:
+        made = [await person.session() for _ in range(5)]
         for session in made:
             await person.prompt(session, "hi")
         first = await person.ask("session/list")
         rest = await person.ask("session/list", cwd=str(person.folder), cursor=first["nextCursor"])
         assert [one["sessionId"] for one in (*first["sessions"], *rest["sessions"])] == made[::-1]
-        assert len(first["sessions"]) == 50
+        assert len(first["sessions"]) == 3
         assert "nextCursor" not in rest
 
 
@@ -65,9 +67,11 @@ async def test_a_request_can_be_cancelled_by_its_number(tmp_path: Path) -> None:
         session = await person.session()
         prompting = asyncio.create_task(person.prompt(session, "edit it"))
         await person.asked.wait()
-        prompting.cancel()  # the peer says so to the other side
-        await asyncio.wait([prompting])
-        await until(lambda: person.ends()[-1]["status"] == "failed")
+        await person.peer.notify("$/cancel_request", {"requestId": 3})
+        with pytest.raises(RpcError) as cancelled:
+            await prompting
+        assert cancelled.value.code == -32800
+        assert person.ends()[-1]["status"] == "failed"
         person.choice = "once"
         assert (await person.prompt(session, "again"))["stopReason"] == "end_turn"
 
@@ -123,7 +127,7 @@ async def test_questions_are_one_form_where_the_editor_has_forms(tmp_path: Path)
         forms.append(params)
         return {"action": "accept", "content": {"own0": "green", "q1": ["S", "L"]}}
 
-    can = {"elicitation": {"form": {}}}
+    can: dict[str, Any] = {"elicitation": {"form": {}}}
     async with editor(tmp_path / "p", call("question", questions=QUESTIONS), OK, can=can) as person:
         person.answers["elicitation/create"] = filled
         session = await person.session()
@@ -138,7 +142,7 @@ async def test_a_form_that_is_not_filled_in_is_no_answer(tmp_path: Path, answer:
     async def given(_: Any) -> Any:
         return answer
 
-    can = {"elicitation": {"form": {}}}
+    can: dict[str, Any] = {"elicitation": {"form": {}}}
     async with editor(tmp_path / "p", call("question", questions=QUESTIONS), OK, can=can) as person:
         person.answers["elicitation/create"] = given
         assert (await person.prompt(await person.session(), "ask me"))["stopReason"] == "end_turn"
@@ -189,7 +193,13 @@ async def test_commands_and_skills_are_offered_and_called_by_name(tmp_path: Path
         assert "Load the skill tea" in prompt_text(person)
         await person.prompt(session, "/nosuch thing")
         assert "/nosuch thing" in prompt_text(person)
+        assert len(person.of_kind("available_commands_update")) == 1
+        skill.unlink()
         assert (await person.prompt(session, "/compact"))["stopReason"] == "end_turn"
+        told = person.of_kind("available_commands_update")[-1]["availableCommands"]
+        assert "tea" not in [one["name"] for one in told]
+        await until(lambda: person.of_kind("session_info_update"))
+        assert person.of_kind("session_info_update")[-1]["title"] == "Scripted title"
 
 
 async def test_a_linked_file_is_read_under_the_rules_and_other_links_are_words(tmp_path: Path) -> None:
@@ -222,6 +232,8 @@ async def test_patches_are_edits_moves_or_deletions(tmp_path: Path) -> None:
     async with editor(tmp_path / "p", *turns, OK, config=ASK_EDIT) as person:
         await person.prompt(await person.session(), "patch")
         assert [one["kind"] for one in person.ends()] == ["edit", "move", "delete"]
+        assert [one["title"] for one in person.ends()] == ["Patch b.py", "Patch b.py, c.py", "Patch c.py"]
+        assert person.ends()[0]["locations"] == [{"path": str(person.folder / "b.py")}]
         diffs = [[one for one in end["content"] if one["type"] == "diff"] for end in person.ends()]
         assert [(one["oldText"], one["newText"]) for one in diffs[0]] == [(None, "b\n")]
         assert {(one["path"][-4:], one["oldText"], one["newText"]) for one in diffs[1]} == {
@@ -257,3 +269,91 @@ async def test_a_variant_of_a_model_can_be_chosen(tmp_path: Path) -> None:
         await person.ask("session/set_config_option", sessionId=session, configId="variant", value="deep")
         told = person.of_kind("config_option_update")[-1]["configOptions"]
         assert [one["currentValue"] for one in told] == ["mine/m", "build", "deep"]
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+async def test_a_session_at_work_can_be_closed_and_deleted(tmp_path: Path, method: str) -> None:
+    async with editor(tmp_path / "p", READ, EDIT, OK, config=ASK_EDIT) as person:
+        person.choice = "never"
+        session = await person.session()
+        prompting = asyncio.create_task(person.prompt(session, "edit it"))
+        await person.asked.wait()
+        assert await person.ask(method, sessionId=session) == {}
+        assert (await prompting)["stopReason"] == "cancelled"
+        with pytest.raises(RpcError) as unknown:
+            await person.prompt(session, "more")
+        assert unknown.value.code == -32002
+
+
+async def test_two_sessions_of_one_editor_work_side_by_side(tmp_path: Path) -> None:
+    turns = ({**READ, "match": "one"}, {**EDIT, "match": "one"}, {"text": "two", "match": "second"}, OK)
+    async with editor(tmp_path / "p", *turns, config=ASK_EDIT) as person:
+        person.choice = "never"
+        first, second = await person.session(), await person.session()
+        waiting = asyncio.create_task(person.prompt(first, "one"))
+        await person.asked.wait()
+        assert (await person.prompt(second, "second"))["stopReason"] == "end_turn"
+        assert [one["content"]["text"] for one in person.of_kind("agent_message_chunk")] == ["two"]
+        await person.peer.notify("session/cancel", {"sessionId": first})
+        assert (await waiting)["stopReason"] == "cancelled"
+
+
+async def test_a_rejection_ends_the_turn_and_an_error_is_one(tmp_path: Path) -> None:
+    async def failing(_: Any) -> Any:
+        raise RpcError("the dialog broke")
+
+    async with editor(tmp_path / "p", READ, EDIT, OK, config=ASK_EDIT) as person:
+        person.answers["session/request_permission"] = failing
+        assert (await person.prompt(await person.session(), "edit it"))["stopReason"] == "end_turn"
+        assert person.ends()[-1]["status"] == "failed"
+        assert (person.folder / "a.py").read_text() == 'print("hi")\n'
+
+
+async def test_each_rule_of_a_compound_command_is_an_answer_of_its_own(tmp_path: Path) -> None:
+    turns = (call("bash", command="wc a.py && sort a.py"), OK)
+    async with editor(tmp_path / "p", *turns, config={"permission": {"bash": "ask"}}) as person:
+        person.choice = "always:1"
+        await person.prompt(await person.session(), "count")
+        names = [one["name"] for one in person.requests[0]["options"]]
+        assert names[1:3] == ["Always allow `wc *` in this project", "Always allow `sort *` in this project"]
+        assert person.ends()[0]["status"] == "completed"
+
+
+async def test_the_place_of_a_call_has_the_line_to_look_at(tmp_path: Path) -> None:
+    turns = (
+        call("read", filePath="b.txt", offset=3),
+        call("edit", filePath="b.txt", oldString="five", newString="5"),
+        OK,
+    )
+    async with editor(tmp_path / "p", *turns) as person:
+        (person.folder / "b.txt").write_text("one\ntwo\nthree\nfour\nfive\n")
+        await person.prompt(await person.session(), "go")
+        path = str(person.folder / "b.txt")
+        assert [end["locations"] for end in person.ends()] == [[{"path": path, "line": 3}], [{"path": path, "line": 5}]]
+
+
+async def test_an_editor_that_does_not_keep_up_misses_progress_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwright.acp.editor.BACKLOG", -1)
+    turns = (call("bash", command="echo one; sleep 0.3; echo two"), OK)
+    async with editor(tmp_path / "p", *turns, config={"permission": "allow"}) as person:
+        await person.prompt(await person.session(), "run")
+        assert [one["status"] for one in person.of_kind("tool_call_update")] == ["in_progress", "completed"]
+        assert person.ends()[0]["rawOutput"]["output"] == "one\ntwo\n"
+
+
+async def test_a_cancel_counts_though_the_turn_has_not_begun(tmp_path: Path) -> None:
+    turns = ({**call("bash", command="exec sleep 600"), "not_match": "next"}, {"text": "next", "match": "next"})
+    command = {"slow": {"template": "Wait for !`touch began; cat go`."}}
+    config = {"permission": "allow", "command": command, "sandbox": "off"}
+    async with editor(tmp_path / "p", *turns, config=config) as person:
+        os.mkfifo(person.folder / "go")
+        session = await person.session()
+        prompting = asyncio.create_task(person.prompt(session, "/slow"))
+        await until((person.folder / "began").exists)
+        await person.peer.notify("session/cancel", {"sessionId": session})
+        await person.ask("session/list")  # by then the cancel is heard
+        await asyncio.to_thread((person.folder / "go").write_text, "nothing")
+        assert (await prompting)["stopReason"] == "cancelled"
+        assert (await person.prompt(session, "next"))["stopReason"] == "end_turn"

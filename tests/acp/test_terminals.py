@@ -59,6 +59,14 @@ async def test_an_administrator_who_demands_a_box_keeps_it(tmp_path: Path) -> No
         assert person.methods == []
 
 
+@pytest.mark.parametrize("on", [True, False])
+async def test_no_sandbox_is_counted_on_where_the_editor_runs_the_commands(tmp_path: Path, on: bool) -> None:
+    async with editor(tmp_path / "p", OK, can=BOTH, config={"acp": {"terminal": on}}) as person:
+        await person.session()
+        jobs = person.workspaces[-1].jobs
+        assert await jobs.keeps_all() is (not on and await jobs.sandbox.keeps_all())
+
+
 async def test_the_person_is_asked_first_and_a_refused_command_opens_no_terminal(tmp_path: Path) -> None:
     turns = (call("bash", command="touch made"), OK)
     config = {**ON, "permission": {"bash": "ask", "edit": "ask"}}

@@ -97,6 +97,8 @@ ROWS: dict[str, tuple[Any, Any, Any, Any, Any, Any]] = {
     "search.headers": ({"a": "1"}, {"b": "1"}, {"a": "1"}, {"a": "1", "b": "1"}, {"a": "2"}, {"a": "2"}),
     "search.timeout": (5, 50, 5, 50, 7, 7),
     "search.backend": ("mcp", "searxng", "mcp", "searxng", "searxng", "searxng"),
+    "acp.files": ("editor", "disk", "editor", "disk", "disk", "disk"),
+    "acp.terminal": (False, True, False, True, True, False),
     "truncate.max_lines": (100, 5000, 100, 5000, 50, 50),
     "truncate.max_bytes": (100, 90, 90, 90, 500, 100),
     "truncate.direction": ("head", "tail", "tail", "tail", "both", "both"),

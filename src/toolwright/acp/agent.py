@@ -24,7 +24,7 @@ from toolwright.inbox import NOBODY, Answerer, Question, Reply
 from toolwright.jsontypes import Json, JsonView
 from toolwright.messages import Assistant
 from toolwright.rpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Peer, RpcError
-from toolwright.session.prompt import Prompt
+from toolwright.session.prompt import Attached, Prompt
 from toolwright.session.session import Session
 from toolwright.version import VERSION
 from toolwright.wire import to_json
@@ -92,7 +92,7 @@ class EditorAgent:
         name = params.get("sessionId") if isinstance(params, dict) else None
         known = self._sessions.get(name) if isinstance(name, str) else None
         if method == "session/cancel" and known is not None:
-            self._editor.begin(known.session.abort())
+            self._editor.begin(known.cancel())
 
     # Beginning.
 
@@ -178,8 +178,11 @@ class EditorAgent:
         return self._sessions[session.id].state()
 
     def _announce(self, session_id: str) -> None:
-        if session_id in self._sessions:
-            self._editor.tell(session_id, self._sessions[session_id].commands())
+        """Tell what can be called in a session, if that is news."""
+        known = self._sessions.get(session_id)
+        if known is not None and (commands := known.commands()) != known.announced:
+            known.announced = commands
+            self._editor.tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
 
     async def _new(self, params: Json) -> Json:
         servers = servers_of(params.get("mcpServers"))
@@ -289,29 +292,40 @@ class EditorAgent:
 
     async def _prompt(self, params: Json) -> Json:
         known = self._known(params)
-        session, workspace = known.session, known.workspace
         text, files = read_blocks(params.get("prompt"))
-        if session.turns.busy:
-            raise RpcError(f"{session.id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
-        if text.strip() == "/compact":
-            await session.turns.compact(known.model)
+        if known.prompted or known.session.turns.busy:
+            raise RpcError(f"{known.session.id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
+        known.prompted = object()
+        try:
+            return await self._answered(known, text, files)
+        except asyncio.CancelledError:
+            # Whoever hears that the request is cancelled may send the next.
+            await known.session.abort()
+            raise
+        finally:
+            known.prompted = None
+            self._announce(known.session.id)
             await self._editor.told()
+
+    async def _answered(self, known: OpenSession, text: str, files: tuple[Attached, ...]) -> Json:
+        turns, workspace = known.session.turns, known.workspace
+        if text.strip() == "/compact":
+            await turns.compact(known.model)
             return {"stopReason": "end_turn"}
         called = called_by(text, workspace.commands)
         prompt = Prompt(
             text=text if called else known.with_skill(text),
             files=files,
-            agent=session.agent,
+            agent=known.session.agent,
             model=known.model,
             variant=known.variant,
             message_id=new_id("msg"),
         )
         if called:
-            end = await carry_out(*called, prompt, session, workspace.sessions, session.turns.answer)
+            end = await carry_out(*called, prompt, known.session, workspace.sessions, turns.answer)
         else:
-            end = await session.turns.answer(prompt)
+            end = await turns.answer(prompt)
         info = end.message.info
-        await self._editor.told()
         assert isinstance(info, Assistant)
         return outcome_of(info)
 

@@ -11,6 +11,8 @@ from toolwright.rpc import Peer, RpcClosed, RpcError
 
 JOINED = 0.02
 """Seconds over which pieces of a text are put together."""
+BACKLOG = 1000
+"""Updates that wait to be sent, beyond which those that can be done without are left out."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,8 @@ class Editor:
 
     def tell(self, session_id: str, update: Json) -> None:
         """Have an update of a session sent, after those before it."""
+        if self._queue.qsize() > BACKLOG and _is_progress(update):
+            return  # the editor does not keep up; the whole comes at the end of the call
         self._queue.put_nowait((session_id, update))
 
     async def told(self) -> None:
@@ -110,6 +114,12 @@ def _object(value: Any) -> Json:
 
 def _is_text(update: Json) -> bool:
     return bool(update["sessionUpdate"].startswith("agent_") and update["content"].get("type") == "text")
+
+
+def _is_progress(update: Json) -> bool:
+    """Whether it shows no more than how far a command has come."""
+    content = update.get("content")
+    return update.get("status") == "in_progress" and isinstance(content, list) and content[0]["type"] == "content"
 
 
 def _goes_on(update: Json, following: Json) -> bool:

@@ -1,5 +1,6 @@
 """A session that the editor has open: whose it is, what is chosen for it, and how its paths look from there."""
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from toolwright.session.session import Session
 from toolwright.workspace import Workspace
 
 NO_VARIANT = "default"
+NOT_BEGUN = 0.01
+"""Seconds until it is looked again whether a turn that is to be cancelled has begun."""
 
 
 @record(slots=True, kw_only=True)
@@ -26,6 +29,10 @@ class OpenSession:
     model: str = ""
     """What the user has chosen for it; the usual one if empty."""
     variant: str = ""
+    announced: list[Json] | None = None
+    """What the editor was told that can be called."""
+    prompted: object = None
+    """Stands for the prompt that is being answered, if one is."""
 
     def shown(self, path: Path) -> str:
         return self.updates.shown(path)
@@ -33,6 +40,14 @@ class OpenSession:
     def about(self, path: Path) -> Json:
         """What every request about a file says."""
         return {"sessionId": self.session.id, "path": self.shown(path)}
+
+    async def cancel(self) -> None:
+        """Stop what is under way. A prompt may have come just before, and its turn not have begun yet."""
+        prompted = self.prompted
+        await self.session.abort()
+        while prompted is not None and self.prompted is prompted:
+            await asyncio.sleep(NOT_BEGUN)
+            await self.session.abort()
 
     def state(self) -> Json:
         """Modes, models and options: older editors read the first two, newer ones the last."""
@@ -84,7 +99,7 @@ class OpenSession:
         except ToolwrightError:
             return []
 
-    def commands(self) -> Json:
+    def commands(self) -> list[Json]:
         """What can be called by `/name`, as the editor offers it."""
         listed = [
             {"name": one.name, "description": one.description or one.name}
@@ -97,8 +112,7 @@ class OpenSession:
             for one in self.workspace.skills.all().values()
             if one.name not in names
         ]
-        listed.append({"name": "compact", "description": "put a summary in the place of the conversation"})
-        return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
+        return [*listed, {"name": "compact", "description": "put a summary in the place of the conversation"}]
 
     def with_skill(self, text: str) -> str:
         """A prompt that begins with the name of a skill, in words that have it loaded; any other as it is."""

@@ -37,18 +37,24 @@ _KINDS = {
     "plan_exit": "switch_mode",
     "plan_enter": "switch_mode",
 }
-_SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: |^\*\*\* (Move) to: ", re.MULTILINE)
+_SECTION = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(.+?) *$", re.MULTILINE)
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file that a difference is shown of."""
 
 
 def kind_of(tool: str, given: JsonView) -> str:
     """What sort of thing a call does; of a patch, what all of it does."""
-    patch = given.get("patchText")
-    if tool == "apply_patch" and isinstance(patch, str):
-        words = {one[1] or one[2] for one in _SECTION.finditer(patch)}
+    if tool == "apply_patch":
+        words = {word for word, _ in _sections(given)}
         return "delete" if words == {"Delete"} else "move" if words == {"Update", "Move"} else "edit"
     return _KINDS.get(tool, "other")
+
+
+def _sections(given: JsonView) -> list[tuple[str, str]]:
+    """What a patch does, each with the file it does it to."""
+    patch = given.get("patchText")
+    found = _SECTION.finditer(patch) if isinstance(patch, str) else ()
+    return [(one[1] or one[2], one[3]) for one in found]
 
 
 def text_block(text: str) -> Json:
@@ -226,13 +232,19 @@ class Updates:
         return {"type": "diff", "path": self.shown(path), "oldText": _text(old), "newText": _text(new) or ""}
 
     def locations(self, part: ToolPart) -> list[Json]:
+        """The files a call is about, with the line to look at if it is known."""
         given = part.state.input
-        named = given.get("filePath") or (given.get("path") if part.tool in ("list", "glob", "grep") else None)
-        if not isinstance(named, str) or not named or "\0" in named:
-            return []
-        place: Json = {"path": str(Path(self.folder, named))}
-        line = given.get("offset")
-        return [place | ({"line": line} if isinstance(line, int) and line > 0 else {})]
+        if part.tool == "apply_patch":
+            named = list(dict.fromkeys(path for word, path in _sections(given) if word != "Delete"))
+        else:
+            path = given.get("filePath") or (given.get("path") if part.tool in ("list", "glob", "grep") else None)
+            named = [path] if isinstance(path, str) and path else []
+        places: list[Json] = [{"path": str(Path(self.folder, path))} for path in named if "\0" not in path]
+        changed = part.state.metadata.get("lines") if isinstance(part.state, Completed) else None
+        line = changed[0] if isinstance(changed, list) and changed else given.get("offset")
+        if len(places) == 1 and isinstance(line, int) and line > 0:
+            places[0]["line"] = line
+        return places
 
     def _usage(self, info: Assistant) -> list[Json]:
         size = 0
@@ -266,6 +278,8 @@ def title_of(part: ToolPart) -> str:
     given = part.state.input
     if part.tool == "bash" and isinstance(given.get("command"), str):
         return str(given["command"])[:200] or "bash"
+    if named := [path for _, path in _sections(given)] if part.tool == "apply_patch" else []:
+        return f"Patch {', '.join(named)}"[:200]
     for name in ("filePath", "path", "pattern", "url", "query", "description"):
         if isinstance(given.get(name), str) and given[name]:
             return f"{part.tool.capitalize()} {given[name]}"[:200]
