@@ -242,3 +242,16 @@ async def test_the_event_of_changed_files_has_all_of_the_session_and_an_undo_tel
         assert [one["file"] for one in (await heard.wait("session.diff", 3))["properties"]["diff"]] == ["a.py"]
         await server.post(f"/session/{session}/unrevert")
         assert len((await heard.wait("session.diff", 4))["properties"]["diff"]) == 2
+
+
+async def test_a_stream_ends_with_its_folder_and_one_of_all_folders_goes_on(tmp_path: Path) -> None:
+    async with served(project(tmp_path)) as server, listening(server, "/global/event") as every:
+        async with server.client.stream("GET", "/event") as answer:
+            pieces = answer.aiter_bytes()
+            assert b"server.connected" in await anext(pieces)
+            assert await server.post("/instance/dispose") is True
+            rest = b"".join([piece async for piece in pieces])
+        assert rest.count(b"server.instance.disposed") == 1
+        await every.wait("server.instance.disposed")
+        await server.session()
+        await every.wait("session.created")
