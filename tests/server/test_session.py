@@ -255,3 +255,16 @@ async def test_a_stream_ends_with_its_folder_and_one_of_all_folders_goes_on(tmp_
         await every.wait("server.instance.disposed")
         await server.session()
         await every.wait("session.created")
+
+
+async def test_a_session_names_its_project_and_is_told_as_it_is_answered(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    async with served(folder, READ, EDIT, {"text": "Done."}) as server, listening(server) as heard:
+        made = await server.post("/session", {"title": "t"})
+        assert made["projectID"] == (await server.get("/project/current"))["id"]
+        assert (await heard.wait("session.created"))["properties"]["info"] == made
+        await server.say(made["id"], "edit it")
+        await server.post(f"/tw/session/{made['id']}/revert", {"file": "a.py"})
+        await heard.wait("session.diff", 2)
+        told = [one["properties"]["info"] for one in heard.events if one["type"] == "session.updated"]
+        assert told[-1] == await server.get(f"/session/{made['id']}")

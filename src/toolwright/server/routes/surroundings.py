@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from toolwright.auth import AuthFile
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
+from toolwright.server.frames import project_name
 from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
 from toolwright.version import VERSION
@@ -239,10 +239,8 @@ async def project_folders(ask: Ask) -> Any:
 
 
 def project_id(workspace: Workspace) -> str:
-    """Short and fit for an address."""
-    import hashlib
-
-    return hashlib.sha256(os.fsencode(workspace.config.root)).hexdigest()[:40]
+    """The same that its sessions name."""
+    return project_name(workspace.sessions.project_id)
 
 
 def project_json(workspace: Workspace) -> Json:
