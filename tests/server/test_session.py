@@ -268,3 +268,12 @@ async def test_a_session_names_its_project_and_is_told_as_it_is_answered(tmp_pat
         await heard.wait("session.diff", 2)
         told = [one["properties"]["info"] for one in heard.events if one["type"] == "session.updated"]
         assert told[-1] == await server.get(f"/session/{made['id']}")
+
+
+async def test_a_message_without_words_and_without_an_answer_only_says_who_works(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Planned."}) as server:
+        session = await server.session()
+        said = await server.post(f"/session/{session}/message", {"parts": [], "noReply": True, "agent": "plan"})
+        assert (said["info"]["agent"], said["parts"]) == ("plan", [])
+        assert (await server.say(session, "go on"))["info"]["agent"] == "plan"
+        await server.post(f"/session/{session}/message", {"parts": []}, status=400)
