@@ -242,3 +242,39 @@ async def test_the_event_of_changed_files_has_all_of_the_session_and_an_undo_tel
         assert [one["file"] for one in (await heard.wait("session.diff", 3))["properties"]["diff"]] == ["a.py"]
         await server.post(f"/session/{session}/unrevert")
         assert len((await heard.wait("session.diff", 4))["properties"]["diff"]) == 2
+
+
+async def test_a_stream_ends_with_its_folder_and_one_of_all_folders_goes_on(tmp_path: Path) -> None:
+    async with served(project(tmp_path)) as server, listening(server, "/global/event") as every:
+        async with server.client.stream("GET", "/event") as answer:
+            pieces = answer.aiter_bytes()
+            assert b"server.connected" in await anext(pieces)
+            assert await server.post("/instance/dispose") is True
+            rest = b"".join([piece async for piece in pieces])
+        assert rest.count(b"server.instance.disposed") == 1
+        await every.wait("server.instance.disposed")
+        await server.session()
+        await every.wait("session.created")
+
+
+async def test_a_session_names_its_project_and_is_told_as_it_is_answered(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    async with served(folder, READ, EDIT, {"text": "Done."}) as server, listening(server) as heard:
+        made = await server.post("/session", {"title": "t"})
+        assert made["projectID"] == (await server.get("/project/current"))["id"]
+        assert (await heard.wait("session.created"))["properties"]["info"] == made
+        await server.say(made["id"], "edit it")
+        await server.post(f"/tw/session/{made['id']}/revert", {"file": "a.py"})
+        await heard.wait("session.diff", 2)
+        told = [one["properties"]["info"] for one in heard.events if one["type"] == "session.updated"]
+        assert told[-1] == await server.get(f"/session/{made['id']}")
+
+
+async def test_a_message_without_words_and_without_an_answer_only_says_who_works(tmp_path: Path) -> None:
+    async with served(project(tmp_path), {"text": "Planned."}) as server:
+        session = await server.session()
+        said = await server.post(f"/session/{session}/message", {"parts": [], "noReply": True, "agent": "plan"})
+        assert said["info"]["agent"] == "plan"
+        assert [part for part in said["parts"] if not part.get("synthetic")] == []
+        assert (await server.say(session, "go on"))["info"]["agent"] == "plan"
+        await server.post(f"/session/{session}/message", {"parts": []}, status=400)

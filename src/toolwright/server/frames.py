@@ -1,13 +1,15 @@
 """What happened as clients hear it: events as text, made once for all who listen the same way."""
 
+import functools
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from toolwright.events import Event, PermissionAsked
 from toolwright.jsontypes import Json
-from toolwright.session.events import SessionDiff
+from toolwright.messages import SessionInfo
+from toolwright.session.events import SessionCreated, SessionDeleted, SessionDiff, SessionUpdated
 from toolwright.wire import json_text, to_json
 
 
@@ -17,7 +19,7 @@ class Frame:
     def __init__(self, number: str, directory: str, payload: Json, key: str = "") -> None:
         self.number, self.directory, self.payload, self.key = number, directory, payload, key
 
-    @cached_property
+    @functools.cached_property
     def text(self) -> str:
         text = json_text(self.payload)
         try:
@@ -26,12 +28,12 @@ class Frame:
             text = json.dumps(to_json(self.payload), separators=(",", ":"))
         return text
 
-    @cached_property
+    @functools.cached_property
     def plain(self) -> bytes:
         """For those who listen to one folder."""
         return f"{self._head}data: {self.text}\n\n".encode()
 
-    @cached_property
+    @functools.cached_property
     def wrapped(self) -> bytes:
         """For those who listen to all folders."""
         where = f'"directory":{json.dumps(self.directory)},' if self.directory else ""
@@ -45,6 +47,8 @@ class Frame:
 def payload_of(event: Event, directory: str) -> Json:
     """An event as `{type, properties}`, in the shape that clients expect."""
     match event:
+        case SessionCreated() | SessionUpdated() | SessionDeleted():
+            return {"type": event.type, "properties": {"info": session_json(event.info)}}
         case SessionDiff():
             diff = [relative_change(change, directory) for change in event.diff]
             return {"type": event.type, "properties": {"sessionID": event.session_id, "diff": diff}}
@@ -54,6 +58,24 @@ def payload_of(event: Event, directory: str) -> Json:
             return {"type": event.type, "properties": asked}
         case _:
             return {"type": event.type, "properties": event}
+
+
+def session_json(info: SessionInfo) -> Json:
+    """A session, without what is ours alone; times are always there."""
+    value: Json = to_json(info)
+    value["projectID"] = project_name(info.project_id)
+    value["time"].setdefault("updated", info.time.created)
+    if value.get("revert") and "messageID" not in value["revert"]:
+        del value["revert"]
+    if value.get("revert"):
+        value["revert"] = {name: one for name, one in value["revert"].items() if name != "earlier"}
+    return value
+
+
+@functools.cache
+def project_name(project_id: str) -> str:
+    """What clients know a project by: short, and fit for an address."""
+    return hashlib.sha256(project_id.encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
 def relative_change(change: Mapping[str, Any], directory: str) -> Json:

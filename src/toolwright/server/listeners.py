@@ -27,6 +27,7 @@ URGENT = frozenset(
 )
 """What clients wait for, or must know before the answer to a request comes."""
 HEARTBEAT = 10.0
+_ALL = "*"
 _BEAT: Json = {"type": "server.heartbeat", "properties": {}}
 
 
@@ -139,8 +140,11 @@ class Channel:
         self.flush()
 
     def _offer(self, batch: Batch) -> None:
+        closed = {_closes(frame) for frame in batch.frames} - {""}
         for listener in self.listeners:
             listener.offer(batch)
+            if closed and (_ALL in closed or listener.directory in closed):
+                listener.end()
         self.listeners = [listener for listener in self.listeners if not listener.ended]
 
     def join(self, directory: str, last: str) -> Listener:
@@ -188,6 +192,13 @@ class Channel:
         self._kept_bytes += len(frame.text)
         while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
             self._kept_bytes -= len(self._kept.popleft().text)
+
+
+def _closes(frame: Frame) -> str:
+    """The folder whose listeners hear nothing more after this, and begin anew; all of them, or none."""
+    if frame.payload["type"] == "global.disposed":
+        return _ALL
+    return frame.directory if frame.payload["type"] == "server.instance.disposed" else ""
 
 
 def void(_: object) -> None:

@@ -9,7 +9,7 @@ from toolwright.commands import Command
 from toolwright.errors import ToolwrightError
 from toolwright.inbox import Question
 from toolwright.jsontypes import Json
-from toolwright.messages import Message, SessionInfo
+from toolwright.messages import Message
 from toolwright.models.catalog import Catalog, ProviderInfo
 from toolwright.models.connect import find_key
 from toolwright.models.families import variants
@@ -29,17 +29,6 @@ _PACKAGES = {
     "gemini": "@ai-sdk/google",
     "openai-responses": "@ai-sdk/openai",
 }
-
-
-def session_json(info: SessionInfo) -> Json:
-    """A session, without what is ours alone; times are always there."""
-    value: Json = to_json(info)
-    value["time"].setdefault("updated", info.time.created)
-    if value.get("revert") and "messageID" not in value["revert"]:
-        del value["revert"]
-    if value.get("revert"):
-        value["revert"] = {name: one for name, one in value["revert"].items() if name != "earlier"}
-    return value
 
 
 def message_json(message: Message) -> Json:

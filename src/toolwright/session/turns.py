@@ -142,8 +142,12 @@ class Turns:
         return await self._queue.run(lambda work: self._gone_on(work, prompt), CALLER_GONE)
 
     async def carry_out(self, prompt: Prompt, steps: Callable[[], Awaitable[Message]]) -> TurnEnd:
-        """A turn whose steps are not the model's: a prompt without an answer, or a command of the user's."""
-        prompt.check()
+        """A turn whose steps are not the model's: a prompt without an answer, or a command of the user's.
+
+        Such a prompt may say nothing at all, but who works from now on.
+        """
+        if prompt.text or prompt.files:
+            prompt.check()
         return await self._queue.run(lambda work: self._answered(work, prompt, steps), CALLER_GONE)
 
     async def compact(self, model: str = "") -> Message:

@@ -26,6 +26,7 @@ function App() {
       </header>
       <${Conversation} />
       <div id="below">
+        ${state.connected ? null : html`<p id="lost" role="status"><span class="state error" aria-hidden="true"></span>Connection lost; trying again</p>`}
         ${state.note ? html`<p id="note" role="status">${state.note}</p>` : null}
         <${Waiting} />
         ${state.ready ? html`<${Prompt} />` : null}

@@ -79,7 +79,7 @@ function Permission({ request }) {
       <button type="button" class="main" disabled=${sent} title="Ctrl Enter" onclick=${() => reply("once")}>Allow once</button>
       <button type="button" disabled=${sent || !always.length || !chosen.length} onclick=${allowAlways}>Always allow</button>
       <span class="grow"></span>
-      <input type="text" aria-label="What to do instead" placeholder="What to do instead (optional)" value=${words} oninput=${(event) => setWords(event.currentTarget.value)} onkeydown=${(event) => event.key === "Enter" && !event.ctrlKey && words && reply("reject", { message: words })} />
+      <input type="text" aria-label="What to do instead" placeholder="What to do instead" value=${words} oninput=${(event) => setWords(event.currentTarget.value)} onkeydown=${(event) => event.key === "Enter" && !event.ctrlKey && words && reply("reject", { message: words })} />
       <button type="button" class="danger" disabled=${sent} onclick=${() => reply("reject", words ? { message: words } : {})}>Reject</button>
     </footer>
   </div>`

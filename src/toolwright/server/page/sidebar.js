@@ -23,7 +23,7 @@ export function Sidebar() {
         <span class="title">${one.title}</span>${badge(one, waiting)}
       </button></li>`)}
     </ul>
-    <footer class="faint">${state.connected ? html`<span title=${state.directory}>${nameOf(state.directory)}</span>` : html`<span role="status" class="error">Connection lost; trying again</span>`}</footer>
+    <footer class="faint"><span title=${state.directory}>${nameOf(state.directory)}</span></footer>
   </nav>`
 }
 

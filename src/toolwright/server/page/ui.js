@@ -3,7 +3,7 @@ import { Component, html, useEffect, useRef } from "./preact.js"
 
 const PATHS = {
   menu: "M3 6h18M3 12h18M3 18h18",
-  more: "M5 12h.01M12 12h.01M19 12h.01",
+  more: "M4.6 12h.8M11.6 12h.8M18.6 12h.8",
   plus: "M12 5v14M5 12h14",
   close: "M6 6l12 12M18 6L6 18",
   back: "M15 5l-7 7 7 7",

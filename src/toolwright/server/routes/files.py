@@ -5,9 +5,11 @@ import base64
 import mimetypes
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from toolwright.errors import ToolwrightError
 from toolwright.files.dialect import PatternError
 from toolwright.files.paths import Place
 from toolwright.files.query import Query
@@ -27,6 +29,8 @@ LISTED = 5000
 """Entries of one folder."""
 FOUND = 200
 """Matches of a search."""
+LOOKED_AT, QUICK = 2000, 200
+"""Characters of a line in which the places of a match are told, and of a pattern for which they are."""
 
 
 @routes.get("/file", "file.list")
@@ -44,11 +48,12 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
 
     ignore = Ignore.inside(folder)
     found = []
-    for entry in sorted(os.scandir(folder), key=lambda one: (not one.is_dir(), one.name))[:LISTED]:
-        if entry.name == ".git":
-            continue
-        place = workspace.files.tree.place(entry.path)
-        if not place.inside or _decided(workspace, place) == "deny":
+    try:
+        entries = sorted(os.scandir(folder), key=lambda one: (not _is_folder(one), one.name))
+    except OSError as error:
+        raise forbidden(f"{folder.name} cannot be read: {error.strerror}.") from error
+    for entry in entries[:LISTED]:
+        if entry.name == ".git" or not _may_be_shown(workspace, entry.path):
             continue
         relative = os.path.relpath(entry.path, workspace.directory)
         found.append(
@@ -56,11 +61,26 @@ def _listed(workspace: Workspace, folder: Path) -> list[Json]:
                 "name": entry.name,
                 "path": relative,
                 "absolute": entry.path,
-                "type": "directory" if entry.is_dir() else "file",
-                "ignored": ignore.hides(entry.path, folder=entry.is_dir()),
+                "type": "directory" if _is_folder(entry) else "file",
+                "ignored": ignore.hides(entry.path, folder=_is_folder(entry)),
             }
         )
     return found
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def _may_be_shown(workspace: Workspace, path: str) -> bool:
+    try:
+        place = workspace.files.tree.place(path)
+    except ToolwrightError:
+        return False
+    return place.inside and _decided(workspace, place) != "deny"
 
 
 @routes.get("/file/content", "file.read")
@@ -87,8 +107,11 @@ async def content(ask: Ask) -> Any:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        data = stream.read(LARGEST + 1)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise forbidden(f"{path.name} cannot be read: {error.strerror}.") from error
     if len(data) > LARGEST:
         raise HttpRefusal(413, "TooLarge", f"{path.name} has more than {LARGEST} bytes.")
     return data
@@ -146,11 +169,12 @@ async def _named(workspace: Workspace, query: str, *, folders: bool) -> list[str
     paths = list(found.paths)
     if query:
         wider = await find_files(workspace.directory, "")
-        paths += [path for path in wider.paths if path not in paths and _fits(query, path)]
+        known = set(paths)
+        paths += [path for path in wider.paths if path not in known and _fits(query, path)]
         if folders:
             paths += [path for path in _folders_of(wider.paths) if _fits(query, path)]
         paths.sort(key=lambda path: _badness(query.lower(), path.lower()))
-    return [path for path in paths if _decided(workspace, workspace.files.tree.place(path.rstrip("/"))) != "deny"]
+    return [path for path in paths if _may_be_shown(workspace, path.rstrip("/"))]
 
 
 def _in_glob(letter: str) -> str:
@@ -205,15 +229,14 @@ async def matching(ask: Ask) -> Any:
         found = await find_lines(Query(pattern=pattern, base=workspace.directory), readable=readable)
     except PatternError as error:
         raise bad_request(f"{pattern[:80]!r} is no pattern: {error}.") from error
-    rows = [_match(file.path, number, line, pattern) for file in found.files for number, line in file.lines]
-    return rows[: ask.count("limit", FOUND, FOUND) or FOUND]
+    looked_for = _quick(pattern)
+    lines = ((file.path, number, line) for file in found.files for number, line in file.lines)
+    wanted = islice(lines, ask.count("limit", FOUND, FOUND) or FOUND)
+    return [_match(path, number, line, looked_for) for path, number, line in wanted]
 
 
-def _match(path: str, number: int, line: str, pattern: str) -> Json:
-    try:
-        spots = list(re.finditer(pattern, line))[:20]
-    except re.error:
-        spots = []
+def _match(path: str, number: int, line: str, looked_for: "re.Pattern[str] | None") -> Json:
+    spots = list(islice(looked_for.finditer(line[:LOOKED_AT]), 20)) if looked_for else []
     return {
         "path": {"text": path},
         "lines": {"text": f"{line}\n"},
@@ -221,6 +244,19 @@ def _match(path: str, number: int, line: str, pattern: str) -> Json:
         "absolute_offset": 0,
         "submatches": [{"match": {"text": one[0]}, "start": one.start(), "end": one.end()} for one in spots],
     }
+
+
+_ATOM = r"(?:[^\\*+?{}()\[\]|^$]|\\[wWdDsSbB]|\\[^\w\s]|\[\^?[\w \-.,:;/@#]+\])"
+_HARMLESS = re.compile(rf"\^?(?:{_ATOM}|\|)*(?:{_ATOM}[*+?])?(?:{_ATOM}|\|)*\$?")
+"""Patterns without groups and with a single repetition at most: whatever the line, they are done with it soon."""
+
+
+def _quick(pattern: str) -> "re.Pattern[str] | None":
+    """A pattern to find again in a line what was found in it; None where that might take long."""
+    try:
+        return re.compile(pattern) if len(pattern) <= QUICK and _HARMLESS.fullmatch(pattern) else None
+    except re.error:
+        return None
 
 
 def _place(workspace: Workspace, given: str) -> Place:

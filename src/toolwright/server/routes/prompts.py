@@ -188,7 +188,7 @@ async def _prompt(workspace: Workspace, session: Session, body: Json) -> Prompt:
                 texts.append(f"Hand this to the agent {name} with the task tool:\n\n{part.get('prompt', '')}")
     text = "\n\n".join(filter(None, texts))
     text += "".join(f" @{name}" for name in agents if f"@{name}" not in text)
-    if not text.strip() and not files:
+    if not text.strip() and not files and (body["parts"] or not body.get("noReply")):
         raise bad_request("The prompt is empty: give it a text or a file.")
     if body.get("agent"):
         _known_agent(session, body["agent"])

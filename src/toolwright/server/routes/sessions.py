@@ -7,9 +7,8 @@ from toolwright.agents import CLIENT
 from toolwright.errors import UsageError
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.frames import relative_change
+from toolwright.server.frames import relative_change, session_json
 from toolwright.server.refusal import not_found, unusable
-from toolwright.server.shapes import session_json
 from toolwright.server.undoing import revert, session_changes, tell_changes, turn_changes, unrevert
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules

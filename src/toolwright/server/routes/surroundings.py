@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from toolwright.auth import AuthFile
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
-from toolwright.server.refusal import bad_request, forbidden, not_found
+from toolwright.server.frames import project_name
+from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
 from toolwright.version import VERSION
 from toolwright.workspace import Workspace
@@ -57,30 +57,47 @@ def config_json(workspace: Workspace) -> Json:
 
 @routes.at("PATCH", "/config", "config.update", {"type": "object"})
 async def change_config(ask: Ask) -> Any:
-    """Write settings into the project's own file, and answer what holds then."""
+    """Write settings into the project's own file, and answer what holds then; those that cannot hold are refused."""
     workspace = await ask.workspace()
     body = await ask.body()
     _require_secret(ask, "Settings are written")
     if not workspace.trusted:
         raise forbidden("This project is not trusted, so its settings would not hold. Run `tw trust` in it first.")
     file = workspace.config.directory / "toolwright.json"
-    await asyncio.to_thread(_merge_into, file, body)
+    before = await asyncio.to_thread(_merge_into, file, body)
     directory = str(workspace.directory)
     await ask.serving.dispose(workspace)
-    return config_json(await ask.serving.projects.of(directory))
+    try:
+        return config_json(await ask.serving.projects.of(directory))
+    except HttpRefusal as refusal:
+        await asyncio.to_thread(_restore, file, before)
+        raise bad_request(f"Nothing was written: {refusal}") from refusal
 
 
-def _merge_into(file: Path, change: Json) -> None:
+def _merge_into(file: Path, change: Json) -> str | None:
+    """Write the change into a file; what was in it before, None if there was none."""
     from toolwright.config.jsonc import parse
 
     try:
-        present: Any = parse(file.read_text(), str(file)) if file.exists() else {}
-    except OSError as error:
-        raise bad_request(f"{file.name} cannot be read: {error.strerror}.") from error
-    merged = _merged(present if isinstance(present, dict) else {}, change)
-    fresh = file.with_name(f".{file.name}.new")
-    fresh.write_text(json.dumps(merged, indent=2) + "\n")
-    fresh.replace(file)
+        before = file.read_text("utf-8") if file.exists() else None
+        merged = _merged(_object(parse(before, str(file)) if before else {}), change)
+        fresh = file.with_name(f".{file.name}.new")
+        fresh.write_text(json.dumps(merged, indent=2) + "\n", "utf-8")
+        fresh.replace(file)
+    except (OSError, UnicodeError) as error:
+        raise bad_request(f"{file.name} cannot be written: {getattr(error, 'strerror', error)}.") from error
+    return before
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _restore(file: Path, before: str | None) -> None:
+    if before is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.write_text(before, "utf-8")
 
 
 def _merged(under: Json, over: Json) -> Json:
@@ -222,10 +239,8 @@ async def project_folders(ask: Ask) -> Any:
 
 
 def project_id(workspace: Workspace) -> str:
-    """Short and fit for an address."""
-    import hashlib
-
-    return hashlib.sha256(os.fsencode(workspace.config.root)).hexdigest()[:40]
+    """The same that its sessions name."""
+    return project_name(workspace.sessions.project_id)
 
 
 def project_json(workspace: Workspace) -> Json:
