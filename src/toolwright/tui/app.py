@@ -219,6 +219,8 @@ class Conversation(App[int]):
         try:
             if not await self.commands.run(text):
                 await self.talk.say(text)
+                if self.is_up:
+                    self.transcript.settle()
                 self.call_for_attention()
         except ToolwrightError as error:
             self.note(f"! {error}", RED)
