@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal that answers as terminals do: what it shows, and the processor time and memory it takes."""
+"""A program in a pseudo-terminal that answers as terminals do: what it shows, what it takes of processor and memory."""
 
 import fcntl
 import json
@@ -18,14 +18,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pyte
+
 from toolwright.jsontypes import Json
 
 SIZE = (120, 40)
-PATIENCE = 120.0
+PATIENCE = 300.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SEQUENCE = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[()][0-9A-B]|.)"
 )
+_PRIVATE = re.compile(rb"\x1b\[[<>=?][0-9;:$]*[a-zA-Z]|\x1b[P_][^\x1b]*\x1b\\")
+"""What the emulator does not know."""
 _ANSWERS = (
     (b"\x1b[c", b"\x1b[?62;22c"),
     (b"\x1b[0c", b"\x1b[?62;22c"),
@@ -43,6 +47,8 @@ class Running:
     def __init__(self, process: "subprocess.Popen[bytes]", screen: int) -> None:
         self.process, self.screen = process, screen
         self.shown = b""
+        self._emulator = pyte.Screen(*SIZE)
+        self._stream = pyte.ByteStream(self._emulator)
 
     def wait_for(self, text: str) -> None:
         """Until these letters have been drawn since the last time something was waited for."""
@@ -59,10 +65,18 @@ class Running:
             except OSError:
                 return False
             self.shown = (self.shown + piece)[-200_000:]
+            self._stream.feed(_PRIVATE.sub(b"", piece))
             for asked, answer in _ANSWERS:
                 for _ in range(piece.count(asked)):
                     os.write(self.screen, answer)
         return self.process.poll() is None
+
+    def see(self, text: str) -> None:
+        """Until these letters stand on the screen, by whatever steps they were drawn."""
+        end = time.monotonic() + PATIENCE
+        while not any(text in line for line in self._emulator.display):
+            if time.monotonic() > end or not self.read(1.0):
+                raise TimeoutError(f"{text!r} never came: {' '.join(' '.join(self._emulator.display).split())[-500:]}")
 
     def press(self, keys: str) -> None:
         self.shown = b""

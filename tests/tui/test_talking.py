@@ -345,6 +345,9 @@ async def test_without_a_model_it_opens_all_the_same_and_says_how_to_get_one(pro
         await stage.app.commands.tell_ways() if stage.app.commands else None
         await stage.see("No model is chosen yet.")
         await stage.see("/demo")
+        await stage.type("hello")
+        await stage.until(lambda: stage.app.prompt.text == "hello", "the prompt, which nobody has heard")
+        assert stage.talk.session is None
 
 
 async def test_a_failure_is_told_and_the_conversation_goes_on(project: Path) -> None:
