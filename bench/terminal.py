@@ -94,6 +94,12 @@ class Running:
         return sum(int(text.split()[0]) for file in files if (text := _text(file))) / 1e9
 
     @property
+    def drawing(self) -> float:
+        """Seconds of the thread that reads the keys and draws, which is the first."""
+        pid = self.process.pid
+        return int((_text(Path(f"/proc/{pid}/task/{pid}/schedstat")) or "0").split()[0]) / 1e9
+
+    @property
     def memory(self) -> float:
         """The most it has had, in megabytes, of all its processes."""
         found = (re.search(r"VmHWM:\s*(\d+)", _text(Path(f"/proc/{pid}/status"))) for pid in self._processes())

@@ -176,6 +176,8 @@ def test_what_comes_from_another_program_and_is_not_used_is_told_on_the_first_ru
         (("tw", "session", "rev"), "revert"),
         (("tw", "session", "revert", "--pre"), "--preview"),
         (("tw", "run", "--max-c"), "--max-cost"),
+        (("tw", "--cont"), "--continue"),
+        (("tw", "--continue", "--pl"), "--plain"),
     ],
 )
 def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str, ...], expected: str) -> None:

@@ -75,7 +75,7 @@ def _talk(workspace: Workspace, background: Background, options: argparse.Namesp
         screen.clear()
         screen.end_line()
     if chat.session is not None:
-        screen.line(f"tw --session {chat.session.slug or chat.session.id} goes on with it", DIM)
+        screen.line(f"tw --session {chat.session.id} goes on with it", DIM)
     return DONE
 
 
