@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolwright.session.result import TurnResult
 
 T = TypeVar("T")
-REST = 2.0
+REST = 10.0
 """Seconds in which the last events of a turn must have come; then its end is told all the same."""
 Mode = Literal["ask", "edits", "all"]
 MODES: dict[Mode, str] = {"ask": "", "edits": "edits without asking", "all": "all without asking"}

@@ -96,7 +96,7 @@ class UndoDialog(Dialog[Selection | str | None]):
         options.add_options([Option(Content(visible(one.text, lines=False))) for one in self.changes])
         options.highlighted = 0 if self.changes else None
         options.focus()
-        self.tell("Enter undoes it, r makes the last undo again, Page Up and Page Down scroll, Esc gives up")
+        self.tell("Enter undoes it, r undoes the last undo, Page Up and Page Down scroll, Esc gives up")
         if not self.changes:
             self.read([[("There is nothing left to undo in this session.", "")]])
 

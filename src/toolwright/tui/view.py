@@ -50,7 +50,7 @@ class Transcript(ScrollView, can_focus=False):
     """A story, scrolled by the keys of the prompt or the wheel; at the end it follows what comes."""
 
     DEFAULT_CSS = """
-    Transcript { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
+    Transcript { height: 1fr; padding: 0 0 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
     """
 
     class SteppedInto(Message):
@@ -148,8 +148,9 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def _width(self) -> int:
-        # At the foot of the terminal it has no size while there is nothing to show.
-        return max(10, self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width)
+        # At the foot of the terminal it has no size while there is nothing to show. The last column is left empty.
+        width = self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width
+        return max(10, width - 1)
 
     def _stamp(self, block: Block) -> object:
         return (block.version, self._width, self.whole, id(self.palette))
@@ -288,8 +289,7 @@ class Transcript(ScrollView, can_focus=False):
         drawn = strip.crop_extend(0, width, style).apply_style(style or Style()).apply_offsets(0, line)
         if selected is not None:
             drawn = self._selected(drawn, line, selected)
-        padding = self.styles.padding
-        drawn = Strip.join([Strip.blank(padding.left, style), drawn, Strip.blank(padding.right, style)])
+        drawn = Strip.join([Strip.blank(self.styles.padding.left, style), drawn])
         for one in self.app.get_line_filters():
             drawn = drawn.apply_filter(one, self.background_colors[1])
         if selected is None:
