@@ -1,30 +1,41 @@
-"""The conversation in the terminal: processor time to the first prompt, and what showing a turn costs.
+"""The conversation in the terminal: what it costs to open it, to show a turn, and to type while much is shown.
 
-Both forms of it: lines, and the full screen, the latter with a transcript of ten thousand lines.
+Processor time of our process, because others may use the machine. Each limit stands beside its figure; OpenCode's own
+terminal is measured in the same run, with the same model, where npm or `OPENCODE` has it.
 
 python bench/tui.py
 """
 
 import asyncio
 import io
+import json
 import os
-import pty
 import resource
-import select
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from reference import configuration, references
+from terminal import Running, running, streaming_model
 
 from toolwright.chat.renderer import Renderer
 from toolwright.chat.screen import Screen
 from toolwright.events import PartUpdated
+from toolwright.jsontypes import Json
 from toolwright.messages import TextPart
-from toolwright.parts import Running, Span, ToolPart
+from toolwright.parts import Running as RunningCall
+from toolwright.parts import Span, ToolPart
 from toolwright.session.events import PartDelta
 
 DELTAS = 2_000
+PAUSE = 0.002
+TOGETHER = 3
+"""Deltas in one frame: a model that writes a hundred in a second, on a screen that is drawn thirty times."""
+KEYS = 40
 MESSAGE = (
     "# A heading\n\n"
     + "Some **words** and `code` in a line that is long enough to be broken. " * 6
@@ -32,18 +43,39 @@ MESSAGE = (
     + ("- a point\n- another\n\n```python\ndef f(x):\n    return x\n```\n\nAnd a line.\n")
 )
 WORDS = "The **quick** brown `fox` jumps over the lazy dog, again and again. "
+END = "Thatwasall"
 
 
 def main() -> None:
+    if sys.argv[1:] == ["transcript"]:
+        asyncio.run(transcript())
+        return
     print(f"textual, imported       {imported():.2f} s of processor time")
-    for name, options, shown in (("lines", ("--plain",), b"> "), ("full screen", (), b"opening the project")):
-        seconds, processor = first_prompt(options, shown)
-        print(f"{name:<24}{seconds:.2f} s to the first prompt, {processor:.2f} s of processor time")
-    asyncio.run(full_screen())
-    print("lines")
-    print(f"a delta of 68 letters   {1e6 * deltas():.0f} µs, at {DELTAS} of them")
-    print(f"an update of 30,000     {1e6 * updates():.0f} µs, of a command that floods")
-    print(f"memory                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        opened(Path(folder))
+        print(f"typing while a command floods, {KEYS} keys")
+        keys = flooded(Path(folder))
+        told(
+            ("keystroke to echo", statistics.median(keys), "ms of the thread that draws, in the middle", 20),
+            ("the slowest of all", max(keys), "ms", 20),
+        )
+    subprocess.run([sys.executable, __file__, "transcript"], check=True)
+    print("lines (--plain)")
+    told(
+        ("a delta of 68 letters", 1e3 * deltas(), f"ms, at {DELTAS:,} of them", 5),
+        ("an update of 30,000", 1e3 * updates(), "ms, of a command that floods", 5),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        beside(Path(folder))
+
+
+def told(*rows: tuple[str, float, str, float]) -> None:
+    for name, figure, what, limit in rows:
+        held = "" if figure <= limit else "   TOO MUCH"
+        print(f"  {name:<26}{figure:8.2f} {what} (at most {limit:g}){held}")
+
+
+# Opening.
 
 
 def imported() -> float:
@@ -58,8 +90,59 @@ def imported() -> float:
     return taken[1] - taken[0]
 
 
-async def full_screen() -> None:
-    """A transcript of ten thousand lines, and an answer that streams below it while a command floods."""
+def opened(folder: Path) -> None:
+    print("to the first frame, the best of three")
+    for name, options, shown in (
+        ("full screen", (), "opening the project"),
+        ("inline", ("--inline",), "opening the project"),
+        ("lines", ("--plain",), "> "),
+    ):
+        taken = []
+        for number in range(3):
+            with running(*_ours(folder / f"{name}{number}", 9, options)) as program:
+                program.wait_for(shown)
+                taken.append(program.precise)
+        told((name, min(taken), "s of processor time", 0.35))
+
+
+def _ours(folder: Path, port: int, options: Sequence[str] = ()) -> tuple[Sequence[str], Path, dict[str, str]]:
+    """Our program with the scripted model, in a home of its own."""
+    home, project = folder / "home", folder / "project"
+    settings = home / ".config" / "toolwright"
+    settings.mkdir(parents=True)
+    project.mkdir()
+    (settings / "toolwright.json").write_text(json.dumps(configuration(port)))
+    program = [sys.executable, "-m", "toolwright", *options, *(() if options else ("--model", "fake/m"))]
+    return program, project, {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+# Typing.
+
+
+def flooded(folder: Path) -> list[float]:
+    """Milliseconds of processor time between a key and its letter on the screen, while a command prints all it can."""
+    function = {"name": "bash", "arguments": json.dumps({"command": "yes flood", "description": "Flood"})}
+    call: Json = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]}
+    with streaming_model([call], 0) as model, running(*_ours(folder / "flood", model.port)) as program:
+        program.wait_for("fake/m")
+        program.press("go\r")
+        program.wait_for("flood")
+        taken = []
+        for number in range(KEYS):
+            began = program.drawing
+            # A letter that nothing else shows.
+            letter = chr(ord("А") + number)
+            program.press(letter)
+            program.wait_for(letter)
+            taken.append(1e3 * (program.drawing - began))
+    return taken
+
+
+# A long transcript.
+
+
+async def transcript() -> None:
+    """Ten thousand lines, and an answer that streams below them."""
     from toolwright.chat.background import Background
     from toolwright.tui.app import Conversation
     from toolwright.tui.blocks import Words
@@ -75,7 +158,7 @@ async def full_screen() -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         highlighted("pass", "python")
         story = Story("ses_1")
-        for number in range(500):
+        for number in range(640):
             block = Words(f"prt_{number}", MESSAGE)
             block.complete = True
             story.add(block)
@@ -86,51 +169,28 @@ async def full_screen() -> None:
         app.transcript._finish()
         whole = time.process_time() - began
         lines = app.transcript.virtual_size.height
-        frames, keys = [], []
+        frames = list[float]()
         tail = Words("prt_tail")
         story.add(tail)
-        for number in range(DELTAS):
-            tail.add(WORDS)
-            story.changed.add(tail.id)
+        for _ in range(DELTAS // TOGETHER):
             began = time.process_time()
+            for _ in range(TOGETHER):
+                tail.add(WORDS)
+            story.changed.add(tail.id)
             app.transcript.look()
             await pilot.pause()
-            frames.append(time.process_time() - began)
-            if number % 20 == 0:
-                began = time.process_time()
-                app.prompt.insert("x")
-                await pilot.pause()
-                keys.append(time.process_time() - began)
+            frames.append(1e3 * (time.process_time() - began))
     background.close()
-    frames.sort()
-    print(f"full screen, {lines:,} lines")
-    print(f"shown                   {1e3 * shown:.0f} ms, all of it laid out {1e3 * whole:.0f} ms")
-    middle, most, worst = frames[len(frames) // 2], frames[len(frames) * 99 // 100], frames[-1]
-    print(f"a frame with a delta    {1e3 * middle:.1f} ms, 99 % {1e3 * most:.1f} ms, at worst {1e3 * worst:.1f} ms")
-    print(f"a key                   {1e3 * max(keys):.1f} ms at worst")
-    print(f"memory                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
+    print(f"full screen, {lines:,} lines: shown after {1e3 * shown:.0f} ms, all laid out after {1e3 * whole:.0f} ms")
+    told(
+        ("a delta", sum(frames) / len(frames) / TOGETHER, f"ms, the mean of {DELTAS:,} with their frames", 5),
+        ("a frame", statistics.median(frames), "ms, in the middle", 33),
+        ("the slowest frame", max(frames), "ms", 33),
+        ("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB", 120),
+    )
 
 
-def first_prompt(options: tuple[str, ...], shown: bytes) -> tuple[float, float]:
-    """Seconds, and processor time, until a person can type."""
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder, "project")
-        project.mkdir()
-        screen, other = pty.openpty()
-        variables = {"HOME": folder, "PATH": os.environ["PATH"], "TERM": "xterm"}
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        program = [sys.executable, "-m", "toolwright", *options, "--model", "scripted/none.json"]
-        process = subprocess.Popen(program, cwd=project, env=variables, stdin=other, stdout=other, stderr=other)
-        os.close(other)
-        seen = b""
-        while shown not in seen and select.select([screen], [], [], 30)[0]:
-            seen += os.read(screen, 4096)
-        took = time.perf_counter() - began
-        process.kill()
-        process.wait()
-        os.close(screen)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+# Lines.
 
 
 def shown() -> Renderer:
@@ -148,7 +208,7 @@ def deltas() -> float:
 
 def updates() -> float:
     renderer = shown()
-    state = Running(
+    state = RunningCall(
         input={"command": "yes"}, time=Span(start=0), title="", metadata={"output": "...\n\n" + "y\n" * 15_000}
     )
     part = ToolPart(id="prt_1", session_id="ses_1", message_id="msg_1", call_id="call_1", tool="bash", state=state)
@@ -157,6 +217,45 @@ def updates() -> float:
         renderer(PartUpdated(part=part))
         renderer.tick()
     return (time.process_time() - began) / DELTAS
+
+
+# Beside OpenCode.
+
+
+def beside(folder: Path) -> None:
+    """Both terminals, from nothing to the end of an answer in so many deltas."""
+    print(f"{'in a terminal':<22}{'first frame':>22}{f'{DELTAS:,} deltas':>14}{'memory':>10}")
+    answer = [*({"content": WORDS if number % 10 else f"{WORDS}\n\n"} for number in range(DELTAS)), {"content": END}]
+    with streaming_model(answer, PAUSE) as model:
+        with running(*_ours(folder / "ours", model.port)) as program:
+            _compared("toolwright", program, ("Ask for something", "fake/m", END))
+        for reference in references():
+            home, project = folder / reference.name / "home", folder / reference.name / "project"
+            project.mkdir(parents=True)
+            variables = reference.environment(home, model.port)
+            with running([str(reference.binary)], project, variables) as program:
+                # It tells how long the turn took when it is over.
+                _compared(reference.name, program, ("Ask anything", "Ask anything", " · m · "))
+
+
+def _compared(name: str, program: Running, marks: tuple[str, str, str]) -> None:
+    first, ready, end = marks
+    began = time.perf_counter()
+    try:
+        program.wait_for(first)
+        took, processor = time.perf_counter() - began, program.processor
+        program.wait_for(ready)
+        program.read(2.0)
+        before = program.processor
+        program.press("go")
+        program.wait_for("go")
+        program.press("\r")
+        program.see(end)
+        streaming = program.processor - before
+    except TimeoutError as error:
+        print(f"{name:<22}{error}")
+        return
+    print(f"{name:<22}{took:7.2f} s, CPU {processor:5.2f} s{streaming:12.2f} s{program.memory:7.0f} MB")
 
 
 if __name__ == "__main__":

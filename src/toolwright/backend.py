@@ -221,15 +221,15 @@ class LocalBackend:
     async def undo(self, session_id: str, selection: Selection, *, preview: bool = False) -> list[FileUndo]:
         undo = await self._undo(session_id)
         if selection.empty:
-            turn = last_turn(await self.messages(session_id))
-            try:
-                undo.plan(selection := Selection(turn=turn.id))
-            except NothingToUndo:
-                if preview:
-                    raise
-                undo.leave_out(turn.id)
-                return []
-        return undo.plan(selection) if preview else await undo.revert(selection)
+            selection = Selection(turn=last_turn(await self.messages(session_id)).id)
+        try:
+            plans = undo.plan(selection)
+        except NothingToUndo:
+            if preview or selection != Selection(turn=selection.turn):
+                raise
+            undo.leave_out(selection.turn)
+            return []
+        return plans if preview else await undo.revert(selection)
 
     async def redo(self, session_id: str) -> list[FileUndo]:
         return await (await self._undo(session_id)).unrevert()

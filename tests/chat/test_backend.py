@@ -158,11 +158,16 @@ async def test_as_many_redos_as_undos_lead_back_through_every_state_in_between(
     (project / "long.txt").write_text("".join(lines))
     changed = "".join("x" + line if at in (5, 20, 35) else line for at, line in enumerate(lines))
     reading: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "long.txt"}}]}
-    turns = (
-        *(write("a.txt", "1"), {"text": "One."}),
-        *(reading, write("long.txt", changed), write("b.txt", "2"), {"text": "Two."}),
+    turns: tuple[ScriptedTurn, ...] = (
+        write("a.txt", "1"),
+        {"text": "One."},
+        reading,
+        write("long.txt", changed),
+        write("b.txt", "2"),
+        {"text": "Two."},
         {"text": "Only words."},
-        *(write("a.txt", "3"), {"text": "Three."}),
+        write("a.txt", "3"),
+        {"text": "Three."},
     )
     chance = random.Random(seed)
     async with opened(project, *turns) as one:

@@ -20,7 +20,6 @@ import pytest
 from tests.cli.person import Terminal, at_terminal
 from tests.waiting import PATIENCE
 from toolwright.chat.columns import columns
-from toolwright.models.scripted import ScriptedTurn
 
 SIZES = ((60, 16), (100, 30))
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[2J\x1b[10;10H\x9b31m"
@@ -206,7 +205,7 @@ def test_no_escape_sequence_of_a_model_or_a_command_reaches_the_terminal(project
 
 
 COLOURS = [{"label": one, "description": ""} for one in ("red", "blue")]
-ASKED: tuple[tuple[ScriptedTurn, str], ...] = (
+ASKED: tuple[tuple[dict[str, Any], str], ...] = (
     (call("bash", command="cat ../x", description="Look"), "Allow?"),
     (
         call("question", questions=[{"question": f"{one}?", "header": one, "options": COLOURS} for one in "ab"]),
@@ -217,7 +216,7 @@ ASKED: tuple[tuple[ScriptedTurn, str], ...] = (
 
 @pytest.mark.parametrize(("turn", "shown"), ASKED)
 def test_ctrl_c_at_a_question_stops_the_turn_and_the_session_goes_on(
-    project: Path, turn: ScriptedTurn, shown: str
+    project: Path, turn: dict[str, Any], shown: str
 ) -> None:
     with talking(project, turn, {"text": "Here again."}) as talk:
         talk.expect("> ")
@@ -248,7 +247,7 @@ def test_ctrl_c_stops_a_command_and_twice_leaves(project: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("turn", "shown"), ASKED)
 def test_a_signal_at_a_question_ends_the_program_and_restores_the_terminal(
-    project: Path, number: signal.Signals, turn: ScriptedTurn, shown: str
+    project: Path, number: signal.Signals, turn: dict[str, Any], shown: str
 ) -> None:
     with talking(project, turn) as talk:
         before = termios.tcgetattr(talk.terminal.screen)

@@ -200,6 +200,8 @@ def test_keys_of_another_program_are_told_beside_our_own(tw: Tw, home: Path) -> 
         (("tw", "session", "rev"), "revert"),
         (("tw", "session", "revert", "--pre"), "--preview"),
         (("tw", "run", "--max-c"), "--max-cost"),
+        (("tw", "--cont"), "--continue"),
+        (("tw", "--continue", "--pl"), "--plain"),
     ],
 )
 def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str, ...], expected: str) -> None:

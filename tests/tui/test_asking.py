@@ -199,3 +199,22 @@ async def test_the_smallest_screen_shows_a_long_question_by_scrolling(project: P
         await stage.see("rm -rf gone y yes, this once")
         await stage.press("y")
         await stage.rest()
+
+
+async def test_on_a_low_screen_the_answers_are_short_and_what_is_asked_has_room(project: Path) -> None:
+    turn = call("bash", command="echo hi > made; rm -rf gone", description="Clean")
+    async with on_stage(project, turn, {"text": "Done."}, size=(60, 16)) as stage:
+        await stage.type("clean")
+        await stage.asked()
+        for told in (
+            "│ echo hi > made; rm -rf gone",
+            "deletes gone",
+            "network none",
+            "asks for",
+            "y once",
+            "u every project",
+        ):
+            assert told in stage.words, told
+        assert "bash rm -rf gone" in stage.words.partition("store:")[2]
+        await stage.press("y")
+        await stage.rest()

@@ -108,6 +108,21 @@ async def test_a_turn_is_undone_with_its_files_after_a_preview_and_made_again(ca
         assert "Fixed." in stage.shown
 
 
+async def test_a_turn_of_words_alone_is_undone_from_the_list_and_made_again(project: Path) -> None:
+    async with on_stage(project, {"text": "One."}, {"text": "Two."}) as stage:
+        await stage.type("first")
+        await stage.rest()
+        await stage.type("second")
+        await stage.until(lambda: "Two." in stage.shown and not stage.talk.busy, "the second answer")
+        await stage.type("/undo")
+        await stage.see("would no longer count")
+        await stage.press("enter")
+        await stage.until(lambda: "Two." not in stage.shown, "the turn gone")
+        assert "One." in stage.shown
+        await stage.type("/redo")
+        await stage.until(lambda: "Two." in stage.shown, "the turn again")
+
+
 async def test_a_call_a_file_and_a_hunk_are_undone_by_themselves(project: Path) -> None:
     file = project / "long.txt"
     before = "".join(f"{number}\n" for number in range(40))

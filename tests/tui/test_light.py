@@ -50,7 +50,7 @@ def test_keys_are_chosen_by_our_names_or_opencodes_alone_or_behind_a_leader() ->
     assert keys.behind["s"] == "command('sessions')"
     assert keys.behind["m"] == "command('model')", "what is not said is as usual"
     assert not {"l", "t", "q"} & keys.behind.keys()
-    assert (keys.send, keys.newline) == ({"enter"}, {"shift+enter"})
+    assert (*keys.send, *keys.newline) == ("enter", "shift+enter")
 
 
 def test_no_two_actions_have_one_key() -> None:

@@ -296,10 +296,11 @@ async def test_sizes_from_small_to_large_hold_the_prompt_and_the_footer(project:
     async with on_stage(project, {"text": "Hi."}, size=(60, 16)) as stage:
         await stage.type("hello")
         await stage.rest()
-        for size in ((60, 16), (300, 80), (20, 5), (100, 30)):
+        for size in ((60, 16), (300, 80), (20, 5), (140, 50), (30, 8), (140, 50), (2, 2), (100, 30)):
             await stage.pilot.resize_terminal(*size)
             await stage.until(lambda: stage.app.query_one(Prompt).region.height >= 1, "the prompt")
-            await stage.see("build")
+            if size[0] >= 100:
+                await stage.see("build · scripted/scripted · context 0 % ·")
 
 
 async def test_help_and_keys_are_listed_and_closed(project: Path) -> None:
@@ -345,6 +346,9 @@ async def test_without_a_model_it_opens_all_the_same_and_says_how_to_get_one(pro
         await stage.app.commands.tell_ways() if stage.app.commands else None
         await stage.see("No model is chosen yet.")
         await stage.see("/demo")
+        await stage.type("hello")
+        await stage.until(lambda: stage.app.prompt.text == "hello", "the prompt, which nobody has heard")
+        assert stage.talk.session is None
 
 
 async def test_a_failure_is_told_and_the_conversation_goes_on(project: Path) -> None:

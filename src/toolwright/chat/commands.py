@@ -11,6 +11,7 @@ from toolwright.chat.chat import Chat
 from toolwright.chat.command_table import COMMANDS, OTHERS
 from toolwright.chat.editor import edited
 from toolwright.chat.keyboard import Left
+from toolwright.chat.naming import fitting
 from toolwright.chat.renderer import Renderer, money
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.chat.transcript import show_messages
@@ -77,12 +78,7 @@ class ChatCommands:
                 self._line(f"  {info.slug or info.id:<22} {info.title}", BOLD if _is(info, chat.session) else "")
             self._line("/sessions NAME goes on with one", DIM)
             return
-        fitting = [one for one in found if name in (one.id, one.slug)]
-        fitting = fitting or [one for one in found if one.id.startswith(name) or one.slug.startswith(name)]
-        if len(fitting) != 1:
-            count = f"{len(fitting)} sessions fit" if fitting else "No session fits"
-            raise UsageError(f"{count} {name!r}. /sessions lists them.")
-        chat.session = chat.wait(chat.backend.resume(fitting[0].id))
+        chat.session = chat.wait(chat.backend.resume(fitting(found, name).id))
         show_messages(chat.screen, chat.wait(chat.backend.messages(chat.session.id)), last=4)
 
     def model(self, name: str) -> None:

@@ -93,6 +93,20 @@ def offers(question: Question, stored: Sequence[str], how: str) -> Iterator[str]
     yield "  ?  why it is asked"
 
 
+def short_offers(question: Question, stored: Sequence[str], how: str) -> Iterator[str]:
+    """The same in few lines."""
+    longer = "   s session   a project   u every project" if question.always else ""
+    yield f"  y once{longer}   n no   ? why"
+    if question.always:
+        several = len(question.always) > 1
+        rules = [
+            f"{f'{number}. ' if several else ''}{question.permission} {pattern}"
+            f"{'' if pattern in stored else ' (left out)'}"
+            for number, pattern in enumerate(question.always, 1)
+        ]
+        yield f"  s, a, u store: {'; '.join(rules)}{f' ({how})' if several else ''}"
+
+
 def _chosen(question: Question, words: str) -> tuple[str, ...]:
     """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
     numbers = words.replace(",", " ").split()

@@ -87,6 +87,8 @@ def completions() -> Words:
             if isinstance(action, argparse._SubParsersAction):
                 found[command] = [*action.choices, *found[command]]
                 found |= {f"{command} {name}": _options(one) for name, one in action.choices.items()}
+    # The options of the conversation need no command before them.
+    found[""] += [option for option in found["chat"] if option not in found[""]]
     return found
 
 
@@ -120,6 +122,7 @@ _tw() {
   [ "$COMP_CWORD" -ge 3 ] && words="$(_tw_words "${COMP_WORDS[1]} ${COMP_WORDS[2]}")"
   [ -z "$words" ] && [ "$COMP_CWORD" -ge 2 ] && words="$(_tw_words "${COMP_WORDS[1]}")"
   [ "$COMP_CWORD" -eq 1 ] && words="$(_tw_words "")"
+  case "${COMP_WORDS[1]}" in -*) [ -z "$words" ] && words="$(_tw_words chat)" ;; esac
   [ "$COMP_CWORD" -ge 3 ] && [ "${COMP_WORDS[1]}" = session ] && words="$words $(tw completion sessions)"
   case "${COMP_WORDS[COMP_CWORD-1]}" in
     --session | -s) words="$(tw completion sessions)" ;;

@@ -29,8 +29,7 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
             background.wait(_closed(project))
         background.close()
     if app.talk is not None and app.talk.session is not None:
-        again = projects[0].again
-        print(f"{again} --session {app.talk.session.slug or app.talk.session.id} goes on with it")
+        print(f"{projects[0].again} --session {app.talk.session.id} goes on with it")
     return app.return_code or 0 if code is None else code
 
 

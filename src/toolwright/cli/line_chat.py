@@ -63,7 +63,7 @@ def _talk(project: Project, background: Background, options: argparse.Namespace)
         screen.clear()
         screen.end_line()
     if chat.session is not None:
-        screen.line(f"{project.again} --session {chat.session.slug or chat.session.id} goes on with it", DIM)
+        screen.line(f"{project.again} --session {chat.session.id} goes on with it", DIM)
     return DONE
 
 

@@ -39,10 +39,10 @@ class Conversation(App[int]):
     """One project, one person. `opening` is carried out once the first frame is there."""
 
     CSS = f"""
-    #main {{ width: 1fr; }}
+    #main {{ width: 1fr; min-width: 20; }}
     #heading {{ text-style: bold; color: $text; }}
     #progress {{ color: $text-warning; }}
-    #panel {{ width: {PANEL}; height: 1fr; background: $panel; display: none; }}
+    #panel {{ width: {PANEL}; max-width: 40%; height: 1fr; background: $panel; display: none; }}
     #panel.shown {{ display: block; }}
     Screen:inline {{ border: none; max-height: 100%; }}
     #all:inline, #main:inline {{ height: auto; }}
@@ -219,6 +219,8 @@ class Conversation(App[int]):
         try:
             if not await self.commands.run(text):
                 await self.talk.say(text)
+                if self.is_up:
+                    self.transcript.settle()
                 self.call_for_attention()
         except ToolwrightError as error:
             self.note(f"! {error}", RED)

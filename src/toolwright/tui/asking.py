@@ -7,7 +7,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
-from toolwright.chat.questions import SCOPES, colour_of, offers
+from toolwright.chat.questions import SCOPES, colour_of, offers, short_offers
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.cli.call_text import shown_call
 from toolwright.inbox import Choice, Question, Reply
@@ -17,6 +17,8 @@ from toolwright.tui.page import Line, Page
 
 ARMED = 0.4
 """Seconds before a question takes an answer: a key that was on its way when it appeared was meant for the prompt."""
+LOW = 24
+"""Lines of a screen on which the answers are told in short, so that there is room for what is asked."""
 ALL = 1_000_000
 
 
@@ -65,7 +67,8 @@ class PermissionDialog(Dialog[Reply | None]):
         lines = [*page.lines, *(side_by_side(str(diff), columns, ALL) if wide else []), *more]
         self.read(lines)
         page = Page.blank(columns)
-        for line in offers(question, self.chosen, "a number leaves one out or takes it back in"):
+        told = short_offers if self.size.height < LOW else offers
+        for line in told(question, self.chosen, "a number leaves one out or takes it back in"):
             page.wrapped(line)
         self.query_one("#offers", Static).update(content_of(page.lines))
 

@@ -204,7 +204,8 @@ class Shell(Block):
         if len(shown) < len(lines):
             page.line(f"  │ … {len(lines) - len(shown)} lines before", DIM)
         for line in shown:
-            page.line(_clipped(f"  │ {line}", columns), DIM)
+            text = visible(f"  │ {line}".expandtabs(4), lines=False)
+            page.line(text if whole else clipped(text, columns), DIM)
         if self.ended:
             page.line(f"  {self.ended}", DIM)
         return page.lines

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
+from toolwright.chat.naming import fitting
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Said
@@ -36,9 +37,7 @@ class Choosing:
     async def sessions(self, name: str) -> None:
         found = await self.talk.call(self.backend.sessions(LISTED))
         by_id = {one.id: one for one in found}
-        wanted = name and next((one.id for one in found if name in (one.id, one.slug)), "")
-        if name and not wanted:
-            raise UsageError(f"No session fits {name!r}. /sessions lists them.")
+        wanted = fitting(found, name).id if name else ""
         while not wanted:
             said = await self.app.push_screen_wait(
                 Picker(

@@ -127,16 +127,13 @@ class Drawing:
         heading = self._heading()[:columns] if self.inside or self.scrollback is None else ""
         self.app.edge("heading", heading)
         side = self.app.screen_stack[0].query_one("#panel", Edge)
-        wide = self.app.size.width >= WIDE and not self.app.is_inline
-        wants = wide if self.wants_panel is None else self.wants_panel
-        side.set_class(wants, "shown")
+        side.set_class(self._has_panel, "shown")
         side.tell(panel(talk, PANEL - 2))
-        side.display = wants
+        side.display = self._has_panel
 
     def toggle_panel(self) -> None:
-        self.wants_panel = not self.app.screen_stack[0].query_one("#panel").has_class("shown")
+        self.wants_panel = not self._has_panel
         self.edges()
-        self.app.call_after_refresh(self.edges)
 
     def _heading(self) -> str:
         talk, inside = self.talk, self.inside
@@ -145,8 +142,15 @@ class Drawing:
         return visible(told, lines=False)
 
     @property
+    def _has_panel(self) -> bool:
+        wide = self.app.size.width >= WIDE and not self.app.is_inline
+        return wide if self.wants_panel is None else self.wants_panel
+
+    @property
     def _columns(self) -> int:
-        return max(20, self.app.screen_stack[0].query_one("#main").size.width - 2)
+        """By the size of the terminal: what stands beside the panel may not have been given its size yet."""
+        width = self.app.size.width
+        return max(20, width - (min(PANEL, 2 * width // 5) if self._has_panel else 0) - 2)
 
     def _tick(self) -> None:
         if not self.app.is_headless and is_gone():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolwright.session.result import TurnResult
 
 T = TypeVar("T")
-REST = 2.0
+REST = 10.0
 """Seconds in which the last events of a turn must have come; then its end is told all the same."""
 Mode = Literal["ask", "edits", "all"]
 MODES: dict[Mode, str] = {"ask": "", "edits": "edits without asking", "all": "all without asking"}
@@ -170,12 +170,20 @@ class Talk:
             self._tell(result)
         except ToolwrightError as error:
             self.story.note(f"! {error}", RED)
+            if not await self._is_stored(text):
+                self.returned.append(text)
             self._return_all()
             await self._forget_empty(fresh)
         finally:
             self.began = 0.0
             self._settle_unheard()
             await self.refresh()
+
+    async def _is_stored(self, text: str) -> bool:
+        """Whether a prompt is part of the session, whatever became of it; one that is not is the person's again."""
+        messages = await self.call(self.backend.messages(self.session.id)) if self.session else []
+        said = [one.text for one in messages if one.info.role == "user"]
+        return bool(said) and said[-1] == text
 
     async def _forget_empty(self, fresh: bool) -> None:
         """A prompt that could not even be taken leaves no empty session behind."""

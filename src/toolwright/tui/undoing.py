@@ -16,7 +16,7 @@ from toolwright.display import visible
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.messages import Message, User
 from toolwright.record import record
-from toolwright.session.undo import FileUndo, Selection
+from toolwright.session.undo import FileUndo, NothingToUndo, Selection
 from toolwright.tui.dialog import Dialog
 from toolwright.tui.diffs import WIDE, side_by_side
 from toolwright.tui.page import Line, Page
@@ -96,7 +96,7 @@ class UndoDialog(Dialog[Selection | str | None]):
         options.add_options([Option(Content(visible(one.text, lines=False))) for one in self.changes])
         options.highlighted = 0 if self.changes else None
         options.focus()
-        self.tell("Enter undoes it, r makes the last undo again, Page Up and Page Down scroll, Esc gives up")
+        self.tell("Enter undoes it, r undoes the last undo, Page Up and Page Down scroll, Esc gives up")
         if not self.changes:
             self.read([[("There is nothing left to undo in this session.", "")]])
 
@@ -116,6 +116,10 @@ class UndoDialog(Dialog[Selection | str | None]):
     async def _preview(self, selection: Selection) -> None:
         try:
             plans = await self.talk.call(self.talk.backend.undo(self.session_id, selection, preview=True))
+        except NothingToUndo as error:
+            told = "The turn changed no file; what was said from it on would no longer count."
+            self.read([[(told if selection == Selection(turn=selection.turn) else str(error), "")]])
+            return
         except ToolwrightError as error:
             self.read([[(str(error), RED)]])
             return

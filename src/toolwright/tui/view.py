@@ -7,7 +7,7 @@ from itertools import accumulate, takewhile
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -21,11 +21,14 @@ SLICE = 0.008
 """Seconds at a time that are spent on blocks that nobody sees yet."""
 REMEMBERED = 1_000
 """Lines that are kept as they were drawn."""
+RARELY = 1_000
+"""How often the younger objects are looked through before all are."""
 AHEAD = 2
 """Screens that are laid out at once."""
 
 
 _EMPTY: Line = []
+_BLANK = Strip([])
 
 
 class LaidOut:
@@ -47,7 +50,7 @@ class Transcript(ScrollView, can_focus=False):
     """A story, scrolled by the keys of the prompt or the wheel; at the end it follows what comes."""
 
     DEFAULT_CSS = """
-    Transcript { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
+    Transcript { height: 1fr; padding: 0 0 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll; }
     """
 
     class SteppedInto(Message):
@@ -71,8 +74,17 @@ class Transcript(ScrollView, can_focus=False):
         """Blocks up to this one may not be laid out for the present width; they are, bit by bit, from the end."""
         self._slicing = False
         self._style: Style | None = None
+        self._threshold = (0, 0, 0)
         self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
         """Lines as they were last drawn, with what they were made of."""
+
+    def on_mount(self) -> None:
+        self._threshold = gc.get_threshold()
+        gc.set_threshold(*self._threshold[:2], RARELY)
+
+    def on_unmount(self) -> None:
+        gc.set_threshold(*self._threshold)
+        gc.unfreeze()
 
     # What is shown.
 
@@ -136,8 +148,9 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def _width(self) -> int:
-        # At the foot of the terminal it has no size while there is nothing to show.
-        return max(10, self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width)
+        # At the foot of the terminal it has no size while there is nothing to show. The last column is left empty.
+        width = self.scrollable_content_region.width or self.app.size.width - self.styles.padding.width
+        return max(10, width - 1)
 
     def _stamp(self, block: Block) -> object:
         return (block.version, self._width, self.whole, id(self.palette))
@@ -191,8 +204,15 @@ class Transcript(ScrollView, can_focus=False):
             self._slicing = True
             self.set_timer(SLICE, self._slice)
         elif not self._behind:
-            # A long transcript is hundreds of thousands of objects: looking through them for garbage stops the screen.
-            gc.freeze()
+            self.settle()
+
+    def settle(self) -> None:
+        """Nothing comes for the moment: look for garbage now, and never again in what is left.
+
+        A long transcript is hundreds of thousands of objects. Looking through them while it grows stops the screen.
+        """
+        gc.collect()
+        gc.freeze()
 
     def _slice(self) -> None:
         self._slicing = False
@@ -246,22 +266,37 @@ class Transcript(ScrollView, can_focus=False):
         self._drawn.clear()
         self._style = None
 
-    def render_line(self, y: int) -> Strip:
-        line = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        self._style = style = self._style or self.rich_style
-        if line >= self._starts[-1] or not self._laid:
-            return Strip.blank(width, style)
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible lines, finished: a line that was only scrolled is the same as before.
+
+        In the place of what textual does for any widget, which finishes every line anew whenever one has moved.
+        """
+        self._style = self._style or self.rich_style
+        strips = [self._finished(y + self.scroll_offset.y) for y in crop.line_range]
+        span = crop.column_span
+        return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
+
+    def _finished(self, line: int) -> Strip:
+        """A line with its edges, in the colours that the terminal has."""
+        width, style = self.scrollable_content_region.width, self._style
         at = self._at(line)
-        strip = self._laid[at].strips[line - self._starts[at]]
+        there = bool(self._laid) and line < self._starts[-1]
+        strip = self._laid[at].strips[line - self._starts[at]] if there else _BLANK
+        selected = self.text_selection
         made_of, drawn = self._drawn.get((line, width), (None, None))
-        if made_of is not strip or drawn is None:
-            drawn = strip.crop_extend(0, width, style).apply_style(style).apply_offsets(0, line)
+        if made_of is strip and drawn is not None and selected is None:
+            return drawn
+        drawn = strip.crop_extend(0, width, style).apply_style(style or Style()).apply_offsets(0, line)
+        if selected is not None:
+            drawn = self._selected(drawn, line, selected)
+        drawn = Strip.join([Strip.blank(self.styles.padding.left, style), drawn])
+        for one in self.app.get_line_filters():
+            drawn = drawn.apply_filter(one, self.background_colors[1])
+        if selected is None:
             if len(self._drawn) > REMEMBERED:
                 self._drawn.clear()
             self._drawn[line, width] = (strip, drawn)
-        selected = self.text_selection
-        return drawn if selected is None else self._selected(drawn, line, selected)
+        return drawn
 
     def _selected(self, strip: Strip, line: int, selection: Selection) -> Strip:
         span = selection.get_span(line)
