@@ -367,6 +367,7 @@ class EditorAgent:
                 self._tell_options(known)
             case other:
                 raise RpcError(f"There is no option {str(other)[:40]!r}: model, mode or variant.", INVALID_PARAMS)
+        await self._editor.told()
         return {"configOptions": known.options()}
 
     def _tell_options(self, known: OpenSession) -> None:
