@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.server.harness import TOKEN, Served, served
+from tests.server.test_running import running
 from tests.waiting import patience
 from toolwright.client import Client
 from toolwright.client.calls import ServerGone
 from toolwright.client.remote import RemoteBackend
-from toolwright.events import Event, EventsMissed, PermissionAsked, PermissionReplied
+from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.inbox import Reply
+from toolwright.parts import Failed, Pending, Running, ToolPart
 from toolwright.server.secret import Secret, leave_note
 from toolwright.session.events import MessageUpdated, PartDelta, SessionIdle, SessionStatus
 
@@ -137,3 +139,32 @@ async def test_the_secret_of_a_server_that_was_started_anew_is_found(tmp_path: P
         async with patience():
             assert (await backend.prompt(session.id, "hi")).text == "Hello."
     await backend.close()
+
+
+@pytest.mark.slow
+async def test_after_a_kill_in_a_turn_nothing_that_was_told_is_lost_or_told_twice(tmp_path: Path) -> None:
+    async with running(tmp_path) as first:
+        port = urlsplit(first.url).port
+        backend = await RemoteBackend.open(first.client())
+        events = backend.follow()
+        session = await backend.begin()
+        asking = asyncio.create_task(backend.prompt(session.id, "wait"))
+        told: list[Event] = []
+        while not any(isinstance(state, Running) for state in states(told)):
+            told += await until(events, PartUpdated)
+        first.process.kill()
+        await first.process.wait()
+    async with running(tmp_path, "--port", str(port)):
+        async with patience():
+            stopped = await asking
+        assert stopped.error is not None
+        told += await until(events, SessionIdle)
+        assert [type(state) for state in states(told) if not isinstance(state, Pending)] == [Running, Failed]
+        prompts = [one for one in told if isinstance(one, MessageUpdated) and one.info.role == "user"]
+        assert len(prompts) == 1
+        assert [one.text for one in await backend.messages(session.id) if one.info.role == "user"] == ["wait"]
+    await backend.close()
+
+
+def states(told: list[Event]) -> list[Any]:
+    return [one.part.state for one in told if isinstance(one, PartUpdated) and isinstance(one.part, ToolPart)]
