@@ -132,7 +132,7 @@ def test_a_whole_session_in_a_terminal(project: Path, size: tuple[int, int]) -> 
     )
     with talking(project, *turns, size=size) as seen:
         seen.press("fix add\r")
-        seen.expect("why it is asked")
+        seen.expect("? why")
         seen.insist("?", "toolwright.json:1")
         seen.press("y")
         seen.expect("All done.")
@@ -155,7 +155,7 @@ def test_inline_prints_what_is_complete_once_into_the_scrollback(project: Path) 
         seen.expect("Paragraph 59.")
         seen.expect("1 step")
         seen.press("clean\r")
-        seen.expect("why it is asked")
+        seen.expect("? why")
         seen.insist("y", "All done.")
         seen.expect("2 steps")
         seen.press("/quit\r")
@@ -183,7 +183,7 @@ def test_five_thousand_lines_are_pasted(project: Path) -> None:
 @pytest.mark.parametrize("where", ["at the prompt", "at a question", "at a choice", "in a command"])
 def test_a_signal_to_end_leaves_the_terminal_as_it_was_and_the_session_to_go_on_with(project: Path, where: str) -> None:
     running = call("bash", command="touch begun; sleep 100", description="Sleep")
-    turn, shown = {"at a question": (CLEAN, "why it is asked"), "at a choice": (CHOICE, "2. blue")}.get(
+    turn, shown = {"at a question": (CLEAN, "? why"), "at a choice": (CHOICE, "2. blue")}.get(
         where, (running, "… bash")
     )
     with talking(project, turn, {"text": "Done."}) as seen:
@@ -222,7 +222,7 @@ def test_ctrl_c_at_a_question_stops_the_turn_also_while_words_are_typed(project:
     asked, field = (CLEAN, "what to do instead") if keys == "n" else (CHOICE, "your own words; Enter")
     with talking(project, asked, {"text": "Next."}) as seen:
         seen.press("go\r")
-        seen.expect("why it is asked" if keys == "n" else "2. blue")
+        seen.expect("? why" if keys == "n" else "2. blue")
         if keys:
             seen.insist(keys, field)
             seen.press("half")
