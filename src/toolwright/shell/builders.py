@@ -25,7 +25,8 @@ def make(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "make", arguments, _MAKE)
     for folder in given.values("-C", "--directory"):
         found.touch("enter", folder)
-    if any(one.text in ("-", "/dev/stdin") for one in given.values("-f", "--file", "--makefile")):
+    makefiles = given.values("-f", "--file", "--makefile")
+    if any(one.text in ("-", "/dev/stdin") or one.text.startswith(("/dev/fd/", "/proc/")) for one in makefiles):
         found.doubts.append(Contained("`make` runs what it is fed, which is not examined."))
     for argument in given.operands:
         match = _MAKE_VARIABLE.match(argument.spelled)

@@ -1,5 +1,6 @@
 """What programs do with the files they are given: tables for the common ones, a cautious guess for the rest."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import Effects, Handler, looks_like_path, paths_in, tail
@@ -86,11 +87,27 @@ _OUTPUTS = (
 )
 
 
+_MADE_HERE = ("/dev/fd/", "/proc/self/fd/")
+"""Where a program finds what the line itself has made for it, as by `<(…)`."""
+_EVALUATES = re.compile(r"-[eEcrx]|--?(?:eval|evaluate|exec|execute|expression|command|code|script)")
+_CODE = re.compile(r"[(){};`|&$!\\\"']")
+
+
+def _is_code(before: Field | None, argument: Field) -> bool:
+    """Whether a word is what interpreters are given to run: `-e 'f(x)'`, `--eval=f(x)`."""
+    head, equals, value = argument.spelled.partition("=")
+    if equals and _EVALUATES.fullmatch(head):
+        return _CODE.search(value) is not None
+    return before is not None and _EVALUATES.fullmatch(before.spelled) is not None and bool(_CODE.search(argument.text))
+
+
 def guess(found: Effects, arguments: Sequence[Field]) -> None:
     """A program that is not known: what looks like a path is read, `-o` names an output, any word may be a file."""
     output, found.unlisted = False, True
-    for argument in arguments:
+    for before, argument in zip([None, *arguments], arguments, strict=False):
         text = argument.spelled
+        if argument.text.startswith(_MADE_HERE) or _is_code(before, argument):
+            found.doubts.append(Contained(f"`{text[:80]}` may be a program for what is run, and is not examined."))
         if output:
             found.touch("write", argument)
         output = argument.text in _OUTPUTS
