@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.process import escapes
+from tests.process.lasting import lasting_folder
 from tests.waiting import PATIENCE
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
@@ -169,8 +170,7 @@ class _scratch:  # noqa: N801 - used like a function
         self._owner = owner
 
     def __enter__(self) -> str:
-        base = next(place for place in ("/var/lib", str(Path.home()), str(ROOT)) if os.access(place, os.W_OK))
-        self._folder = tempfile.mkdtemp(prefix="toolwright-escapes-", dir=base)
+        self._folder = tempfile.mkdtemp(prefix="toolwright-escapes-", dir=lasting_folder())
         os.chown(self._folder, self._owner, -1)
         return self._folder
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.sandbox.catalogue import ATTACKS, HARMLESS
+from tests.process.lasting import lasting_folder
 
 PYTHON = "/usr/bin/python3"
 ROOT = Path(__file__).parents[3]
@@ -38,9 +39,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 def _told(rung: str, user: str) -> dict[str, Any]:
     """All attempts, made in a process of their own."""
     owner = NOBODY[rung] if user == "nobody" else os.geteuid()
-    places = ("/var/lib", str(Path.home()), str(ROOT))
-    base = next(place for place in places if os.access(place, os.W_OK))
-    folder = Path(tempfile.mkdtemp(prefix="toolwright-attacks-", dir=base))
+    folder = Path(tempfile.mkdtemp(prefix="toolwright-attacks-", dir=lasting_folder()))
     try:
         sources = _sources(folder)
         (folder / "ground").mkdir()
