@@ -107,8 +107,8 @@ SWALLOWING = {
     "inbox.py": 1,  # whoever answers
     "files/store.py": 1,  # who is asked after a change of a file
     "events.py": 1,  # a listener
-    "evaluate/running.py": 1,  # the check of a task, which is the caller's code
-    "fleet/cluster.py": 1,  # whatever keeps Ray from starting is told
+    "evaluate/running.py": 2,  # the check of a task, which is the caller's code; and one task, apart from the others
+    "fleet/cluster.py": 2,  # whatever keeps Ray from starting, or a cluster from being used, is told
     "fleet/driver.py": 1,  # whatever Ray says in its thread is told to whoever waits for it
     "fleet/seat.py": 2,  # whatever a machine lacks, and whatever ends a worker
     "rpc.py": 2,  # who answers the requests of another program, and who takes its notifications
