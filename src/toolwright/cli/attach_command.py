@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from toolwright.cli.chat_command import add_options, converse
 from toolwright.cli.options import Parser, parser
 from toolwright.cli.terminal import is_terminal
 from toolwright.errors import UsageError
@@ -11,8 +12,6 @@ from toolwright.errors import UsageError
 def main(arguments: list[str]) -> int:
     options = _parser().parse_intermixed_args(arguments)
     if not options.prompt and is_terminal(sys.stdin) and is_terminal(sys.stdout):
-        from toolwright.cli.chat_command import converse
-
         if options.yes or options.no:
             raise UsageError("--yes and --no answer for a prompt that is given here; in a conversation you are asked.")
         return converse(options)
@@ -45,11 +44,7 @@ def _parser() -> Parser:
     )
     made.add_argument("url", help="the address that tw serve has printed")
     made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
-    made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
-    made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session: id, words or last")
-    made.add_argument("--agent", default="", help="the agent to ask (build)")
-    made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
-    made.add_argument("--plain", action="store_true", help="lines only, instead of the full screen")
+    add_options(made)
     made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     made.add_argument("--no", action="store_true", help="refuse whatever is asked")
     return made

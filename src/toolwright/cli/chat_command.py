@@ -46,10 +46,15 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     made.add_argument("prompt", nargs="*", help="what to begin with")
+    add_options(made)
+    return made
+
+
+def add_options(made: argparse.ArgumentParser) -> None:
+    """What every conversation can be told, wherever the agent works."""
     made.add_argument("--agent", default="", help="the agent to talk with (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
     made.add_argument("--continue", "-c", dest="go_on", action="store_true", help="go on with the last session")
     made.add_argument("--session", "-s", default="", metavar="ID", help="go on with this session: id, words or last")
     made.add_argument("--inline", action="store_true", help="at the foot of the terminal, which scrolls as usual")
     made.add_argument("--plain", action="store_true", help="lines only, instead of the full screen")
-    return made
