@@ -3,9 +3,20 @@
 import random
 
 _KINDS = (
-    "amber brisk calm clever early gentle golden keen light lively lucky mellow nimble plain quiet rapid steady swift"
+    "agile amber ample balmy bold brave breezy bright brisk broad calm candid cheery clear clever cosmic crisp daring "
+    "deep early eager easy fair fast fine fresh gentle glad golden grand green handy happy hardy honest humble jolly "
+    "keen kind light lively loyal lucky lunar mellow merry mild misty modest neat nimble noble open patient plain "
+    "proud quick quiet rapid ready rosy royal rustic sandy silver simple smart smooth snowy sober solar solid spry "
+    "steady stout sunny sure swift tidy trusty upbeat vivid warm wise witty young"
 )
-_THINGS = "anchor badger beacon cedar falcon garden harbor heron island lantern maple meadow orchard otter pebble river"
+_THINGS = (
+    "acorn anchor apple arbor aspen badger barley basin bay beacon beaver birch bridge brook canyon cedar cherry clover "
+    "cloud comet coral cove crane creek delta dune eagle elm ember falcon fern field finch fjord forest fox garden glade "
+    "grove harbor hazel heron hill island ivy juniper lagoon lake lantern lark lemon lily linden lynx maple marsh meadow "
+    "mill moon moss oak olive orchard otter owl panda pebble pine planet plum pond poplar prairie quarry quartz raven "
+    "reef ridge river robin rose sage sail seal shore sparrow spring star stone stork stream summit swan thistle tulip "
+    "valley violet walnut wave willow wren"
+)
 
 
 def new_slug() -> str:
