@@ -10,9 +10,9 @@ _KINDS = (
     "steady stout sunny sure swift tidy trusty upbeat vivid warm wise witty young"
 )
 _THINGS = (
-    "acorn anchor apple arbor aspen badger barley basin bay beacon beaver birch bridge brook canyon cedar cherry clover "
-    "cloud comet coral cove crane creek delta dune eagle elm ember falcon fern field finch fjord forest fox garden glade "
-    "grove harbor hazel heron hill island ivy juniper lagoon lake lantern lark lemon lily linden lynx maple marsh meadow "
+    "acorn anchor apple arbor aspen badger barley basin bay beacon beaver birch bridge brook canyon cedar cherry "
+    "cloud comet coral cove crane creek delta dune eagle elm ember falcon fern field finch fjord forest fox garden "
+    "grove harbor hazel heron hill island ivy juniper lagoon lake lantern lark lemon lily linden lynx maple marsh "
     "mill moon moss oak olive orchard otter owl panda pebble pine planet plum pond poplar prairie quarry quartz raven "
     "reef ridge river robin rose sage sail seal shore sparrow spring star stone stork stream summit swan thistle tulip "
     "valley violet walnut wave willow wren"
