@@ -39,7 +39,7 @@ async def test_a_person_talks_to_a_server_in_lines(tmp_path: Path) -> None:
         terminal.wait_for("Done there.")
         terminal.wait_for("1 file changed")
         terminal.type("/undo")
-        terminal.wait_for("/redo undoes the undo")
+        terminal.wait_for("/redo makes it again")
         terminal.type("/sessions")
         terminal.wait_for("goes on with one")
         terminal.type("/quit")

@@ -16,17 +16,24 @@ class Background:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="work", daemon=True)
         self._thread.start()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        if self._closed:
+            work.close()
+            given_up: Future[T] = Future()
+            given_up.cancel()
+            return given_up
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         return self.submit(work).result()
 
     def close(self) -> None:
-        """End the loop; nothing of it may be under way any more."""
+        """End the loop; nothing of it may be under way any more, and what comes later is given up."""
+        self._closed = True
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()

@@ -1,5 +1,6 @@
 """tw serve: an HTTP server for clients that speak the reference's contract, and for the web page."""
 
+import argparse
 import asyncio
 import os
 from pathlib import Path
@@ -10,20 +11,11 @@ from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
-    return serve_with(
-        arguments,
-        name="serve",
-        description="Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
-        "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
-        examples="  tw serve\n"
-        "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
-        "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example",
-    )
+    return serve_with(_parser().parse_args(arguments), "serve")
 
 
-def serve_with(arguments: list[str], *, name: str, description: str, examples: str) -> int:
+def serve_with(options: argparse.Namespace, name: str) -> int:
     """Serve as a command line says, under the name of the command it is for."""
-    options = _parser(name, description, examples).parse_args(arguments)
     try:
         from toolwright.server.running import LOOPBACK, Options, serve
         from toolwright.server.secret import Secret
@@ -60,7 +52,18 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _parser(name: str, description: str, examples: str) -> Parser:
+def _parser() -> Parser:
+    return serving_parser(
+        "serve",
+        "Serve the sessions of one or more folders over HTTP, for the web page, for `tw attach` and for "
+        "OpenCode's clients. Prints its address; with it comes the secret that clients must bring.",
+        examples="  tw serve\n"
+        "  tw serve --port 4096 --directory ~/one --directory ~/two\n"
+        "  OPENCODE_SERVER_PASSWORD=... tw serve --hostname 0.0.0.0 --allow-host box.example",
+    )
+
+
+def serving_parser(name: str, description: str, *, examples: str) -> Parser:
     # Not with the options all commands share: here the folder may be given more than once.
     made = Parser(
         prog=f"tw {name}",

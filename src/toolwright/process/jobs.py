@@ -28,8 +28,6 @@ LENGTH = 128 * 1024 - 1
 """Bytes the system lets one argument of a program have, which is what a command is to its shell."""
 INPUT = 64 * 1024
 """Bytes that can be typed into a job at once: what a pipe takes without waiting."""
-REST = 0.25
-"""Seconds without a command after which what had to be there for their boxes goes: the next one may follow at once."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -175,7 +173,6 @@ class Jobs:
         self._new_file = new_file
         self._open = set[Job]()
         self._starting = 0
-        self._tidying: asyncio.TimerHandle | None = None
         self._kept = defaultdict[str, dict[str, Job]](dict)
         self._numbers = defaultdict[str, int](int)
 
@@ -216,7 +213,7 @@ class Jobs:
             self._open.add(job)
         finally:
             self._starting -= 1
-            self._tidy_later()
+            self._tidy()
         log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
         job.on_release = self._released
         return job
@@ -243,15 +240,10 @@ class Jobs:
         job.moved, job.absent = self.set_aside(job), ()
         for name, target in job.moved:
             log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
-        self._tidy_later()
-
-    def _tidy_later(self) -> None:
-        """To make and remove the same things around each of a row of commands would cost more than all else."""
-        if self._is_idle and self._tidying is None:
-            self._tidying = asyncio.get_running_loop().call_later(REST, self._tidy)
+        self._tidy()
 
     def _tidy(self) -> None:
-        self._tidying = None
+        """At once: whoever looks at the project after a command sees nothing that was only there for its box."""
         if self._is_idle:
             self.sandbox.tidy()
 
@@ -300,9 +292,7 @@ class Jobs:
         """End all jobs of all sessions."""
         for session_id in list(self._kept):
             await self.end_session(session_id)
-        if self._tidying is not None:
-            self._tidying.cancel()
-            self._tidy()
+        self._tidy()
 
 
 def _holds(folder: Path, places: Iterable[Path]) -> bool:

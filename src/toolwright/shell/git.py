@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
-from toolwright.shell.findings import Contained
 from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, RUNS, SHOWS, SHOWS_WITH_PATCH
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
@@ -76,9 +75,8 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
     if name not in KNOWN:
-        # an alias, which may be any command, or a program that is named like this
+        # an alias, or a program that is named like this: judged by its name, as every program is
         found.unlisted = True
-        found.doubts.append(Contained(f"`git {name}` is not among what is known to be harmless."))
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
