@@ -30,6 +30,7 @@ types: $(READY)
 layers: $(READY)
 	$(BIN)/lint-imports --no-logo
 
+# TESTS names some of them.
 fast: $(READY)
 	$(BIN)/pytest -m "not slow" $(WORKERS)
 

@@ -129,12 +129,16 @@ async def test_in_the_moment_that_it_is_there_another_of_us_that_starts_does_not
     home = tmp_path / "home"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     (project / "stays.py").write_text(
-        f"import os; open({name!r}, 'w').write('''{LOOSE}'''); os.mkfifo('made'); open('made').read()"
+        # Not before the call has returned, which would set aside what is there by then.
+        f"import os; os.mkfifo('begin'); open('begin').read(); open({name!r}, 'w').write('''{LOOSE}''');"
+        "os.mkfifo('made'); open('made').read()"
     )
     _trust(project, home)
     async with open_shell(project, sandbox=AUTO) as shell:
         await _require(shell)
         await shell.bash("python3 stays.py", background=True, timeout=50)
+        await until((project / "begin").exists)
+        await asyncio.to_thread((project / "begin").write_text, "now")
         await until((project / "made").exists)
         assert (project / name).exists()
         async with open_workspace(project, environment=environment) as other:
