@@ -32,7 +32,7 @@ layers: $(READY)
 
 # TESTS names some of them.
 fast: $(READY)
-	$(BIN)/pytest -m "not slow" $(WORKERS)
+	$(BIN)/pytest -m "not slow" $(WORKERS) $(TESTS)
 
 test: lint types layers
 	$(BIN)/pytest $(WORKERS)
