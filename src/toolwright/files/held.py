@@ -104,15 +104,6 @@ class Held:
         with self.entries() as found:
             return [entry.name for entry in found[:most]]
 
-    def sync(self) -> None:
-        """Make a rename durable. Some file systems cannot; they are no worse off than before."""
-        with suppress(OSError):
-            handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.handle)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-
 
 class HeldFolders:
     """The folders used last, held for the next use; not so many that a large change runs out of descriptors."""

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, field, fields
+from dataclasses import field, fields
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +17,7 @@ from typing import Any
 from toolwright.files.attributes import Attributes
 from toolwright.files.disk import open_private
 from toolwright.files.images import Images
-from toolwright.record import record
+from toolwright.record import fields_of, record
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
@@ -63,11 +63,11 @@ class Journal:
 
     def record(self, session_id: str, entries: Iterable[JournalEntry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
-        written = [asdict(entry) for entry in entries]
+        written = [fields_of(entry) for entry in entries]
         first = self._take_numbers(len(written))
         for number, entry in enumerate(written, first):
             entry["number"] = number
-        lines = "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written)
+        lines = "".join(json.dumps(entry, separators=(",", ":"), default=fields_of) + "\n" for entry in written)
         with FileIO(open_private(self._list_path(session_id), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "wb") as file:
             file.write(lines.encode("utf-8", "surrogateescape"))
         self.written += len(written)

@@ -67,7 +67,7 @@ class Place:
     @cached_property
     def relative(self) -> str:
         """The path from the project root; begins with `../` outside of it."""
-        return _relative(self.path, self.tree.root)
+        return _relative(str(self.path), str(self.tree.root))
 
     @cached_property
     def inside(self) -> bool:
@@ -81,8 +81,9 @@ class Place:
     @cached_property
     def pattern(self) -> PathPattern:
         """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""
-        aliases = [spelling for alias in self.aliases for spelling in self._spellings(Path(alias))]
-        return PathPattern(self.relative, self._spellings(self.path), aliases)
+        aliases = [spelling for alias in self.aliases for spelling in self._spellings(alias)]
+        spellings = self._spellings(str(self.path))
+        return PathPattern(spellings[0], spellings, aliases)
 
     @cached_property
     def absolute_pattern(self) -> PathPattern:
@@ -107,8 +108,10 @@ class Place:
         metadata = {"filepath": str(self.path), "parentDir": str(parent)}
         return (Request(permission="external_directory", patterns=(pattern,), always=(pattern,), metadata=metadata),)
 
-    def _spellings(self, path: Path) -> tuple[str, ...]:
-        return (_relative(path, self.tree.root), _relative(path, self.tree.directory), str(path))
+    def _spellings(self, path: str) -> tuple[str, ...]:
+        root, directory = str(self.tree.root), str(self.tree.directory)
+        relative = _relative(path, root)
+        return (relative, relative if directory == root else _relative(path, directory), path)
 
 
 def _check_name(path: str) -> None:
@@ -158,5 +161,8 @@ def _git_root(directory: Path) -> Path | None:
     return next((folder for folder in (directory, *directory.parents) if (folder / ".git").exists()), None)
 
 
-def _relative(path: Path, start: Path) -> str:
+def _relative(path: str, start: str) -> str:
+    inner = path.removeprefix(f"{start}/")
+    if inner != path and inner and ".." not in inner:  # a search asks this of every file it finds
+        return inner
     return os.path.relpath(path, start).replace(os.sep, "/")

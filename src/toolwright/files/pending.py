@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from toolwright.files.held import HeldFolders
 from toolwright.files.images import Images, common_start
 from toolwright.files.lock import Locks, take_now
 from toolwright.files.replace import TEMPORARY, write_in_place, write_new
-from toolwright.record import record
+from toolwright.record import fields_of, record
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -58,7 +57,7 @@ class PendingWrites:
         path, handle = self._create()
 
         def note(pending: Sequence[PendingWrite]) -> None:
-            os.write(handle, json.dumps([asdict(item) for item in pending]).encode() + b"\n")
+            os.write(handle, json.dumps(pending, default=fields_of).encode() + b"\n")
 
         try:
             yield note

@@ -165,10 +165,8 @@ class Replacement:
         self.folders.remove_empty(reversed(self.made))
 
     def finish(self) -> None:
-        """Remove the folders that the change has emptied, and make it durable."""
+        """Remove the folders that the change has emptied."""
         self.folders.remove_empty(self.change.emptied)
-        with suppress(OSError):
-            self._folder().sync()
 
     def _folder(self) -> Held:
         return self.folders.hold(self.path.parent)

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,25 +16,33 @@ _CHUNK = 256 * 1024
 _LONG_BLOCK = 1024 * 1024
 _LONG_LINE = 8000
 """Bytes after which a line is cut; no less than what the 2000 characters shown of a line can take."""
+_SHORT, _SHORT_ALONE = 0.005, 0.01
+"""Seconds that a search of a small folder takes, with threads and without."""
+_REMEMBERED = 1000
 _BINARY = b": WARNING: stopped searching binary file"
 
 
 def find_ripgrep() -> str | None:
     """The program that was installed with this one, or else the one on the PATH."""
+    programs = (f"{folder}/rg" for folder in _installed())
+    return next((program for program in programs if os.access(program, os.X_OK)), None) or shutil.which("rg")
+
+
+def _installed() -> Iterator[str]:
+    """Where programs are that were installed with this one. The first is mostly right, the second takes long to ask."""
+    yield os.path.dirname(sys.executable)  # noqa: PTH120 - text
     import sysconfig
 
-    for folder in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):  # noqa: PTH120 - text
-        program = f"{folder}/rg"
-        if os.access(program, os.X_OK):
-            return program
-    return shutil.which("rg")
+    yield sysconfig.get_path("scripts")
 
 
 class Ripgrep:
-    """Asks ripgrep; one process for each search."""
+    """Asks ripgrep; one process for each search. To start threads takes longer than a small folder."""
 
     def __init__(self, program: str) -> None:
         self._program = program
+        self._small: set[Path] = set()
+        """Folders whose last search was so short that the next one does without threads."""
 
     def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
         rest = b""
@@ -56,18 +65,26 @@ class Ripgrep:
         yield from _read_blocks(self._output(arguments, query.base, run, query.pattern))
 
     def _output(self, arguments: list[str], folder: Path, run: Run, pattern: str = "") -> Iterator[bytes]:
-        process = self._start(arguments, folder)
+        began = time.monotonic()
+        process = self._start([*(["--threads=1"] if folder in self._small else []), *arguments], folder)
         with process, run.killing(process.kill):
             assert process.stdout is not None
             assert process.stderr is not None
             descriptor = process.stdout.fileno()
             while chunk := os.read(descriptor, _CHUNK):
                 yield chunk
+            self._note_time(folder, time.monotonic() - began)
             complaint = process.stderr.read().decode("utf-8", "replace")
             if process.wait() == 2 and not run.ended:
                 if complaint:
                     raise _bad_pattern(complaint, pattern)
                 run.skipped = True
+
+    def _note_time(self, folder: Path, seconds: float) -> None:
+        if seconds > (_SHORT_ALONE if folder in self._small else _SHORT):
+            self._small.discard(folder)
+        elif len(self._small) < _REMEMBERED:
+            self._small.add(folder)
 
     def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
         try:

@@ -4,6 +4,7 @@ import asyncio
 import codecs
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,7 +67,7 @@ class LinesFound:
 def find_engine() -> Engine:
     """ripgrep where there is one, else the walker."""
     program = find_ripgrep()
-    return _walker() if program is None else Ripgrep(program)
+    return _walker() if program is None else _ripgrep(program)
 
 
 async def find_files(
@@ -131,6 +132,11 @@ async def find_lines(
         )
 
     return await _in_thread(search, seconds)
+
+
+@cache
+def _ripgrep(program: str) -> Ripgrep:
+    return Ripgrep(program)
 
 
 def _walker() -> Engine:
