@@ -63,22 +63,23 @@ async def test_one_read_through_the_door(project: Path) -> None:
 
 async def test_one_step_of_the_loop(project: Path) -> None:
     """From one request to the model to the next, in a turn that is under way."""
-    (project / "a.py").write_text("x = 1\n")
-    read: ScriptedTurn = {"tools": [{"name": "read", "args": {"filePath": "a.py"}}]}
+    for name in "ab":
+        (project / f"{name}.py").write_text("x = 1\n")
+    reads: list[ScriptedTurn] = [{"tools": [{"name": "read", "args": {"filePath": f"{name}.py"}}]} for name in "abab"]
     trace = Trace()
     requests: list[Callable[[], object]] = []
 
     async def request_hook(proceed: Any, request: Any) -> Any:
         requests.append(lambda: None)
-        if len(requests) == 4:
+        if len(requests) == 5:
             sys.setprofile(None)
         async for event in proceed(request):
             yield event
-        if len(requests) == 3:
+        if len(requests) == 4:
             sys.setprofile(trace)
 
     extension = Extension(hooks=[Hook(request=request_hook)])
-    model = ScriptedModel(read, read, read, {"text": "Done."})
+    model = ScriptedModel(*reads, {"text": "Done."})
     async with make_workspace(project, model=model, extensions=[extension], keep=True) as workspace:
         try:
             await workspace.prompt("Go.")

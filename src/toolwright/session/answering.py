@@ -205,7 +205,7 @@ class Answering:
         info = message.info
         if isinstance(info, Assistant):
             self.conversation.update(replace(info, error=failure, time=replace(info.time, completed=now())))
-        self.conversation.bus.publish(SessionError(session_id=self.conversation.id, error=failure))
+        self.conversation.tell(SessionError(session_id=self.conversation.id, error=failure))
 
     def note_changes(self, message: Message) -> None:
         """Write down which files the calls of a reply have changed."""

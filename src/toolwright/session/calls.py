@@ -24,6 +24,8 @@ async def run_calls(turn: Answering, reply: ReplyWriter) -> list[Result]:
     planned = _planned(reply)
     if reply.reason == "length":
         return [await _refuse(turn, one, part, ToolError(CUT_OFF, "too_large")) for one, part in planned]
+    if len(planned) == 1:
+        return [await _run(turn, *planned[0])]
     try:
         # Tasks begin in the order they are made, and so the calls come to the door in theirs.
         async with asyncio.TaskGroup() as group:

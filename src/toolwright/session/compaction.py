@@ -98,7 +98,7 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
     except BaseException:
         turn.conversation.remove_from(mark.info.id)
         raise
-    turn.conversation.bus.publish(SessionCompacted(session_id=turn.conversation.id))
+    turn.conversation.tell(SessionCompacted(session_id=turn.conversation.id))
     if auto:
         _go_on(turn, prompt, kept=tail is not None)
     for message in turn.conversation.put_away(kept_from(turn.conversation)):
@@ -106,7 +106,7 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
 
 
 def _tell(turn: Answering, status: dict[str, object]) -> None:
-    turn.conversation.bus.publish(SessionStatus(session_id=turn.conversation.id, status=status))
+    turn.conversation.tell(SessionStatus(session_id=turn.conversation.id, status=status))
 
 
 def _require_progress(turn: Answering) -> None:
@@ -226,7 +226,7 @@ async def _summarise(turn: Answering, messages: Sequence[Message]) -> None:
         if reply.is_empty:
             raise ModelError("The model wrote no summary.", "cut", retryable=False)
         await reply.complete()
-        await reply.finish()
+        reply.finish()
     except ModelError:
         turn.conversation.remove_from(message.info.id)
         raise

@@ -1,15 +1,19 @@
 """The records of one session while it is open: kept in memory, written through to the store, told to the bus."""
 
+import asyncio
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 
-from toolwright.events import Bus, PartUpdated
+from toolwright.errors import ToolwrightError
+from toolwright.events import Bus, Event, PartUpdated
 from toolwright.ids import follow_id, now
 from toolwright.messages import Assistant, Info, Message, SessionInfo, User
 from toolwright.parts import Part, ToolPart
 from toolwright.record import record
 from toolwright.session.events import MessageRemoved, MessageUpdated, PartRemoved, SessionUpdated
-from toolwright.session.store import Store
+from toolwright.session.store import PartStore, Store
 
 
 @record(slots=True)
@@ -21,6 +25,7 @@ class Conversation:
     bus: Bus
     messages: list[Message] = field(default_factory=list[Message])
     """The newest messages, oldest first; `all_messages` has those that were put away too."""
+    outbox: "Outbox" = field(init=False)
     _by_id: dict[str, Message] = field(default_factory=dict[str, Message])
     _call_ids: set[str] = field(default_factory=set[str])
     _last_user: User | None = None
@@ -29,6 +34,7 @@ class Conversation:
     _put_away: bool = False
 
     def __post_init__(self) -> None:
+        self.outbox = Outbox(self.store, self.bus)
         self._hold(self.messages)
 
     @property
@@ -81,7 +87,7 @@ class Conversation:
     def update(self, info: Info) -> None:
         """A message's info has changed."""
         self.put_message(info)
-        self.bus.publish(MessageUpdated(info=info))
+        self.tell(MessageUpdated(info=info))
 
     def put_message(self, info: Info) -> None:
         """Keep and store a message's info without telling."""
@@ -93,7 +99,7 @@ class Conversation:
     def put(self, part: Part) -> None:
         """A part is new or has changed: kept, stored and told."""
         self.put_part(part)
-        self.bus.publish(PartUpdated(part=part))
+        self.tell(PartUpdated(part=part))
 
     def put_part(self, part: Part) -> None:
         """Keep and store a part without telling; the door tells when it is safe on disk."""
@@ -111,7 +117,7 @@ class Conversation:
         if isinstance(part, ToolPart):
             self._call_ids.discard(part.call_id)
         self.store.remove_part(part.id)
-        self.bus.publish(PartRemoved(session_id=self.id, message_id=part.message_id, part_id=part.id))
+        self.tell(PartRemoved(session_id=self.id, message_id=part.message_id, part_id=part.id))
 
     def remove_from(self, message_id: str) -> None:
         """Drop a message that is in memory, and all that came after it."""
@@ -120,14 +126,14 @@ class Conversation:
             return
         for message in self.messages[position:]:
             self.store.remove_message(message.info.id)
-            self.bus.publish(MessageRemoved(session_id=self.id, message_id=message.info.id))
+            self.tell(MessageRemoved(session_id=self.id, message_id=message.info.id))
         self._hold(self.messages[:position])
 
     def change(self, info: SessionInfo) -> None:
         """The session itself has changed."""
         self.info = replace(info, time=replace(info.time, updated=now()))
         self.store.put_session(self.info)
-        self.bus.publish(SessionUpdated(info=self.info))
+        self.tell(SessionUpdated(info=self.info))
 
     def last_user(self) -> User | None:
         return self._last_user
@@ -138,8 +144,13 @@ class Conversation:
             return None
         return next((index for index, one in enumerate(self.messages) if one.info.id == self._summary), None)
 
+    def tell(self, event: Event) -> None:
+        """Tell the bus, after whatever waits to be told."""
+        self.outbox.tell(event)
+
     async def settled(self) -> None:
-        await self.store.settled()
+        """Return when all records are on disk and everything is told."""
+        await self.outbox.settled()
 
     def _hold(self, messages: list[Message]) -> None:
         self.messages = messages
@@ -156,3 +167,65 @@ class Conversation:
 def is_summary(info: Info) -> bool:
     """Whether a message is a summary that stands for what came before it."""
     return isinstance(info, Assistant) and bool(info.summary) and info.finish is not None and info.error is None
+
+
+class _Mark:
+    """Stands where the events after it wait for the disk, until it is passed."""
+
+    passed = False
+
+
+@record(slots=True)
+class Outbox:
+    """Tells the bus. What must not be told yet holds back what comes after it, but nobody has to wait for it."""
+
+    store: PartStore
+    bus: Bus
+    _held: "deque[Event | _Mark]" = field(default_factory=deque)
+    _open: _Mark | None = None
+    """The last mark, while the store has not been asked about it yet: what follows is asked about with it."""
+    _releasing: "set[asyncio.Task[None]]" = field(default_factory=set)
+
+    def tell(self, event: Event) -> None:
+        if self._held:
+            self._held.append(event)
+        else:
+            self.bus.publish(event)
+
+    def tell_when_safe(self, *events: Event) -> None:
+        """Tell as soon as everything that was put into the store before is on disk."""
+        if self._open is None:
+            self._open = _Mark()
+            self._held.append(self._open)
+            task = asyncio.get_running_loop().create_task(self._release_after(self._open))
+            self._releasing.add(task)
+            task.add_done_callback(self._releasing.discard)
+        self._held.extend(events)
+
+    async def settled(self) -> None:
+        """Return when everything that was put into the store is on disk and all of it is told."""
+        end, self._open = _Mark(), None
+        end.passed = not self._held
+        if self._held:
+            self._held.append(end)
+        try:
+            await self.store.settled()
+        finally:
+            self._release(end)
+
+    async def _release_after(self, mark: _Mark) -> None:
+        if self._open is mark:
+            self._open = None
+        # Whoever waits next hears of a failure; and whoever follows a call must see it end all the same.
+        with suppress(ToolwrightError):
+            await self.store.settled()
+        self._release(mark)
+
+    def _release(self, mark: _Mark) -> None:
+        """Tell what stands before a mark, and behind it up to the next. The store answers in the order it is asked."""
+        while self._held and not (mark.passed and isinstance(self._held[0], _Mark)):
+            one = self._held.popleft()
+            if isinstance(one, _Mark):
+                one.passed = True
+            else:
+                self.bus.publish(one)

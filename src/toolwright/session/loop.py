@@ -28,7 +28,7 @@ async def answer(turn: Answering) -> Message:
         reply = await _step(turn, tools=[] if last else await turn.tools(), last=last)
         turn.count(reply.message)
         results = await (refuse_calls(turn, reply) if last else run_calls(turn, reply))
-        await reply.finish()
+        reply.finish()
         turn.note_changes(reply.message)
         if last or not (results or turn.hear()):
             return _checked(turn, reply)

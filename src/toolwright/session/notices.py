@@ -41,7 +41,7 @@ def tell_if_cut_short(turn: Answering, sent: Sequence[ModelMessage], reply: Mess
 
 def _tell(turn: Answering, notice: str) -> None:
     status: dict[str, object] = {"type": "busy", "doing": notice}
-    turn.conversation.bus.publish(SessionStatus(session_id=turn.conversation.id, status=status))
+    turn.conversation.tell(SessionStatus(session_id=turn.conversation.id, status=status))
 
 
 def _guesses(turn: Answering) -> Iterator[str]:

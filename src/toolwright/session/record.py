@@ -8,6 +8,7 @@ from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id, now
 from toolwright.jsontypes import Json
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
+from toolwright.session.conversation import Outbox
 from toolwright.session.store import PartStore
 
 
@@ -19,6 +20,8 @@ class CallRecord:
     store: PartStore | None
     """None for calls that nobody will come back to."""
     bus: Bus
+    outbox: Outbox | None = None
+    """Of the conversation, for a call of the model: its next step does not wait for the disk, only the telling does."""
     started: int = 0
 
     @classmethod
@@ -56,8 +59,12 @@ class CallRecord:
             self._write(self.part.tool, replace(state, title=title or state.title, metadata=metadata))
 
     async def finished(self, call: Call, result: Result) -> None:
-        """Write the end of the call down; return, and tell, only when it is safe on disk."""
+        """Write the end of the call down, and tell of it only when it is safe on disk."""
         self.part = replace(self.part, tool=call.tool, state=self._end(call, result))
+        if self.outbox is not None and self.store is not None:
+            self.store.put_part(self.part)
+            self.outbox.tell_when_safe(PartUpdated(part=self.part))
+            return
         try:
             if self.store is not None:
                 self.store.put_part(self.part)
@@ -102,7 +109,8 @@ class CallRecord:
         self.part = replace(self.part, tool=tool, state=state)
         if self.store is not None:
             self.store.put_part(self.part)
-        self.bus.publish(PartUpdated(part=self.part))
+        tell = self.bus.publish if self.outbox is None else self.outbox.tell
+        tell(PartUpdated(part=self.part))
 
 
 def _with_output_so_far(error: str, shown: Json) -> str:

@@ -108,16 +108,15 @@ class ReplyWriter:
             await self.conversation.settled()
             self._tell_complete()
 
-    async def finish(self) -> None:
-        """The calls are done as well: write the end of the step, and tell of it once it is safe on disk."""
+    def finish(self) -> None:
+        """The calls are done as well: write the end of the step, and have it told once it is safe on disk."""
         info = replace(self._info(), time=replace(self._info().time, completed=now()))
         end = StepFinishPart(**self._new(), reason=self.finish_word, cost=info.cost, tokens=info.tokens)
         self.conversation.put_part(end)
         self.conversation.put_message(info)
-        await self.conversation.settled()
-        self._tell_complete()
-        self.conversation.bus.publish(PartUpdated(part=end))
-        self.conversation.bus.publish(MessageUpdated(info=info))
+        untold = [PartUpdated(part=part) for part in self._untold]
+        self._untold.clear()
+        self.conversation.outbox.tell_when_safe(*untold, PartUpdated(part=end), MessageUpdated(info=info))
 
     def stop(self) -> None:
         """The reply is not going to be completed: keep what has come of it."""
@@ -147,11 +146,11 @@ class ReplyWriter:
         return new_part(self.conversation.id, self.message.info.id)
 
     def _tell(self, status: dict[str, object]) -> None:
-        self.conversation.bus.publish(SessionStatus(session_id=self.conversation.id, status=status))
+        self.conversation.tell(SessionStatus(session_id=self.conversation.id, status=status))
 
     def _tell_complete(self) -> None:
         for part in self._untold:
-            self.conversation.bus.publish(PartUpdated(part=part))
+            self.conversation.tell(PartUpdated(part=part))
         self._untold.clear()
 
     def _more(self, kind: type[TextPart] | type[ReasoningPart], text: str) -> None:
@@ -161,7 +160,7 @@ class ReplyWriter:
             self.conversation.put(self._open)
             self._flushed = time.monotonic()
         self._pieces.append(text)
-        self.conversation.bus.publish(
+        self.conversation.tell(
             PartDelta(
                 session_id=self.conversation.id,
                 message_id=self.message.info.id,

@@ -291,7 +291,8 @@ class Session:
     def record_of(self, call: Call, part: ToolPart | None = None, message_id: str = "", parent: str = "") -> CallRecord:
         store = self._turns.conversation if self._turns else self.home.store if self.home.keep else None
         if part is not None:
-            return CallRecord(part, store, self.home.bus)
+            outbox = self._turns.conversation.outbox if self._turns else None
+            return CallRecord(part, store, self.home.bus, outbox)
         return CallRecord.begin(
             call,
             session_id=self.id,

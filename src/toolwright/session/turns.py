@@ -388,7 +388,7 @@ class Turns:
             return changes
         finally:
             self._tell({"type": "idle"})
-            self.conversation.bus.publish(SessionIdle(session_id=self.session.id))
+            self.conversation.tell(SessionIdle(session_id=self.session.id))
 
     async def _sum_up(self) -> tuple[FileChange, ...]:
         changes = tuple(await asyncio.to_thread(self.changes.sum_up))
@@ -396,11 +396,11 @@ class Turns:
             self.conversation.change(replace(self.conversation.info, summary=self.changes.totals()))
             standing = await asyncio.to_thread(self.changes.standing, changes)
             diff = tuple(to_json(change) for change in standing)
-            self.conversation.bus.publish(SessionDiff(session_id=self.session.id, diff=diff))
+            self.conversation.tell(SessionDiff(session_id=self.session.id, diff=diff))
         return changes
 
     def _tell(self, status: Json) -> None:
-        self.conversation.bus.publish(SessionStatus(session_id=self.session.id, status=status))
+        self.conversation.tell(SessionStatus(session_id=self.session.id, status=status))
 
 
 def _around(
