@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolwright.models.hooked import RequestHook
     from toolwright.process.terminals import Terminals
     from toolwright.session.answering import CompactionHook
-    from toolwright.session.turns import PromptHook
+    from toolwright.session.turn_settings import PromptHook
 
 
 @record(frozen=True, slots=True, kw_only=True)

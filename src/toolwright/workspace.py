@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from toolwright.session.conversation import Conversation
     from toolwright.session.result import TurnResult
     from toolwright.session.store import Store
-    from toolwright.session.turns import Turns, TurnSettings
+    from toolwright.session.turn_settings import TurnSettings
+    from toolwright.session.turns import Turns
 
 log = logging.getLogger(__name__)
 # What goes wrong is in the results; the log is for who asks for it.
@@ -342,7 +343,7 @@ class Workspace(Services):
         """What holds for every turn here."""
         from toolwright.session.answering import CompactionSettings
         from toolwright.session.budget import Budget
-        from toolwright.session.turns import TurnSettings
+        from toolwright.session.turn_settings import TurnSettings
 
         said, given = self.settings, self.budget
         budget = said.budget if given is None else given

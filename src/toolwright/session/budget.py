@@ -1,6 +1,8 @@
 """How much a turn may take, and how much it has taken, with what its subagents take."""
 
+import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import TypeVar
 
@@ -35,6 +37,7 @@ class Budget:
 
 
 Number = TypeVar("Number", int, float)
+T = TypeVar("T")
 
 
 def _lower(one: Number | None, other: Number | None) -> Number | None:
@@ -92,3 +95,15 @@ class Spending:
 def _plain(number: float) -> str:
     """Never as 1e+06."""
     return f"{number:.4f}".rstrip("0").rstrip(".")
+
+
+async def in_time(spending: Spending, steps: Callable[[], Awaitable[T]]) -> T:
+    """Take the steps within the time that the budget leaves."""
+    try:
+        async with asyncio.timeout(spending.seconds_left()) as limits:
+            return await steps()
+    except TimeoutError:
+        if not limits.expired():
+            raise
+        spending.check()
+        raise LimitReached("The turn has used up its time. Raise the budget to go on.") from None

@@ -13,13 +13,12 @@ from toolwright.inbox import WrongAnswer
 from toolwright.jsontypes import Json
 from toolwright.messages import AgentPart, Assistant, Failure, Message, ModelRef, Moment, TextPart, User, new_part
 from toolwright.models.families import require_price, require_variant
-from toolwright.models.hooked import HookedModel, RequestHook
+from toolwright.models.hooked import HookedModel
 from toolwright.models.model import Model, ModelError
-from toolwright.models.retry import RetryPolicy
 from toolwright.parts import Part
 from toolwright.record import record
-from toolwright.session.answering import Answering, CompactionHook, CompactionSettings, Toolbox, close_open_calls
-from toolwright.session.budget import Budget, LimitReached, Spending
+from toolwright.session.answering import Answering, Toolbox, close_open_calls
+from toolwright.session.budget import LimitReached, Spending, in_time
 from toolwright.session.changes import Changes, FileChange
 from toolwright.session.compaction import make_room, prune
 from toolwright.session.conversation import Conversation
@@ -37,12 +36,10 @@ from toolwright.session.session import Session
 from toolwright.session.store import Store
 from toolwright.session.system import reminder
 from toolwright.session.turn import Turn
+from toolwright.session.turn_settings import PromptHook, TurnSettings
 from toolwright.wire import to_json
 
 log = logging.getLogger(__name__)
-
-PromptHook = Callable[[Callable[[Prompt], Awaitable[TurnEnd]], Prompt, str], Awaitable[TurnEnd]]
-"""Around one prompt: `await proceed(prompt)`, with the prompt as it should be. The id is the session's."""
 
 STOPPED = "the user stopped the turn"
 CALLER_GONE = "whoever had asked for it was stopped"
@@ -56,22 +53,8 @@ class SessionBusy(UsageError):
     """Something was asked for that cannot be done while the session works."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class TurnSettings:
-    """What holds for every turn of a workspace."""
-
-    default_model: str = ""
-    mentionable: tuple[str, ...] = ()
-    """The agents a prompt may mention."""
-    budget: Budget = field(default_factory=Budget)
-    bounds: Budget = field(default_factory=Budget)
-    """The administrator's, whatever budget a prompt has of its own."""
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    compaction: CompactionSettings = field(default_factory=CompactionSettings)
-    go_on_after_reject: bool = False
-    prompt_hooks: tuple[PromptHook, ...] = ()
-    request_hooks: tuple[RequestHook, ...] = ()
-    compaction_hooks: tuple[CompactionHook, ...] = ()
+_Begun = tuple[Answering, Callable[[], Awaitable[Message]]]
+"""A turn and the steps that are left to take."""
 
 
 @record(slots=True, kw_only=True, eq=False)
@@ -185,38 +168,43 @@ class Turns:
         require_variant(model.info, prompt.variant)
         if prompt.message_id and await self.store.knows(prompt.message_id):
             raise UsageError(f"There is a message {prompt.message_id!r} already.")
-        await self._take()
-        try:
+
+        async def begin() -> _Begun:
             await self._forget_reverted()
             user = self._added(prompt, agent, model)
             turn = self._begin(agent, model, prompt)
             self.named(self, user, model)
-            message = await self._carried_out(work, turn, steps or (lambda: self._answer(turn, user, prompt)))
-            if turn.compaction.prune:
-                prune(turn)
-        finally:
-            changes = await self._rest()
-        return TurnEnd(message=message, spending=turn.spending, changes=changes)
+            return turn, steps or (lambda: self._answer(turn, user, prompt))
+
+        return await self._worked(work, begin)
 
     async def _gone_on(self, work: Work[TurnEnd], prompt: Prompt) -> TurnEnd:
         agent, model = self._choose(prompt.agent, prompt.model)
-        await self._take()
-        try:
+
+        async def begin() -> _Begun:
             turn = self._begin(agent, model, prompt)
             self._recount(turn)
-            message = await self._carried_out(work, turn, lambda: answer(turn))
-            if turn.compaction.prune:
-                prune(turn)
-        finally:
-            changes = await self._rest()
-        return TurnEnd(message=message, spending=turn.spending, changes=changes)
+            return turn, lambda: answer(turn)
+
+        return await self._worked(work, begin)
 
     async def _compacted(self, work: Work[TurnEnd], model_name: str) -> TurnEnd:
         agent, model = self._choose("", model_name)
+
+        async def begin() -> _Begun:
+            turn = self._begin(agent, model, Prompt(text=""))
+            return turn, lambda: self._compact(turn)
+
+        return await self._worked(work, begin)
+
+    async def _worked(self, work: Work[TurnEnd], begin: Callable[[], "Awaitable[_Begun]"]) -> TurnEnd:
+        """A turn from its begin to its end, with the session kept from other processes meanwhile."""
         await self._take()
         try:
-            turn = self._begin(agent, model, Prompt(text=""))
-            message = await self._carried_out(work, turn, lambda: self._compact(turn))
+            turn, steps = await begin()
+            message = await self._carried_out(work, turn, steps)
+            if turn.compaction.prune:
+                prune(turn)
         finally:
             changes = await self._rest()
         return TurnEnd(message=message, spending=turn.spending, changes=changes)
@@ -255,7 +243,7 @@ class Turns:
         """Let the steps run until they are done or stopped, and return the message that ends the turn."""
         work.on_stop = turn.turn.abort.set
         try:
-            return await work.carry_out(lambda: _in_time(turn, steps))
+            return await work.carry_out(lambda: in_time(turn.spending, steps))
         except Stopped as stopped:
             return self._closed(turn, aborted(stopped.reason or STOPPED))
         except LimitReached as error:
@@ -407,15 +395,3 @@ def _around(
     hook: PromptHook, proceed: Callable[[Prompt], Awaitable[TurnEnd]], session_id: str
 ) -> Callable[[Prompt], Awaitable[TurnEnd]]:
     return lambda prompt: hook(proceed, prompt, session_id)
-
-
-async def _in_time(turn: Answering, steps: "Callable[[], Awaitable[Message]]") -> Message:
-    """The same within the time that the budget leaves."""
-    try:
-        async with asyncio.timeout(turn.spending.seconds_left()) as limits:
-            return await steps()
-    except TimeoutError:
-        if not limits.expired():
-            raise
-        turn.spending.check()
-        raise LimitReached("The turn has used up its time. Raise the budget to go on.") from None

@@ -1,0 +1,33 @@
+"""What holds for every turn of a workspace."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import field
+
+from toolwright.models.hooked import RequestHook
+from toolwright.models.retry import RetryPolicy
+from toolwright.record import record
+from toolwright.session.answering import CompactionHook, CompactionSettings
+from toolwright.session.budget import Budget
+from toolwright.session.prompt import Prompt
+from toolwright.session.result import TurnEnd
+
+PromptHook = Callable[[Callable[[Prompt], Awaitable[TurnEnd]], Prompt, str], Awaitable[TurnEnd]]
+"""Around one prompt: `await proceed(prompt)`, with the prompt as it should be. The id is the session's."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """What holds for every turn of a workspace."""
+
+    default_model: str = ""
+    mentionable: tuple[str, ...] = ()
+    """The agents a prompt may mention."""
+    budget: Budget = field(default_factory=Budget)
+    bounds: Budget = field(default_factory=Budget)
+    """The administrator's, whatever budget a prompt has of its own."""
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
+    go_on_after_reject: bool = False
+    prompt_hooks: tuple[PromptHook, ...] = ()
+    request_hooks: tuple[RequestHook, ...] = ()
+    compaction_hooks: tuple[CompactionHook, ...] = ()
