@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,8 @@ from toolwright.permission.rules import Rule
 from toolwright.process.environment import Withholding
 from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
 from toolwright.process.sandbox import SandboxSettings
+
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a project may lie there
 
 
 @pytest.fixture
@@ -345,6 +348,14 @@ async def test_a_planning_agents_shell_cannot_write(project: Path) -> None:
         assert named.error is not None
         assert "Read-only file system" in hidden.output or "Permission denied" in hidden.output
         assert not (project / "made").exists()
+
+
+@pytest.mark.skipif(not os.access(SHARED_MEMORY, os.W_OK), reason="no shared memory that could be written")
+async def test_a_project_in_shared_memory_is_seen_where_it_may_only_be_read() -> None:
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY) as folder:
+        Path(folder, "a.txt").write_text("x\n")
+        async with open_shell(Path(folder), agent="plan", sandbox=SandboxSettings(), replies=["once"] * 5) as shell:
+            assert (await shell.bash("cat a.txt")).output == "x\n"
 
 
 async def test_a_folder_approved_to_a_planning_agent_is_still_not_its_to_write(project: Path) -> None:

@@ -1,6 +1,10 @@
 """The command line. This file answers `--version` and `--help` alone, and imports nothing that they do not need."""
 
+import gc
 import sys
+
+_COLLECT_AFTER = 20_000
+"""New objects after which garbage is looked for; Python's own 700 is made for programs of another size."""
 
 COMMANDS = {
     "demo": "watch a whole session on a small project; needs no key and no network",
@@ -67,11 +71,22 @@ def main(arguments: list[str] | None = None) -> int:
     if given in ([], ["--help"], ["-h"], ["help"]):
         print(_help(), end="")
         return 0 if given else 2
-    from toolwright.cli.dispatch import run_command
-
     if given[0] == "help":
         given = [*given[1:], "--help"]
-    return run_command(given)
+    return _run(given, whole_process=arguments is None)
+
+
+def _run(given: list[str], *, whole_process: bool) -> int:
+    """What a start makes lives to the end: to look for garbage in it would cost a fifth of a short command."""
+    if whole_process:
+        gc.set_threshold(_COLLECT_AFTER)
+    from toolwright.cli.dispatch import run_command
+
+    try:
+        return run_command(given)
+    finally:
+        if whole_process:
+            gc.freeze()
 
 
 def _is_chat(given: list[str]) -> bool:

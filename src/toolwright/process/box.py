@@ -80,11 +80,11 @@ class Box:
 
     @property
     def shown(self) -> tuple[Path, ...]:
-        """What is read-only and must be seen although it lies in a temporary folder, which is replaced."""
+        """What is read-only and must be seen although it lies in a folder that every box has anew."""
         return tuple(
             place
             for place in self.readable
-            if place not in self.writable and any(place.is_relative_to(folder) for folder in TEMP_FOLDERS)
+            if place not in self.writable and any(place.is_relative_to(folder) for folder in MADE_ANEW)
         )
 
 
@@ -104,6 +104,7 @@ class Wrapped:
 
 
 TEMP_FOLDERS = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - they are what is made private
+MADE_ANEW = (*TEMP_FOLDERS, Path("/dev/shm"))  # noqa: S108 - the same
 WRITABLE_ANYWHERE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))
 
 
