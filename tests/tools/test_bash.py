@@ -20,7 +20,7 @@ from toolwright.process.environment import Withholding
 from toolwright.process.jobs import LENGTH, RUNNING, ShellSettings
 from toolwright.process.sandbox import SandboxSettings
 
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a project may lie there
+SHARED_MEMORY = "/dev/shm"
 
 
 @pytest.fixture
