@@ -3,7 +3,7 @@
 import gc
 import sys
 
-_COLLECT_AFTER = 20_000
+_COLLECT_AFTER = 50_000
 """New objects after which garbage is looked for; Python's own 700 is made for programs of another size."""
 
 COMMANDS = {

@@ -4,7 +4,6 @@ What a model wrote stands behind a bar, so that none of its lines can look like 
 """
 
 import os
-import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +47,8 @@ def shown_call(question: Question, directory: Path, *, diff: bool = True, column
 
 def wrapped(text: str, indent: str, columns: int = 0) -> list[str]:
     """The text in lines that fit the terminal, broken between words; what follows the first is set in deeper."""
+    import shutil
+
     deeper = " " * (len(indent) + 2) if indent != _BAR else f"{_BAR}    "
     width = max(NARROWEST, min(WIDEST, columns or shutil.get_terminal_size((100, 24)).columns))
     made = textwrap.wrap(

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import sys
-from datetime import UTC, datetime
 
 from toolwright.display import visible, visible_json
 
@@ -46,6 +45,8 @@ class JsonLine(logging.Formatter):
 
 
 def _moment(record: logging.LogRecord) -> str:
+    from datetime import UTC, datetime
+
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
@@ -180,6 +179,8 @@ def _hashing(changes: Sequence[Change]) -> Iterator[Callable[[], Sequence[Hashes
     if sum(_size(change.before) + _size(change.after) for change in changes) < _WORTH_A_THREAD:
         yield hashes
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as second:
         yield second.submit(hashes).result
 

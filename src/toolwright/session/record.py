@@ -1,6 +1,7 @@
 """The record of one call: its part, from pending to the end, on disk before anybody hears of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from toolwright.call import INVALID
 from toolwright.definition import Attachment, Call, Result
@@ -8,11 +9,14 @@ from toolwright.events import Bus, PartUpdated
 from toolwright.ids import new_id, now
 from toolwright.jsontypes import Json
 from toolwright.parts import Completed, Failed, FilePart, Pending, Running, Span, State, ToolPart
-from toolwright.session.conversation import Outbox
+from toolwright.record import record
 from toolwright.session.store import PartStore
 
+if TYPE_CHECKING:
+    from toolwright.session.conversation import Outbox
 
-@dataclass(slots=True)
+
+@record(slots=True)
 class CallRecord:
     """Implements the door's journal for one call."""
 
@@ -20,7 +24,7 @@ class CallRecord:
     store: PartStore | None
     """None for calls that nobody will come back to."""
     bus: Bus
-    outbox: Outbox | None = None
+    outbox: "Outbox | None" = None
     """Of the conversation, for a call of the model: its next step does not wait for the disk, only the telling does."""
     started: int = 0
 
