@@ -48,7 +48,7 @@ CACHES = (
         ),
         apart=("pre-commit", "node", "deno"),
     ),
-    Cache(folder=".npm", program="npm", shared=("_cacache", "_logs", "_update-notifier*"), apart=("_npx",)),
+    Cache(folder=".npm", program="npm", shared=("_cacache",), apart=("_npx",)),
     Cache(folder=".yarn", program="yarn", shared=("berry", "cache")),
     Cache(folder=".local/share/pnpm/store", program="pnpm", shared=("*",)),
     Cache(folder=".bun/install/cache", program="bun", shared=("*",)),

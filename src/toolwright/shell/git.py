@@ -4,7 +4,18 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
-from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, RUNS, SHOWS, SHOWS_WITH_PATCH
+from toolwright.shell.findings import Contained
+from toolwright.shell.gitoptions import (
+    EXTRA,
+    KNOWN,
+    OPTIONS,
+    PLAIN_GLOBAL,
+    PLAIN_PARTS,
+    RUNS,
+    SHOWS,
+    SHOWS_WITH_PATCH,
+    STRATEGIES,
+)
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
@@ -75,8 +86,8 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
     if name not in KNOWN:
-        # an alias, or a program that is named like this: judged by its name, as every program is
         found.unlisted = True
+        found.doubts.append(Contained(f"`git {name}` is an alias or a program of its own, and not examined."))
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
@@ -141,12 +152,28 @@ def _run_by(found: Effects, name: str, own: Sequence[Field], given: Arguments) -
         words = [one for one in after if one.text not in ("--recursive", "--quiet", "-q")]
         text = " ".join(one.spelled for one in words)
         found.scripts.append(Field(text, (text,), all(one.exact for one in words)))
+    elif name in PLAIN_PARTS:
+        _part(found, name, own)
     elif name in RUNS or (name in ("difftool", "mergetool") and not given.has("--tool-help")):
         found.doubts.append(f"`git {name}` runs programs that are not examined.")
     elif name == "config":
         _configure(found, given)
+    if name in ("merge", "pull", "rebase", "cherry-pick", "revert"):
+        for strategy in given.values("-s", "--strategy"):
+            if strategy.text not in STRATEGIES or not strategy.exact:
+                found.doubts.append(f"`git` runs a program for the strategy `{strategy.spelled}`.")
     if any(re.match(r"ext::|-|fd::", one.spelled) and "::" in one.spelled for one in own):
         found.doubts.append("An `ext::` address makes `git` run a program.")
+
+
+def _part(found: Effects, name: str, own: Sequence[Field]) -> None:
+    """The parts of `git lfs` and the like that are listed do no more than fetch, compare and tidy up."""
+    part = next((one for one in own if not one.spelled.startswith("-")), None)
+    if part is None or (part.exact and part.text in PLAIN_PARTS[name]):
+        return
+    if part.text == "push":
+        found.same_as.append([literal("git"), *own[own.index(part) :]])
+    found.doubts.append(f"`git {name} {part.spelled}` is not among the forms known to be harmless.")
 
 
 def _configure(found: Effects, given: Arguments) -> None:

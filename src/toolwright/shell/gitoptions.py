@@ -156,6 +156,19 @@ KNOWN = names(
     " write-tree"
 )
 
+PLAIN_PARTS = {
+    "lfs": names(
+        "checkout env fetch fsck help install ls-files locks logs merge-driver pointer post-checkout prune pull status"
+        " track untrack version"
+    ),
+    "maintenance": names("run"),
+    "subtree": names("add merge pull split"),
+}
+"""What of these subcommands neither publishes anything nor has programs run later."""
+
+STRATEGIES = names("octopus ort ours recursive resolve subtree")
+"""How git merges by itself; any other name is that of a program."""
+
 SHOWS_WITH_PATCH = names("add commit log reflog rev-list shortlog stash")
 
 PLAIN_GLOBAL = names(

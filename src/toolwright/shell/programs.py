@@ -10,6 +10,7 @@ from toolwright.shell.containers import CONTAINERS
 from toolwright.shell.editors import EDITORS
 from toolwright.shell.finder import find
 from toolwright.shell.findings import Contained
+from toolwright.shell.forges import forge, hub
 from toolwright.shell.git import git
 from toolwright.shell.languages import INTERPRETERS, interpreter
 from toolwright.shell.network import NETWORK
@@ -52,6 +53,8 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
         HANDLERS[name](found, arguments)
         return found
     guess(found, arguments)
+    if name in ("gh", "glab"):
+        forge(found, arguments)
     if name in AGENTS and not any(one.text in ("--version", "--help", "-v", "-h") for one in arguments[:1]):
         found.doubts.append(f"`{name}` runs commands under rules of its own.")
     return found
@@ -135,4 +138,5 @@ HANDLERS: Mapping[str, Handler] = {
     "find": find,
     "gfind": find,
     "git": git,
+    "hub": hub,
 }

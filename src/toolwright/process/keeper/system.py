@@ -41,12 +41,10 @@ def fork_into(namespaces: int) -> int:
     number = CLONE.get(os.uname().machine)
     if number is None:
         raise OSError(errno.ENOSYS, f"clone: not known for {os.uname().machine}")
-    python = ctypes.pythonapi
-    # Held back as `os.fork` does it: what Python has to put right in a child needs the interpreter at rest.
-    call = ctypes.PyDLL(None, use_errno=True).syscall
-    call.restype = ctypes.c_long
+    python, libc = ctypes.pythonapi, _libc_held()
     python.PyOS_BeforeFork()
-    pid = int(call(ctypes.c_long(number), ctypes.c_ulong(namespaces | signal.SIGCHLD), *[ctypes.c_void_p()] * 4))
+    flags = ctypes.c_ulong(namespaces | signal.SIGCHLD)
+    pid = int(libc.syscall(ctypes.c_long(number), flags, *[ctypes.c_void_p()] * 4))
     if pid == 0:
         python.PyOS_AfterFork_Child()
         return pid
@@ -126,6 +124,12 @@ def call_myself(name: str) -> None:
 @cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
+
+
+@cache
+def _libc_held() -> ctypes.PyDLL:
+    """The same, called as `os.fork` is: what Python has to put right in a child needs the interpreter at rest."""
+    return ctypes.PyDLL(None, use_errno=True)
 
 
 def _checked(answer: int, what: str) -> int:
