@@ -60,6 +60,16 @@ async def test_a_variant_reaches_the_provider(project: Path, variant: str) -> No
         assert server.seen[-1].body["reasoning_effort"] == ("high" if variant == "max" else variant)
 
 
+async def test_a_degree_that_changes_nothing_is_told(project: Path) -> None:
+    info = ModelInfo(provider="xai", id="grok-code-fast", reasoning=True, limits=DEFAULT_INFO.limits)
+    model = ScriptedModel(*[says("Yes.", no_usage=True)] * 2, info=info)
+    async with opened(project, model=model) as trial:
+        await trial.prompt(variant="high")
+        await trial.prompt()
+        doing = [one.status["doing"] for one in trial.told(SessionStatus) if one.status.get("doing")]
+        assert doing == ["xai/grok-code-fast decides itself how much it thinks; the variant high changes nothing"]
+
+
 async def test_a_variant_that_is_not_there_is_an_error_that_names_those_that_are(project: Path) -> None:
     async with provider(project, reasoning=True) as (server, workspace):
         server.stream(*CHAT.write(Reply(text="x")))
