@@ -7,16 +7,19 @@ import os
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.models.test_tls import certificate
-from toolwright.models.connections import BadHeader, Connections, NoConnection, Silence
+from tests.waiting import until
+from toolwright.models.connections import KEPT, BadHeader, BadUrl, Connections, NoConnection, NoWay, Silence
 from toolwright.models.http_answer import HEAD, BadAnswer, Body, Head, read_head
+from toolwright.models.proxies import proxy_of
 
 __all__ = ["certificate"]
 
@@ -295,5 +298,165 @@ async def tunnel(port: int) -> AsyncIterator[tuple[str, list[bytes]]]:
 async def test_a_proxy_that_refuses_is_told(proxied: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
     async with listening(saying(b"HTTP/1.1 407 Login\r\ncontent-length: 0\r\n\r\n")) as (place, _):
         monkeypatch.setenv("https_proxy", place)
-        with pytest.raises(NoConnection, match=r"the proxy 127\.0\.0\.1 answered with 407"):
+        with pytest.raises(NoWay, match=r"the proxy 127\.0\.0\.1 wants another login; write it as http://user:pass"):
             await asked(proxied, "https://model.invalid/v1")
+    async with listening(saying(b"HTTP/1.1 502 Bad\r\ncontent-length: 0\r\n\r\n")) as (place, _):
+        monkeypatch.setenv("https_proxy", place)
+        with pytest.raises(NoConnection, match=r"the proxy 127\.0\.0\.1 answered with 502"):
+            await asked(proxied, "https://model.invalid/v1")
+
+
+@pytest.mark.parametrize(
+    ("excepted", "url", "direct"),
+    [
+        ("*", "http://model.invalid/", True),
+        (".invalid", "http://model.invalid/", True),
+        ("*.invalid", "http://model.invalid/", True),
+        ("*.invalid", "http://invalid/", False),
+        ("del.invalid", "http://model.invalid/", False),
+        ("x, model.invalid:8080 ", "http://MODEL.invalid:8080/", True),
+        ("model.invalid:8080", "http://model.invalid/", False),
+        ("10.0.0.0/8", "http://10.1.2.3/", True),
+        ("10.0.0.0/8", "http://11.1.2.3/", False),
+        ("10.0.0.0/8", "http://model.invalid/", False),
+        ("[fd00::1]", "http://[fd00::1]:8080/", True),
+        ("fd00::1", "http://[fd00::1]/", True),
+        ("fd00::/8", "http://[fd00::1]/", True),
+    ],
+)
+def test_what_no_proxy_names_is_reached_directly(
+    excepted: str, url: str, direct: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.invalid:1")
+    monkeypatch.setenv("no_proxy", excepted)
+    assert (proxy_of(urlsplit(url)) is None) is direct
+
+
+async def test_a_proxy_of_plain_http_is_told_its_login(proxied: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, heads):
+        monkeypatch.setenv("http_proxy", f"http://m%40e:secret@{place}")
+        assert await asked(proxied, "http://model.invalid/v1") == (200, b"hi")
+    assert b"proxy-authorization: Basic bUBlOnNlY3JldA==\r\n" in heads[0]
+
+
+# What goes wrong on the way.
+
+
+async def test_what_comes_unasked_on_a_connection_is_not_taken_for_the_next_answer(connections: Connections) -> None:
+    late = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n"
+    said = asyncio.Event()
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> bool:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")
+        if not said.is_set():
+            await said.wait()
+            writer.write(late)
+        return True
+
+    async with listening(answer) as (place, heads):
+        assert await asked(connections, f"http://{place}/") == (200, b"hi")
+        (kept,) = connections._kept
+        said.set()
+        await until(lambda: kept.reader.came > kept.read)
+        assert await asked(connections, f"http://{place}/") == (200, b"hi")
+    assert len(heads) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: identity\r\ncontent-length: 2\r\n\r\nhi",
+    ],
+)
+async def test_servers_that_are_not_quite_exact_are_understood(connections: Connections, answer: bytes) -> None:
+    async with listening(saying(answer)) as (place, _):
+        for _ in range(2):
+            assert await asked(connections, f"http://{place}/") == (200, b"hi")
+
+
+def test_compressed_pieces_one_after_the_other_are_one_content() -> None:
+    data = gzip.compress(b"one ") + gzip.compress(b"two") + b"\0\0"
+    for size in (1, 7, len(data)):
+        body = Body(Head(status=200, headers={"content-encoding": "gzip", "content-length": str(len(data))}))
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        assert b"".join(one for piece in pieces for one in body.feed(piece)) == b"one two"
+
+
+async def test_an_answer_that_comes_before_the_request_was_read_is_heard(connections: Connections) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo large")
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with connections.post(url, b"x" * 20_000_000, {}) as answer:
+            assert answer.head.status == 413
+            assert b"".join([piece async for piece in answer.pieces]) == b"too large"
+    assert not connections._kept
+
+
+async def test_a_server_that_only_ever_promises_an_answer_is_left(connections: Connections) -> None:
+    async with listening(saying(b"HTTP/1.1 102 Processing\r\n\r\n" * 100)) as (place, _):
+        with pytest.raises(BadAnswer, match="20 times that one would come"):
+            await asked(connections, f"http://{place}/")
+
+
+async def test_a_host_that_no_name_can_be_is_no_address(connections: Connections) -> None:
+    with pytest.raises(BadUrl):
+        await asked(connections, f"http://{'ä' * 80}.example/")
+
+
+@pytest.mark.parametrize("phase", ["connect", "handshake", "head", "upload", "content"])
+async def test_a_request_that_is_given_up_leaves_nothing_behind(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached, gone = asyncio.Event(), asyncio.Event()
+    reply = {"content": b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi"}
+
+    async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(reply.get(phase, b""))
+        reached.set()
+        with suppress(ConnectionError):
+            while await reader.read(65536):
+                pass
+        writer.close()
+        gone.set()
+
+    if phase == "connect":
+
+        async def hang(*_: object, **__: object) -> None:
+            reached.set()
+            gone.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", hang)
+    server = await asyncio.start_server(wait, "127.0.0.1", 0)
+    async with server, opened(local=True) as connections:
+        before = asyncio.all_tasks()
+        scheme = "https" if phase == "handshake" else "http"
+        url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        asking = asyncio.create_task(_read(connections, url, b"x" * (20_000_000 if phase == "upload" else 2)))
+        await reached.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await gone.wait()
+        assert not connections._kept
+        await until(lambda: not asyncio.all_tasks() - before)
+
+
+async def _read(connections: Connections, url: str, body: bytes) -> None:
+    async with connections.post(url, body, {}) as answer:
+        async for _ in answer.pieces:
+            pass
+
+
+async def test_two_hundred_requests_at_once_are_all_answered(connections: Connections) -> None:
+    async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, _):
+        answers = await asyncio.gather(*(asked(connections, f"http://{place}/") for _ in range(200)))
+        assert answers == [(200, b"hi")] * 200
+        assert len(connections._kept) == KEPT
+        await connections.close()

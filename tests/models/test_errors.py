@@ -243,6 +243,27 @@ async def test_a_web_page_in_place_of_a_stream_points_at_the_address(server: Ser
     assert "text/html (200) in place of a stream of events. Check the provider's `baseURL`" in str(error)
 
 
+async def test_a_redirect_is_told_and_not_followed(server: Server) -> None:
+    server.answer(refused(308, "", location="https://me:secret@other.example/v2/chat?x=1"))
+    error = await error_of(CHAT.model(server))
+    assert "sends requests on (308) to https://other.example/v2/chat. If that is where it is now, set" in str(error)
+    assert (error.kind, error.retryable, len(server.seen)) == ("bad_request", False, 1)
+
+
+async def test_an_answer_in_a_form_nobody_asked_for_is_not_tried_again(server: Server) -> None:
+    server.answer(refused(200, "", content_encoding="br"))
+    error = await error_of(CHAT.model(server))
+    assert "cannot be read: it has the content encoding 'br', which was not asked for." in str(error)
+    assert not error.retryable
+
+
+async def test_a_file_of_certificates_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/none/such.pem")
+    error = await error_of(connect("acme", "m", {"options": {"baseURL": "https://127.0.0.1:9/v1"}}))
+    assert "SSL_CERT_FILE names /none/such.pem, from which no certificates can be read." in str(error)
+    assert not error.retryable
+
+
 async def test_nothing_at_a_local_address_is_said_at_once(unused_tcp_port_factory: Callable[[], int]) -> None:
     url = f"http://127.0.0.1:{unused_tcp_port_factory()}/v1"
     error = await error_of(connect("ollama", "m", {"options": {"baseURL": url}}))

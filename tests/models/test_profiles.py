@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from toolwright.errors import UsageError
 from toolwright.models.catalog import Catalog
-from toolwright.models.families import family_settings, variants
+from toolwright.models.families import DEGREES, family_settings, is_without_effect, require_variant, variants
 from toolwright.models.info import ModelInfo
 from toolwright.models.profiles import TABLE, profile_of
 
@@ -64,6 +65,12 @@ def test_claude_is_asked_as_its_version_wants(model: str, thinking: str, samplin
         ("xai", "grok-4.7", "openai-chat", "max", {"reasoningEffort": "xhigh"}),
         ("vllm", "Qwen/Qwen3-8B", "openai-chat", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
         ("groq", "openai/gpt-oss-120b", "openai-chat", "max", {"reasoningEffort": "high"}),
+        ("mistral", "mistral-medium-latest", "openai-chat", "max", {"reasoningEffort": "high"}),
+        ("mistral", "magistral-medium-latest", "openai-chat", "none", {"reasoningEffort": "none"}),
+        ("deepseek", "deepseek-v3.2", "openai-chat", "none", {"thinking": {"type": "disabled"}}),
+        ("openrouter", "qwen/qwen3.6-plus", "openai-chat", "none", {"reasoning.effort": "none"}),
+        ("openrouter", "deepseek/deepseek-r1-0528", "openai-chat", "max", {"reasoning.effort": "high"}),
+        ("openrouter", "minimax/minimax-m2", "openai-chat", "low", {"reasoning.effort": "low"}),
     ],
 )
 def test_a_degree_of_reasoning_is_said_as_the_family_wants(
@@ -87,12 +94,26 @@ def test_gemini_is_given_levels_or_budgets() -> None:
     assert budgets["max"]["thinkingConfig"]["thinkingBudget"] == 24_576
 
 
-def test_every_shipped_model_that_thinks_by_degrees_has_the_four_names() -> None:
+def test_every_shipped_model_that_thinks_takes_the_four_degrees() -> None:
     catalog = Catalog()
     for provider in catalog.providers():
         for info in catalog.models(provider.id):
             names = set(variants(info))
-            assert names == set() or {"low", "medium", "high", "max"} <= names, info.full_name
+            assert names == set() or set(DEGREES) <= names, info.full_name
+            for degree in DEGREES if info.reasoning else ():
+                require_variant(info, degree)
+
+
+def test_a_degree_that_changes_nothing_is_known_as_such() -> None:
+    alone, through = known("deepseek", "deepseek-r1", "openai-chat"), known("openrouter", "deepseek-r1", "openai-chat")
+    assert (is_without_effect(alone, "high"), is_without_effect(through, "high")) == (True, False)
+    with pytest.raises(UsageError, match="There are: low, medium, high, max"):
+        require_variant(alone, "huge")
+
+
+def test_a_model_that_does_not_think_has_no_degrees() -> None:
+    with pytest.raises(UsageError, match=r"not known to think .* set provider\.mine\.models\.m\.reasoning if it does"):
+        require_variant(ModelInfo(provider="mine", id="m"), "high")
 
 
 def test_the_configuration_wins_over_the_table() -> None:
@@ -100,6 +121,7 @@ def test_the_configuration_wins_over_the_table() -> None:
     info = Catalog({"mine": {"models": {"gemma": record}}}).find("mine/gemma")
     profile = profile_of(info)
     assert (profile.efforts, profile.max_tokens, profile.sampling) == (("low", "huge"), "most", False)
+    assert variants(info)["max"] == {"reasoningEffort": "low"}
 
 
 def test_sampling_is_sent_only_where_it_is_taken() -> None:
@@ -206,6 +228,7 @@ DIFFERENCES = {
     "google/learnlm-1.5-pro-experimental": "no Gemini by its name; strict schemas are asked of none that is not known",
     "xai/grok-4.7": "theirs leaves out xhigh, which its own comment says the model takes",
     "deepseek/deepseek-flash": "not in their table; litellm's says that it thinks",
+    "deepseek/deepseek-v3.2": "the same; its own interface has a switch",
 }
 """Where our table says something else than theirs on purpose."""
 

@@ -498,3 +498,16 @@ async def test_a_message_is_encoded_once_for_the_whole_session(server: Server, f
     assert Counted.times == 1
     assert json.dumps(server.seen[-1].body).count('"go"') == 1
     await model.close()
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.api)
+async def test_a_note_is_sent_after_the_words_of_the_user(server: Server, form: Format) -> None:
+    body = json.dumps(await sent(server, form, [UserMessage(content=("Hello.",), note="[Today is Monday.]")], ()))
+    assert r"Hello.\n\n[Today is Monday.]" in body
+    body = json.dumps(await sent(server, form, [UserMessage(content=(IMAGE,), note="[Today is Monday.]")], ()))
+    assert body.index("[Today is Monday.]") > body.index(PIXEL)
+
+
+async def test_words_with_a_note_are_one_text_to_servers_that_take_no_list(server: Server) -> None:
+    body = await sent(server, CHAT, [UserMessage(content=("Hello.",), note="[Today is Monday.]")], ())
+    assert body["messages"] == [{"role": "user", "content": "Hello.\n\n[Today is Monday.]"}]

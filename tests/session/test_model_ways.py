@@ -1,6 +1,7 @@
 """What a session makes of a model's ways: variants, prices, titles, doubled ids, thinking aloud, what does not fit."""
 
-import json
+import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,13 +19,12 @@ from toolwright.messages import ReasoningPart
 from toolwright.models.catalog import Catalog
 from toolwright.models.fallback import FallbackModel
 from toolwright.models.info import ModelInfo, Prices
-from toolwright.models.model import SystemMessage
+from toolwright.models.model import UserMessage
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.models.sizes import tools_size
 from toolwright.session.budget import Budget
 from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Attached, Prompt
-from toolwright.session.system import reminder
 from toolwright.session.title import small_sibling
 from toolwright.testing import make_workspace
 from toolwright.workspace import Workspace
@@ -58,6 +58,16 @@ async def test_a_variant_reaches_the_provider(project: Path, variant: str) -> No
         server.stream(*CHAT.write(Reply(text="x")))
         await workspace.sessions.create(title="T").turns.answer(Prompt(text="Go.", variant=variant))
         assert server.seen[-1].body["reasoning_effort"] == ("high" if variant == "max" else variant)
+
+
+async def test_a_degree_that_changes_nothing_is_told(project: Path) -> None:
+    info = ModelInfo(provider="xai", id="grok-code-fast", reasoning=True, limits=DEFAULT_INFO.limits)
+    model = ScriptedModel(*[says("Yes.", no_usage=True)] * 2, info=info)
+    async with opened(project, model=model) as trial:
+        await trial.prompt(variant="high")
+        await trial.prompt()
+        doing = [one.status["doing"] for one in trial.told(SessionStatus) if one.status.get("doing")]
+        assert doing == ["xai/grok-code-fast decides itself how much it thinks; the variant high changes nothing"]
 
 
 async def test_a_variant_that_is_not_there_is_an_error_that_names_those_that_are(project: Path) -> None:
@@ -208,20 +218,39 @@ async def test_a_small_context_is_offered_the_tools_in_few_words(project: Path) 
 # The date, titles, circles.
 
 
-async def test_the_system_prompt_stays_as_it_is_over_midnight(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(project, says("One."), says("Two.")) as trial:
+async def test_the_day_comes_with_the_first_prompt_and_the_first_of_a_later_day(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(project, *[says("Yes.")] * 4) as trial:
+        for day, text in ((17, "One."), (17, "Two."), (18, "Three."), (18, "Four.")):
+            noon = time.mktime((2026, 10, day, 12, 0, 0, 0, 0, -1))
+            monkeypatch.setattr("toolwright.session.turns.now", lambda noon=noon: int(noon * 1000))
+            await trial.prompt(text)
+        last = trial.requests[-1].messages
+        assert not re.search(r"\bdate\b|20\d\d", getattr(last[0], "text", "none").replace(str(project), ""))
+        assert [(one.content, one.note) for one in last if isinstance(one, UserMessage)] == [
+            (("One.",), "[Today is Saturday, 17 October 2026.]"),
+            (("Two.",), ""),
+            (("Three.",), "[Today is Sunday, 18 October 2026.]"),
+            (("Four.",), ""),
+        ]
+        for seen in trial.requests:
+            assert list(seen.messages) == list(last[: len(seen.messages)])
+        shown = "".join(message.text for message in await trial.stored())
+        assert shown == "One.Yes.Two.Yes.Three.Yes.Four.Yes."
+
+
+async def test_the_day_is_told_again_after_a_summary(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("turns", "compaction"):
+        monkeypatch.setattr(f"toolwright.session.{module}.now", lambda: 1_792_300_000_000)
+    async with opened(project, says("One."), says("Two."), says("Three.")) as trial:
         await trial.prompt()
-        monkeypatch.setattr("toolwright.session.system.now", lambda: 4_000_000_000_000)
-        await trial.prompt("Next.")
-        systems = [[one for one in seen.messages if isinstance(one, SystemMessage)] for seen in trial.requests]
-        assert systems[0] == systems[1]
-        assert "Today is Tuesday, 02 October 2096." in json.dumps(str(trial.requests[1].messages[-1]))
-
-
-def test_a_day_is_told_once() -> None:
-    day = 86_400_000
-    assert reminder("build", "build", 0) == ""
-    assert "Today is" in reminder("build", "build", day)
+        await trial.prompt("More.")
+        await trial.session.turns.compact()
+        await trial.prompt("Go on.")
+        notes = [one.note for one in trial.requests[-1].messages if isinstance(one, UserMessage)]
+        assert notes[0].startswith("[Today is ")
+        assert not any(notes[1:])
 
 
 @pytest.mark.parametrize(

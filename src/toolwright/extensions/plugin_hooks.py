@@ -227,7 +227,7 @@ def _retold(message: ModelMessage, texts: list[str]) -> ModelMessage:
     left = iter(texts)
     content: list[Any] = [next(left, "") if isinstance(one, str) else one for one in message.content]
     told: Any = tuple(one for one in (*content, *left) if one != "")
-    return UserMessage(content=told) if isinstance(message, UserMessage) else replace(message, content=told)
+    return replace(message, content=told)
 
 
 async def _tell(plugins: Plugins, following: Any) -> None:

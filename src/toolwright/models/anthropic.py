@@ -137,7 +137,7 @@ class AnthropicWire:
             case SystemMessage():
                 return b"system", tuple(map(dump, self._content((message.text,))))
             case UserMessage():
-                return b"user", tuple(map(dump, self._content(message.content)))
+                return b"user", tuple(map(dump, self._content(message.told)))
             case ToolMessage():
                 return b"user", (dump(self._result(message)),)
             case AssistantMessage():

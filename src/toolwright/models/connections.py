@@ -6,15 +6,14 @@ the time in which a run starts. Models need little of one: a POST whose answer s
 
 import asyncio
 import os
-import sys
 import time
-from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+from urllib.parse import SplitResult, quote, urlsplit
 
 from toolwright.models.http_answer import HEAD, BadAnswer, Body, Head, read_head
+from toolwright.models.proxies import PORTS, BadProxy, login_of, proxy_of
 from toolwright.record import record
 
 if TYPE_CHECKING:
@@ -30,9 +29,12 @@ CONNECT = 30.0
 """Seconds a connection may take to come about."""
 HANDSHAKE = 10.0
 """Seconds after which a server that says nothing is taken for one that does not speak TLS."""
-PORTS = {"http": 80, "https": 443}
 ALONE = 0.25
 """Seconds that one address of a host has to itself before the next is tried beside it."""
+LARGE = 64 * 1024
+"""Bytes of a request from which on a server may answer before it has read them all."""
+INTERIM = 20
+"""Heads that may come before the one that counts."""
 
 
 class BadUrl(Exception):
@@ -51,22 +53,50 @@ class NoHandshake(NoConnection):
     """The host was reached, but does not speak TLS."""
 
 
+class NoWay(NoConnection):
+    """Something on this machine must be set otherwise first: the proxy, or the file of certificates."""
+
+
 class Silence(Exception):
     """Nothing has come for as long as is waited."""
 
 
+class _Reader(asyncio.StreamReader):
+    """Knows how much has come, whether it was read or not, and gives it also after the connection was reset."""
+
+    came = 0
+
+    def set_exception(self, exc: Exception) -> None:
+        if isinstance(exc, ConnectionError):
+            self.feed_eof()
+        else:
+            super().set_exception(exc)
+
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        piece = bytes(data)
+        self.came += len(piece)
+        super().feed_data(piece)
+
+
 @record(slots=True)
 class _Connection:
-    reader: asyncio.StreamReader
+    reader: _Reader
     writer: asyncio.StreamWriter
     used: float = 0.0
     """When it was last used; 0 for one that never was."""
+    read: int = 0
+    """Bytes that were read from it."""
+    is_spent: bool = False
+    """Whether a part of a request was never sent, so that no other can follow it."""
 
     @property
     def is_fit(self) -> bool:
-        """Whether a request can be tried on it: a server that hangs up does so while nobody looks."""
-        recent = time.monotonic() - self.used < IDLE
-        return recent and not self.reader.at_eof() and not self.writer.transport.is_closing()
+        """Whether a request can be tried on it: a server that hangs up does so while nobody looks.
+
+        What came unasked, such as the news that nobody has asked for long, would be taken for the answer.
+        """
+        quiet = self.reader.came == self.read and not self.reader.at_eof()
+        return quiet and time.monotonic() - self.used < IDLE and not self.writer.transport.is_closing()
 
     def close(self) -> None:
         self.writer.transport.abort()
@@ -96,14 +126,15 @@ class Connections:
         """Send a request. The connection is kept if the answer was read to its end, and closed otherwise."""
         target = _split(url)
         proxy = None if self._local else _proxy_of(target)
-        sent = _request_head(target, len(body), headers, whole=proxy is not None and target.scheme == "http")
+        sent = _request_head(target, len(body), headers, proxy if target.scheme == "http" else None)
         connection, head = await self._asked(target, proxy, sent, body)
         is_free = False
         try:
             decoder = Body(head)
             async with aclosing(self._pieces(connection, decoder)) as pieces:
                 yield Answer(head, pieces)
-            is_free = decoder.done and head.stays_open and len(self._kept) < KEPT
+            ended = decoder.done and not decoder.overrun and not connection.is_spent
+            is_free = ended and head.stays_open and len(self._kept) < KEPT
         finally:
             if is_free:
                 connection.used = time.monotonic()
@@ -125,8 +156,10 @@ class Connections:
             try:
                 connection.writer.write(sent)
                 connection.writer.write(body)
+                if len(body) >= LARGE:
+                    return connection, await self._early_head(connection)
                 await self._in_time(connection.writer.drain())
-                return connection, await self._head(connection)
+                return connection, await self._in_time(self._head(connection))
             except (BadAnswer, ConnectionError) as error:
                 connection.close()
                 # One that was kept may have been hung up on just now, before the request came there.
@@ -145,19 +178,35 @@ class Connections:
             connection.close()
         return None
 
+    async def _early_head(self, connection: _Connection) -> Head:
+        """The head, listened for while the request is sent: who wants no more of it says so and hangs up."""
+        heard = asyncio.create_task(self._head(connection))
+        sent = asyncio.create_task(connection.writer.drain())
+        try:
+            await self._in_time(asyncio.wait((heard, sent), return_when=asyncio.FIRST_COMPLETED))
+            connection.is_spent = not sent.done()
+            await self._in_time(asyncio.wait((heard,)))
+            return heard.result()
+        finally:
+            heard.cancel()
+            sent.cancel()
+            await asyncio.gather(heard, sent, return_exceptions=True)
+
     async def _head(self, connection: _Connection) -> Head:
-        while True:
+        for _ in range(INTERIM):
             try:
-                data = await self._in_time(connection.reader.readuntil(b"\r\n\r\n"))
+                data = await connection.reader.readuntil(b"\r\n\r\n")
             except asyncio.LimitOverrunError as error:
                 raise BadAnswer(f"a head of more than {HEAD} bytes") from error
             except asyncio.IncompleteReadError as error:
                 raise BadAnswer(f"no HTTP answer, but {error.partial[:80]!r}" if error.partial else "") from error
+            connection.read += len(data)
             head = read_head(data)
             if head.status >= 200:
                 return head
             if head.status == 101:
                 raise BadAnswer("another protocol than HTTP")
+        raise BadAnswer(f"no answer, but {INTERIM} times that one would come")
 
     async def _pieces(self, connection: _Connection, body: Body) -> AsyncGenerator[bytes, None]:
         while not body.done:
@@ -166,6 +215,7 @@ class Connections:
                 if body.is_open:
                     return
                 raise BadAnswer("the connection was closed before the end of the answer")
+            connection.read += len(data)
             for piece in body.feed(data):
                 yield piece
 
@@ -182,23 +232,17 @@ class Connections:
         direct = secure if proxy is None else None
         try:
             async with asyncio.timeout(min(CONNECT, self._silence)):
-                reader, writer = await asyncio.open_connection(
-                    place.hostname,
-                    place.port or PORTS[place.scheme],
-                    ssl=direct,
-                    ssl_handshake_timeout=HANDSHAKE if direct else None,
-                    limit=HEAD,
-                    happy_eyeballs_delay=ALONE,
-                )
-                connection = _Connection(reader, writer)
+                connection = await _connected(place, direct)
                 if proxy is not None and secure is not None:
                     await self._through(connection, target, proxy, secure)
         except TimeoutError as error:
-            raise NoConnection("no answer in time") from error
+            raise NoConnection(f"no answer in time{_by(proxy)}") from error
         except ConnectionAbortedError as error:
             raise NoHandshake(str(error)) from error
+        except BadAnswer as error:
+            raise NoConnection(f"{str(error) or 'the connection was closed'}{_by(proxy)}") from error
         except (OSError, UnicodeError) as error:
-            raise NoConnection(str(error) or type(error).__name__) from error
+            raise NoConnection(f"{str(error) or type(error).__name__}{_by(proxy)}") from error
         return connection
 
     async def _through(
@@ -206,11 +250,14 @@ class Connections:
     ) -> None:
         host = f"{_host(target)}:{target.port or PORTS[target.scheme]}"
         lines = [f"CONNECT {host} HTTP/1.1", f"Host: {host}"]
-        if login := _login(proxy):
+        if login := login_of(proxy):
             lines.append(f"Proxy-Authorization: {login}")
         try:
             connection.writer.write("\r\n".join((*lines, "", "")).encode("ascii"))
             head = await self._head(connection)
+            if head.status == 407:
+                form = "http://user:password@host in HTTPS_PROXY"
+                raise NoWay(f"the proxy {_host(proxy)} wants another login; write it as {form}")
             if head.status >= 300:
                 raise NoConnection(f"the proxy {_host(proxy)} answered with {head.status}")
             await connection.writer.start_tls(secure, server_hostname=target.hostname, ssl_handshake_timeout=HANDSHAKE)
@@ -221,22 +268,45 @@ class Connections:
     def _context(self) -> "ssl.SSLContext":
         """The authorities that are trusted: those of every other request of the program."""
         if self._secure is None:
-            import ssl
-
             named = os.environ.get("SSL_CERT_FILE")
-            if self._local:
-                self._secure = ssl.create_default_context(cafile=named)
-            else:
-                from httpx2 import create_ssl_context
-
-                self._secure = create_ssl_context()
+            try:
+                self._secure = _trusting(named, local=self._local)
+            except OSError as error:
+                if not named:
+                    raise
+                raise NoWay(f"SSL_CERT_FILE names {named}, from which no certificates can be read") from error
         return self._secure
+
+
+async def _connected(place: SplitResult, secure: "ssl.SSLContext | None") -> _Connection:
+    loop = asyncio.get_running_loop()
+    reader = _Reader(limit=HEAD, loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.create_connection(
+        lambda: protocol,
+        place.hostname or "",
+        place.port or PORTS[place.scheme],
+        ssl=secure,
+        ssl_handshake_timeout=HANDSHAKE if secure else None,
+        happy_eyeballs_delay=ALONE,
+    )
+    return _Connection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+
+
+def _trusting(named: str | None, *, local: bool) -> "ssl.SSLContext":
+    if local:
+        import ssl
+
+        return ssl.create_default_context(cafile=named)
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
 
 
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        named = parts.scheme in PORTS and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        named = parts.scheme in PORTS and bool(_host(parts)) and (parts.port is None or parts.port > 0)
     except ValueError as error:
         raise BadUrl(url) from error
     if not named:
@@ -249,14 +319,19 @@ def _host(parts: SplitResult) -> str:
     return f"[{name}]" if ":" in name else name if name.isascii() else name.encode("idna").decode()
 
 
-def _login(parts: SplitResult) -> str:
-    if parts.username is None:
-        return ""
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return f"Basic {b64encode(pair.encode()).decode()}"
+def _proxy_of(target: SplitResult) -> SplitResult | None:
+    try:
+        return proxy_of(target)
+    except BadProxy as error:
+        raise NoWay(str(error)) from error
 
 
-def _request_head(target: SplitResult, length: int, headers: Mapping[str, str], *, whole: bool) -> bytes:
+def _by(proxy: SplitResult | None) -> str:
+    return f", by the proxy {_host(proxy)}" if proxy is not None else ""
+
+
+def _request_head(target: SplitResult, length: int, headers: Mapping[str, str], proxy: SplitResult | None) -> bytes:
+    """`proxy` is one that is given the whole address."""
     path = quote(target.path or "/", safe="/%:@!$&'()*+,;=~") + (f"?{_query(target.query)}" if target.query else "")
     port = f":{target.port}" if target.port not in (None, PORTS[target.scheme]) else ""
     host = f"{_host(target)}{port}"
@@ -266,14 +341,15 @@ def _request_head(target: SplitResult, length: int, headers: Mapping[str, str], 
         "accept-encoding": "identity",
         "connection": "keep-alive",
         "user-agent": "toolwright",
-        **({"authorization": login} if (login := _login(target)) else {}),
+        **({"authorization": login} if (login := login_of(target)) else {}),
+        **({"proxy-authorization": login} if proxy and (login := login_of(proxy)) else {}),
         **{name.lower(): value for name, value in headers.items()},
         "content-length": str(length),
     }
     for name, value in fields.items():
         if not _is_token(name) or not value.isprintable() or not value.isascii():
             raise BadHeader(name)
-    lines = [f"POST {f'http://{host}' if whole else ''}{path} HTTP/1.1", *map(": ".join, fields.items())]
+    lines = [f"POST {f'http://{host}' if proxy else ''}{path} HTTP/1.1", *map(": ".join, fields.items())]
     return "\r\n".join((*lines, "", "")).encode("ascii")
 
 
@@ -283,27 +359,3 @@ def _query(text: str) -> str:
 
 def _is_token(name: str) -> bool:
     return name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-
-
-def _proxy_of(target: SplitResult) -> SplitResult | None:
-    """The proxy for an address by the environment, or, on systems that have such, by their settings."""
-    if sys.platform == "linux" and not any(name.lower().endswith("_proxy") for name in os.environ):
-        return None
-    from urllib.request import getproxies, proxy_bypass
-
-    proxies, host = getproxies(), target.hostname or ""
-    given = proxies.get(target.scheme) or proxies.get("all")
-    if not given or proxy_bypass(f"{host}:{target.port or PORTS[target.scheme]}") or proxy_bypass(host):
-        return None
-    try:
-        proxy = _split(given if "://" in given else f"http://{given}")
-    except BadUrl as error:
-        raise NoConnection(f"the proxy {_shown(given)} is no web address") from error
-    if proxy.scheme != "http":
-        raise NoConnection(f"the proxy {_shown(given)} is of a kind that is not known here; one by http:// is")
-    return proxy
-
-
-def _shown(proxy: str) -> str:
-    """Without the login that may be in it."""
-    return proxy.rpartition("@")[2]

@@ -15,8 +15,18 @@ DEGREES = ("low", "medium", "high", "max")
 """The names that work for every model that can be told how much to think."""
 
 _ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_BUDGETS: Mapping[str, int] = {"none": 0, "low": 4_000, "medium": 8_000, "high": 16_000, "max": 31_999}
+_BUDGETS: Mapping[str, int] = {
+    "none": 0,
+    "minimal": 1_024,
+    "low": 4_000,
+    "medium": 8_000,
+    "high": 16_000,
+    "xhigh": 24_000,
+    "max": 31_999,
+}
 _GEMINI_BUDGETS: Mapping[str, int] = {**_BUDGETS, "max": 24_576}
+_WORDS = ("low", "medium", "high")
+"""The degrees that every provider has which takes a word for any model."""
 
 
 def family_settings(info: ModelInfo) -> ReplySettings:
@@ -33,9 +43,10 @@ def family_settings(info: ModelInfo) -> ReplySettings:
 def small_options(info: ModelInfo) -> Options:
     """For titles and the like, where long reasoning is money for nothing."""
     profile = profile_of(info)
-    if not info.reasoning or not profile.efforts:
+    efforts = _efforts(info, profile)
+    if not efforts:
         return {}
-    weakest = min(profile.efforts, key=_ORDER.index)
+    weakest = min(efforts, key=_ORDER.index)
     if profile.thinking == "budget" and weakest != "none":
         return {}
     return _options(info, profile, weakest)
@@ -47,11 +58,23 @@ def variants(info: ModelInfo) -> Mapping[str, Options]:
 
 
 def require_variant(info: ModelInfo, asked: str) -> None:
-    """Raise where the user asks for a variant that the model does not have."""
+    """Raise where the user asks for a variant that the model does not have.
+
+    The four degrees are taken for every model that thinks, also where they change nothing: see `is_without_effect`.
+    """
     known = variants(info) if asked else {}
-    if asked and asked not in known:
-        there = f"There are: {', '.join(known)}." if known else "It has none."
-        raise UsageError(f"{info.full_name} has no variant {asked!r}. {there}")
+    if not asked or asked in known or is_without_effect(info, asked):
+        return
+    there = f"There are: {', '.join(known or DEGREES)}."
+    if not info.reasoning and not known:
+        place = f"provider.{info.provider}.models.{info.id}.reasoning"
+        there = f"It is not known to think before it answers; set {place} if it does."
+    raise UsageError(f"{info.full_name} has no variant {asked!r}. {there}")
+
+
+def is_without_effect(info: ModelInfo, degree: str) -> bool:
+    """Whether the model thinks, but as much as it likes: its provider takes no degree."""
+    return info.reasoning and degree in DEGREES and degree not in variants(info)
 
 
 def require_price(info: ModelInfo) -> None:
@@ -78,10 +101,17 @@ def _usual_options(info: ModelInfo, profile: Profile) -> Options:
 
 def _degrees(info: ModelInfo) -> Mapping[str, Options]:
     profile = profile_of(info)
-    if not info.reasoning or not profile.efforts:
-        return {}
-    names = [name for name in _ORDER if name in DEGREES or name in profile.efforts]
-    return {name: _options(info, profile, _nearest(name, profile.efforts)) for name in names}
+    efforts = _efforts(info, profile)
+    names = [name for name in _ORDER if name in DEGREES or name in efforts] if efforts else ()
+    return {name: _options(info, profile, _nearest(name, efforts)) for name in names}
+
+
+def _efforts(info: ModelInfo, profile: Profile) -> tuple[str, ...]:
+    """The degrees that the provider takes for the model."""
+    if not info.reasoning:
+        return ()
+    known = tuple(name for name in profile.efforts if name in _ORDER)
+    return known or (_WORDS if profile.any_effort else ())
 
 
 def _nearest(wanted: str, efforts: tuple[str, ...]) -> str:
@@ -93,6 +123,8 @@ def _nearest(wanted: str, efforts: tuple[str, ...]) -> str:
 def _options(info: ModelInfo, profile: Profile, effort: str) -> Options:
     """The options that say this degree to the provider."""
     match profile.thinking:
+        case "switch" | "template" if profile.any_effort:
+            return {profile.effort_option: effort}
         case "adaptive" if info.api == "anthropic":
             return {"thinking": {"type": "adaptive"}, "effort": effort}
         case "budget" if info.api == "gemini":

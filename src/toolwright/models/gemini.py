@@ -97,7 +97,7 @@ class GeminiWire:
             case SystemMessage():
                 return b"", (), ()
             case UserMessage():
-                return b"user", tuple(map(dump, self._parts(message.content))), ()
+                return b"user", tuple(map(dump, self._parts(message.told))), ()
             case ToolMessage():
                 return b"user", (dump(_result(message)),), tuple(map(dump, self._parts(message.attachments)))
             case AssistantMessage():

@@ -1,10 +1,11 @@
 """One provider over HTTP: requests out, bytes of the answer back, everything that goes wrong as a ModelError."""
 
+import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from toolwright.models.connections import (
     Answer,
@@ -13,10 +14,11 @@ from toolwright.models.connections import (
     Connections,
     NoConnection,
     NoHandshake,
+    NoWay,
     Silence,
 )
 from toolwright.models.failures import refusal
-from toolwright.models.http_answer import BadAnswer
+from toolwright.models.http_answer import BadAnswer, Unreadable
 from toolwright.models.model import ModelError
 from toolwright.record import record
 
@@ -113,12 +115,25 @@ class Endpoint:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if status < 300 and (kind not in {"application/json", "text/html"} or (whole and "json" in kind)):
             return
+        if 300 <= status < 400 and "location" in headers:
+            raise self._redirect(status, headers["location"])
         body = _without_keys(await _beginning(answer), sent)
         if status >= 400 or (kind == "application/json" and '"error"' in body):
             raise refusal(self.address.provider, max(status, 400), headers, body)
         raise ModelError(
             f"{self.address.provider} answered with {kind or 'no content'} ({status}) "
             "in place of a stream of events. Check the provider's `baseURL` and `api`.",
+            "bad_request",
+            status=status,
+        )
+
+    def _redirect(self, status: int, location: str) -> ModelError:
+        """Not followed: the key and the conversation would go to whoever is named there."""
+        place = urlsplit(urljoin(f"{self.address.base_url.rstrip('/')}/", location))
+        shown = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}"
+        return ModelError(
+            f"{self.address.provider} sends requests on ({status}) to {shown[:200]}. "
+            "If that is where it is now, set the provider's `baseURL` so.",
             "bad_request",
             status=status,
         )
@@ -139,6 +154,11 @@ class Endpoint:
             return ModelError(
                 f"The connection to {provider} at {host} is not secure: {insecure}", "network", retryable=False
             )
+        if isinstance(error, NoWay):
+            return ModelError(f"Cannot reach {provider} at {host}: {error}.", "network", retryable=False)
+        if isinstance(error, Unreadable):
+            told = f"The answer of {provider} at {host} cannot be read: it has {error}."
+            return ModelError(told, "network", retryable=False)
         if isinstance(error, NoConnection) and is_local(self.address.base_url):
             return ModelError(
                 f"Nothing answers at {host}, where {provider} should be. Start the server, or set `baseURL`.",
@@ -198,6 +218,7 @@ def _tls_trouble(error: BaseException) -> str | None:
 def is_local(url: str) -> bool:
     """Whether the address is on this machine."""
     try:
-        return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+        host = urlsplit(url).hostname or ""
+        return host in {"localhost", "::1", "::"} or re.fullmatch(r"127(\.\d+){3}|0\.0\.0\.0", host) is not None
     except ValueError:  # no address at all, which the request will say
         return False

@@ -18,6 +18,10 @@ class BadAnswer(Exception):
     """What came is no answer by the rules of HTTP."""
 
 
+class Unreadable(BadAnswer):
+    """The answer is in a form that is not known here, and would be the next time."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class Head:
     """Status and headers of an answer; the names are in small letters."""
@@ -56,14 +60,16 @@ class Body:
     def __init__(self, head: Head) -> None:
         self.done = False
         """Whether all of it has come; a body that ends with its connection is never done."""
+        self.overrun = False
+        """Whether line ends came after it, as some servers write them."""
         self._content = _decoder(head.headers.get("content-encoding", "").strip().lower())
         self._length: int | None = None
         self._chunks: _Chunks | None = None
         if head.status in (204, 304):
             self._length = 0
-        elif coding := head.headers.get("transfer-encoding", "").strip().lower():
+        elif (coding := head.headers.get("transfer-encoding", "").strip().lower()) not in ("", "identity"):
             if coding != "chunked":
-                raise BadAnswer(f"the transfer encoding {coding[:40]!r}, which was not asked for")
+                raise Unreadable(f"the transfer encoding {coding[:40]!r}, which was not asked for")
             self._chunks = _Chunks()
         elif (given := head.headers.get("content-length")) is not None:
             self._length = _length(given)
@@ -75,13 +81,15 @@ class Body:
         return self._chunks is None and self._length is None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The content in the next bytes. What comes after the end of the body is an error."""
+        """The content in the next bytes. What comes after the end of the body is an error, unless it is a line end."""
         if self._chunks is not None:
             data = self._chunks.feed(data)
-            self.done = self._chunks.done
+            self.done, self.overrun = self._chunks.done, self._chunks.overrun
         elif self._length is not None:
             if len(data) > self._length:
-                raise BadAnswer("more bytes than were announced")
+                if data[self._length :].strip(b"\r\n"):
+                    raise BadAnswer("more bytes than were announced")
+                data, self.overrun = data[: self._length], True
             self._length -= len(data)
             self.done = not self._length
         return self._expanded(data) if self._content is not None else iter((data,) if data else ())
@@ -93,9 +101,14 @@ class Body:
         try:
             piece = b""
             while data or len(piece) == PIECE:
+                if self._content.eof:  # Compressed pieces one after the other are one content, and zeros may follow.
+                    data = data.lstrip(b"\0")
+                    if not data:
+                        return
+                    self._content = _decompressor()
                 if piece := self._content.decompress(data, PIECE):
                     yield piece
-                data = self._content.unconsumed_tail
+                data = self._content.unconsumed_tail or self._content.unused_data
         except zlib.error as error:
             raise BadAnswer(f"compressed data that cannot be read ({error})") from error
 
@@ -105,6 +118,7 @@ class _Chunks:
 
     def __init__(self) -> None:
         self.done = False
+        self.overrun = False
         self._left = 0
         """Bytes of the chunk that are still to come, with the line end after them."""
         self._line = b""
@@ -117,7 +131,10 @@ class _Chunks:
         position, end = 0, len(data)
         while position < end:
             if self.done:
-                raise BadAnswer("more bytes after the end of the answer")
+                if data[position:].strip(b"\r\n"):
+                    raise BadAnswer("more bytes after the end of the answer")
+                self.overrun = True
+                break
             if self._left:
                 position = self._take(data, position, pieces)
                 continue
@@ -171,7 +188,11 @@ def _decoder(coding: str) -> "zlib._Decompress | None":
     if coding in ("", "identity"):
         return None
     if coding not in ("gzip", "x-gzip", "deflate"):
-        raise BadAnswer(f"the content encoding {coding[:40]!r}, which was not asked for")
+        raise Unreadable(f"the content encoding {coding[:40]!r}, which was not asked for")
+    return _decompressor()
+
+
+def _decompressor() -> "zlib._Decompress":
     import zlib
 
     return zlib.decompressobj(zlib.MAX_WBITS | 32)

@@ -48,6 +48,16 @@ class UserMessage:
 
     content: tuple[str | Attachment, ...]
     """A file whose kind the model cannot take is named to it in words instead."""
+    note: str = ""
+    """What the program says beside the user's words, such as the day; nobody but the model reads it."""
+
+    @property
+    def told(self) -> tuple[str | Attachment, ...]:
+        """What is sent. The note ends the last text: many servers take a message only as one text."""
+        if not self.note or not self.content:
+            return self.content
+        *before, last = self.content
+        return (*before, f"{last}\n\n{self.note}") if isinstance(last, str) else (*self.content, self.note)
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -153,7 +153,7 @@ class ChatWire:
                 return dump({"role": "system", "content": message.text})
 
     def _user(self, message: UserMessage, *, mark: bool) -> bytes:
-        parts = self._parts(message.content)
+        parts = self._parts(message.told)
         if not parts:
             return b""
         if len(parts) == 1 and parts[0]["type"] == "text" and not mark:

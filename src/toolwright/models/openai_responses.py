@@ -86,7 +86,7 @@ class ResponsesWire:
             case SystemMessage():
                 yield {"role": "developer" if self._info.reasoning else "system", "content": message.text}
             case UserMessage():
-                parts = self._parts(message.content)
+                parts = self._parts(message.told)
                 if parts:
                     yield {"role": "user", "content": parts}
             case ToolMessage():

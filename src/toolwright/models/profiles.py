@@ -31,6 +31,8 @@ class Profile:
     usual_effort: str = ""
     """The degree to ask for where nobody has said."""
     effort_option: str = "reasoningEffort"
+    any_effort: bool = False
+    """Whether the provider itself turns such a word into what each model that thinks wants."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Sent along where nobody has said otherwise."""
     output: int = 32_000

@@ -170,7 +170,7 @@ class _Library:
             case SystemMessage():
                 return self.messages.SystemPromptPart(message.text)
             case UserMessage():
-                return self.messages.UserPromptPart(self._content(message.content, info))
+                return self.messages.UserPromptPart(self._content(message.told, info))
             case ToolMessage():
                 files = self._content(message.attachments, info)
                 return self.messages.ToolReturnPart(

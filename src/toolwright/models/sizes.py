@@ -22,7 +22,7 @@ _FILE = 1_500
 def size_of(message: ModelMessage) -> int:
     match message:
         case UserMessage():
-            return _OVERHEAD + sum(len(piece) // 4 if isinstance(piece, str) else _FILE for piece in message.content)
+            return _OVERHEAD + sum(len(piece) // 4 if isinstance(piece, str) else _FILE for piece in message.told)
         case AssistantMessage():
             return _OVERHEAD + sum(map(_piece_size, message.content))
         case ToolMessage():
@@ -53,7 +53,7 @@ def words_size(message: ModelMessage) -> int:
     """The tokens of a message without its files, which every provider counts in its own way."""
     match message:
         case UserMessage():
-            return sum(len(piece) // 4 for piece in message.content if isinstance(piece, str))
+            return sum(len(piece) // 4 for piece in message.told if isinstance(piece, str))
         case ToolMessage():
             return len(message.output) // 4
         case AssistantMessage():

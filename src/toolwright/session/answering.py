@@ -158,7 +158,6 @@ class Answering:
                 self.agent,
                 directory=self.session.home.directory,
                 root=self.instructions.root,
-                begun=self.conversation.info.time.created,
                 instructions=self.instructions,
                 extra=self.user.system or "",
             )

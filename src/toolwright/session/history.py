@@ -1,7 +1,8 @@
 """What the model is sent of a conversation: messages turned into its own kind, each once."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from toolwright.definition import Attachment
 from toolwright.messages import Assistant, CompactionPart, Message, ReasoningPart, TextPart, User
@@ -31,12 +32,22 @@ class History:
 
     _done: dict[str, tuple[ModelMessage, ...]] = field(default_factory=dict[str, tuple[ModelMessage, ...]])
     _sizes: dict[str, int] = field(default_factory=dict[str, int])
+    _days: dict[str, str] = field(default_factory=dict[str, str])
 
     def of(self, messages: Iterable[Message]) -> list[ModelMessage]:
-        """The messages as the model is sent them, in order."""
-        done, forms = self._done, list[ModelMessage]()
+        """The messages as the model is sent them, in order. The first prompt and the first of a later day tell the day.
+
+        It is the day on which the prompt was written: what was sent once is sent again as it was.
+        """
+        done, forms, told = self._done, list[ModelMessage](), ""
         for message in messages:
-            forms += done.get(message.info.id) or self._forms(message)
+            known = done.get(message.info.id) or self._forms(message)
+            if known and isinstance(prompt := known[0], UserMessage):
+                day = self._day(message)
+                note, told = "" if day == told else f"[Today is {day}.]", day
+                if prompt.note != note:
+                    known = done[message.info.id] = (replace(prompt, note=note),)
+            forms += known
         return forms
 
     def size(self, message: Message) -> int:
@@ -53,6 +64,13 @@ class History:
         """A finished message has changed after all, or is gone."""
         self._done.pop(message_id, None)
         self._sizes.pop(message_id, None)
+
+    def _day(self, message: Message) -> str:
+        known = self._days.get(message.info.id)
+        if known is None:
+            written = time.localtime(message.info.time.created / 1000)
+            known = self._days[message.info.id] = time.strftime("%A, %d %B %Y", written)
+        return known
 
     def _forms(self, message: Message) -> tuple[ModelMessage, ...]:
         info = message.info

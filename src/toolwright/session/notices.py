@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from toolwright.definition import Attachment
 from toolwright.messages import Assistant, Message
+from toolwright.models.families import is_without_effect
 from toolwright.models.media import left_out
 from toolwright.models.model import ModelMessage
 from toolwright.models.sizes import is_cut_short, words_size
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 
 def tell_notices(turn: Answering) -> None:
     """Say what holds for the newest prompt."""
-    for notice in (*_guesses(turn), *_left_out(turn)):
+    for notice in (*_guesses(turn), *_without_effect(turn), *_left_out(turn)):
         _tell(turn, notice)
 
 
@@ -48,6 +49,13 @@ def _guesses(turn: Answering) -> Iterator[str]:
     info = turn.model.info
     if info.guessed_from and len(turn.conversation.messages) == 1:
         yield f"Limits and prices of {info.full_name} are not known; those of {info.guessed_from} are assumed"
+
+
+def _without_effect(turn: Answering) -> Iterator[str]:
+    info, first = turn.model.info, len(turn.conversation.messages) == 1
+    asked = turn.user.variant or (turn.agent.variant if first else "") or ""
+    if asked and is_without_effect(info, asked):
+        yield f"{info.full_name} decides itself how much it thinks; the variant {asked} changes nothing"
 
 
 def _left_out(turn: Answering) -> list[str]:

@@ -1,11 +1,9 @@
 """The system prompt: who the agent is, how to work, where it is, and what the project wants of it."""
 
 import platform
-import time
 from pathlib import Path
 
 from toolwright.agents import Agent
-from toolwright.ids import now
 from toolwright.session.instructions import Instructions
 
 GENERAL = """\
@@ -38,35 +36,23 @@ LAST_STEP = (
 )
 
 
-def reminder(agent: str, before: str, last: int = 0) -> str:
-    """What a prompt to an agent says beside the user's words, given agent and time of the prompt before.
-
-    A new day is told here and not in the system prompt: that stays as it was when the session began, for the sake
-    of caches and of signed reasoning.
-    """
-    mode = PLAN_REMINDER if agent == "plan" else BUILD_REMINDER if before == "plan" else ""
-    new_day = f"Today is {_day(now())}." if last and _day(last) != _day(now()) else ""
-    return "\n\n".join(filter(None, (mode, new_day)))
+def reminder(agent: str, before: str) -> str:
+    """What a prompt to an agent says beside the user's words, given the agent of the prompt before."""
+    return PLAN_REMINDER if agent == "plan" else BUILD_REMINDER if before == "plan" else ""
 
 
-def _day(milliseconds: int) -> str:
-    return time.strftime("%A, %d %B %Y", time.localtime(milliseconds / 1000))
-
-
-def system_prompt(
-    agent: Agent, *, directory: Path, root: Path, instructions: Instructions, begun: int, extra: str = ""
-) -> str:
+def system_prompt(agent: Agent, *, directory: Path, root: Path, instructions: Instructions, extra: str = "") -> str:
     """The agent's own prompt or the general one, then the surroundings, then the instruction files.
 
-    `begun` is when the session began: all its requests have the same date in them.
+    There is no date in it, for the sake of caches and of signed reasoning: that comes with the prompts.
     """
-    pieces = [agent.prompt or GENERAL, surroundings(directory, root, begun), instructions.text(), extra]
+    pieces = [agent.prompt or GENERAL, surroundings(directory, root), instructions.text(), extra]
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def surroundings(directory: Path, root: Path, begun: int) -> str:
+def surroundings(directory: Path, root: Path) -> str:
     git = "yes" if (root / ".git").exists() else "no"
     return (
         f"Surroundings\n- working folder: {directory}\n- project root: {root}\n- git: {git}\n"
-        f"- platform: {platform.system().lower()}\n- date: {_day(begun)}"
+        f"- platform: {platform.system().lower()}"
     )

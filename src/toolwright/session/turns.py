@@ -307,7 +307,7 @@ class Turns:
         )
         keys = (self.session.id, info.id)
         parts: list[Part] = [TextPart(**new_part(*keys), text=prompt.text)] if prompt.text else []
-        if words := reminder(agent.name, before.agent if before else "", before.time.created if before else 0):
+        if words := reminder(agent.name, before.agent if before else ""):
             parts.append(TextPart(**new_part(*keys), text=words, synthetic=True))
         message = self.conversation.add(info, parts)
         self.conversation.change(self.conversation.info)

@@ -1,0 +1,70 @@
+"""The proxy on the way to a provider, by the environment or, on systems that have such, by their settings."""
+
+import os
+import sys
+from base64 import b64encode
+from urllib.parse import SplitResult, unquote, urlsplit
+
+PORTS = {"http": 80, "https": 443}
+
+
+class BadProxy(Exception):
+    """What is named as the proxy cannot be one."""
+
+
+def proxy_of(target: SplitResult) -> SplitResult | None:
+    """The proxy for an address; None where it is reached directly."""
+    if sys.platform == "linux" and not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies, host, port = getproxies(), target.hostname or "", target.port or PORTS[target.scheme]
+    given = proxies.get(target.scheme) or proxies.get("all")
+    if not given or proxy_bypass(f"{host}:{port}") or proxy_bypass(host) or _is_excepted(host, proxies.get("no", "")):
+        return None
+    proxy = _split(given if "://" in given else f"http://{given}")
+    if proxy is None:
+        raise BadProxy(f"the proxy {_shown(given)} is no web address")
+    if proxy.scheme != "http":
+        raise BadProxy(f"the proxy {_shown(given)} is of a kind that is not known here; one by http:// is")
+    return proxy
+
+
+def login_of(address: SplitResult) -> str:
+    """The login that is in an address, as a header has it; empty if there is none."""
+    if address.username is None:
+        return ""
+    pair = f"{unquote(address.username)}:{unquote(address.password or '')}"
+    return f"Basic {b64encode(pair.encode()).decode()}"
+
+
+def _is_excepted(host: str, names: str) -> bool:
+    """By the forms of NO_PROXY that others know and the standard library does not: `*.host`, `[::1]`, `10.0.0.0/8`."""
+    for name in (one.strip().lower() for one in names.split(",")):
+        if name.startswith("*.") and host.endswith(name[1:]):
+            return True
+        if name == f"[{host}]" or ("/" in name and _is_within(host, name)):
+            return True
+    return False
+
+
+def _is_within(host: str, network: str) -> bool:
+    from ipaddress import ip_address, ip_network
+
+    try:
+        return ip_address(host) in ip_network(network, strict=False)
+    except ValueError:  # a name, which is in no network
+        return False
+
+
+def _split(given: str) -> SplitResult | None:
+    try:
+        proxy = urlsplit(given)
+        return proxy if proxy.hostname and proxy.port != 0 else None
+    except ValueError:
+        return None
+
+
+def _shown(proxy: str) -> str:
+    """Without the login that may be in it."""
+    return proxy.rpartition("@")[2]
