@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolwright.definition import Call, Result, Tool, ToolContext
+from toolwright.events import Bus, Event
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
+from toolwright.record import record
 from toolwright.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +24,22 @@ if TYPE_CHECKING:
     from toolwright.truncate import Truncator
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class LspUpdated(Event):
+    """A language server has come up, failed or ended."""
+
+    type = "lsp.updated"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LspDiagnostics(Event):
+    """A language server finds something else in a file than before."""
+
+    type = "lsp.client.diagnostics"
+    server_id: str
+    path: str
+
+
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 
@@ -30,6 +48,7 @@ class Attended(Protocol):
     """What of a workspace these need."""
 
     environment: Mapping[str, str]
+    bus: Bus
     folders: "Folders"
     truncator: "Truncator"
     trusted: bool
@@ -130,6 +149,8 @@ def make_languages(workspace: Attended) -> "Languages":
         beside=Path(sys.executable).parent,
     )
     pool = Pool(workspace.scopes, _environment(workspace))
+    pool.on_change.append(lambda: workspace.bus.publish(LspUpdated()))
+    pool.on_findings.append(lambda name, path: workspace.bus.publish(LspDiagnostics(server_id=name, path=str(path))))
     return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)
 
 
