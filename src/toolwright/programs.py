@@ -40,6 +40,28 @@ class LspDiagnostics(Event):
     path: str
 
 
+_QUIET = frozenset(
+    [
+        "read",
+        "write",
+        "edit",
+        "multiedit",
+        "apply_patch",
+        "glob",
+        "grep",
+        "list",
+        "lsp",
+        "webfetch",
+        "websearch",
+        "codesearch",
+        "todowrite",
+        "todoread",
+        "question",
+        "skill",
+        "invalid",
+    ]
+)
+"""Tools that change no files, or none that servers are not told of."""
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 
@@ -90,6 +112,8 @@ def _attentive(workspace: Attended) -> CallHook:
     async def attend(proceed: Proceed, call: Call, _: ToolContext) -> Result:
         """Have the servers ready for files that were read, and say first that a call has made things worse."""
         result = await proceed(call)
+        if "languages" in vars(workspace) and call.tool not in _QUIET:
+            workspace.languages.watch.is_stale = True
         if result.error is not None:
             return result
         if call.tool == "read" and isinstance(call.arguments, dict):

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import os
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -13,6 +14,7 @@ from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_ord
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
+from toolwright.lsp.watch import Watch
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 
@@ -61,6 +63,7 @@ class Languages:
         """`legacy` is the encoding of files that are not Unicode."""
         self.finder = finder
         self.pool = pool
+        self.watch = Watch(finder)
         self.gate = gate
         self._legacy = legacy
         self._top = f"{str(finder.top).rstrip('/')}/"
@@ -80,13 +83,10 @@ class Languages:
         found = self.finder.for_file(path, self.pool.known)
         if not found:
             return None
+        kinds = {path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}}
+        await self._notice_changes(but=kinds)
         now = await self._snapshot(path)
-        event = FileEvent(
-            path=path,
-            now=now,
-            before=text_of(commit.before, self._legacy),
-            kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
-        )
+        event = FileEvent(path=path, now=now, before=text_of(commit.before, self._legacy), kinds=kinds)
         self._changing.append(path)
         try:
             checks = await _all([self._checked(one, event) for one in found])
@@ -213,6 +213,7 @@ class Languages:
 
     async def _warm(self, path: Path) -> None:
         try:
+            await self._notice_changes()
             for found in self.finder.for_file(path, self.pool.known):
                 client = await self.pool.client(found)
                 if path not in client.documents:
@@ -229,6 +230,7 @@ class Languages:
         found = self.finder.for_file(path, self.pool.known)
         if not found:
             raise ToolError(self._none_for(path), "missing")
+        await self._notice_changes()
         ready, problems = list[LanguageClient](), list[str]()
         for one in found:
             try:
@@ -261,6 +263,16 @@ class Languages:
             except (RpcError, RpcClosed) as error:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
+
+    async def _notice_changes(self, but: Collection[Path] = ()) -> None:
+        """Tell the servers that run what others have changed on disk, but for files that they are told of anyway."""
+        changes = {path: kind for path, kind in (await self.watch.changes()).items() if path not in but}
+        for slot in list(self.pool.slots.values()) if changes else ():
+            client = slot.client
+            if client is not None and slot.runs:
+                news = {one: kind for one, kind in changes.items() if kind == DELETED or one not in client.documents}
+                with suppress(RpcClosed):
+                    await client.touched(news)
 
     async def _snapshot(self, path: Path) -> DocumentSnapshot | None:
         stamp = stamp_of(path)
