@@ -40,27 +40,9 @@ class LspDiagnostics(Event):
     path: str
 
 
-_QUIET = frozenset(
-    [
-        "read",
-        "write",
-        "edit",
-        "multiedit",
-        "apply_patch",
-        "glob",
-        "grep",
-        "list",
-        "lsp",
-        "webfetch",
-        "websearch",
-        "codesearch",
-        "todowrite",
-        "todoread",
-        "question",
-        "skill",
-        "invalid",
-    ]
-)
+_CHANGING = ("write", "edit", "multiedit", "apply_patch")
+_LOOKING = ("read", "glob", "grep", "list", "lsp", "skill", "webfetch", "websearch", "codesearch")
+_QUIET = frozenset((*_CHANGING, *_LOOKING, "todowrite", "todoread", "question", "invalid"))
 """Tools that change no files, or none that servers are not told of."""
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
