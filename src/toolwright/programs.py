@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolwright.definition import Call, Result, Tool, ToolContext
+from toolwright.events import Bus, Event
 from toolwright.extension import Extension
 from toolwright.hooks import CallHook, Proceed
+from toolwright.record import record
 from toolwright.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +24,26 @@ if TYPE_CHECKING:
     from toolwright.truncate import Truncator
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class LspUpdated(Event):
+    """A language server has come up, failed or ended."""
+
+    type = "lsp.updated"
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class LspDiagnostics(Event):
+    """A language server finds something else in a file than before."""
+
+    type = "lsp.client.diagnostics"
+    server_id: str
+    path: str
+
+
+_CHANGING = ("write", "edit", "multiedit", "apply_patch")
+_LOOKING = ("read", "glob", "grep", "list", "lsp", "skill", "webfetch", "websearch", "codesearch")
+_QUIET = frozenset((*_CHANGING, *_LOOKING, "todowrite", "todoread", "question", "invalid"))
+"""Tools that change no files, or none that servers are not told of."""
 LATER = 0.2
 """Seconds before a file that was read is opened in its server, so that a single call does not pay for it."""
 
@@ -30,6 +52,7 @@ class Attended(Protocol):
     """What of a workspace these need."""
 
     environment: Mapping[str, str]
+    bus: Bus
     folders: "Folders"
     truncator: "Truncator"
     trusted: bool
@@ -71,6 +94,8 @@ def _attentive(workspace: Attended) -> CallHook:
     async def attend(proceed: Proceed, call: Call, _: ToolContext) -> Result:
         """Have the servers ready for files that were read, and say first that a call has made things worse."""
         result = await proceed(call)
+        if "languages" in vars(workspace) and call.tool not in _QUIET:
+            workspace.languages.watch.is_stale = True
         if result.error is not None:
             return result
         if call.tool == "read" and isinstance(call.arguments, dict):
@@ -130,6 +155,8 @@ def make_languages(workspace: Attended) -> "Languages":
         beside=Path(sys.executable).parent,
     )
     pool = Pool(workspace.scopes, _environment(workspace))
+    pool.on_change.append(lambda: workspace.bus.publish(LspUpdated()))
+    pool.on_findings.append(lambda name, path: workspace.bus.publish(LspDiagnostics(server_id=name, path=str(path))))
     return Languages(finder, pool, legacy=workspace.settings.encoding, gate=workspace.settings.edit.gate)
 
 

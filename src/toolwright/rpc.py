@@ -311,8 +311,11 @@ def _failure(request_id: Id | None, error: RpcError) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
+_pack = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
 def _encoded(message: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _pack(message).encode()
     except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
         return json.dumps(message, separators=(",", ":"), allow_nan=False).encode()

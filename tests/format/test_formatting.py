@@ -132,6 +132,20 @@ async def test_mark_line_ends_and_mode_are_kept(project: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o750
 
 
+async def test_extended_attributes_outlive_a_formatter_that_puts_a_new_file_in_place(project: Path) -> None:
+    file = project / "a.txt"
+    file.write_text("one\n")
+    try:
+        os.setxattr(file, "user.origin", b"here")
+    except (OSError, AttributeError):
+        pytest.skip("the file system here keeps no extended attributes")
+    async with stage(project, plain=shell('echo two > "$0.new"; mv "$0.new" "$0"')) as workspace:
+        await workspace.call("read", filePath="a.txt")
+        await workspace.call("edit", filePath="a.txt", oldString="one", newString="1")
+    assert file.read_text() == "two\n"
+    assert os.getxattr(file, "user.origin") == b"here"
+
+
 async def test_formatters_run_in_order_in_the_project_folder(project: Path) -> None:
     (project / "sub").mkdir()
     add = 'pwd >> "$0"; echo {} >> "$0"'

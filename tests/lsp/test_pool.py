@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.stage import SERVER, is_gone, notes_of, stage, started
+from toolwright.jsontypes import Json
 from toolwright.lsp.pool import IDLE
 
 
@@ -48,6 +49,29 @@ async def test_a_change_waits_for_those_before_it_no_longer_than_for_the_server(
         assert not slot.looking.locked()
 
 
+async def test_whoever_listens_hears_of_servers_that_come_and_go_and_of_what_they_find(project: Path) -> None:
+    async with stage(project) as workspace:
+        heard, pool = list[Json](), workspace.languages.pool
+        workspace.bus.subscribe(lambda event: heard.append(event.to_json()) if event.type.startswith("lsp.") else None)
+        states = list[str]()
+        pool.on_change.append(lambda: states.extend(slot.state for slot in pool.slots.values()))
+        for text in ("BAD\n", "BAD\n\n", "fine\n"):
+            await workspace.call("write", filePath="a.scr", content=text)
+        await pool.tidy(asyncio.get_running_loop().time() + IDLE + 1)
+    assert states == ["starting", "running", "ended"]
+    found = {"type": "lsp.client.diagnostics", "properties": {"serverID": "scripted", "path": f"{project}/a.scr"}}
+    updated = {"type": "lsp.updated", "properties": {}}
+    assert heard == [updated, updated, found, found, updated]
+
+
+async def test_whoever_listens_hears_of_a_server_that_dies(project: Path) -> None:
+    async with stage(project, "dies") as workspace:
+        states, pool = list[str](), workspace.languages.pool
+        pool.on_change.append(lambda: states.extend(slot.state for slot in pool.slots.values()))
+        await workspace.call("write", filePath="a.scr", content="fine\n")
+    assert states == ["starting", "running", "waiting"]
+
+
 async def test_a_workspace_that_uses_no_server_starts_none(project: Path) -> None:
     async with stage(project) as workspace:
         await workspace.call("glob", pattern="*")
@@ -59,6 +83,7 @@ def test_killing_our_process_leaves_no_server(project: Path) -> None:
     script = f"""
 import asyncio, sys
 from pathlib import Path
+from toolwright.jsontypes import Json
 from tests.lsp.stage import stage
 async def main():
     async with stage(Path({str(project)!r}), "lingers") as workspace:

@@ -67,7 +67,7 @@ def test_a_crate_of_a_workspace_has_the_root_of_the_workspace(project: Path, bin
 
 
 def test_a_file_without_an_ending_is_known_by_its_name(project: Path) -> None:
-    assert known("dockerfile").fits(project / "Dockerfile")
+    assert known("dockerfile").fits("Dockerfile")
     assert language_id(project / "Dockerfile") == "dockerfile"
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import sys
+import zlib
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
@@ -238,6 +239,15 @@ async def test_a_broken_pdf_is_attached_and_said_to_be_broken(reader: Reader, si
     assert len(result.attachments) == 1
 
 
+@pytest.mark.slow
+async def test_a_pdf_that_would_exhaust_the_memory_does_so_in_another_process(reader: Reader, site: Site) -> None:
+    pytest.importorskip("pypdfium2", reason="the text of a PDF needs toolwright[media]")
+    packed = zlib.compress(b"q " * 10_000_000).hex()
+    stream = f"<< /Length {len(packed)} /Filter [/ASCIIHexDecode /FlateDecode] >>\nstream\n{packed}\nendstream"
+    result = await reader.fetch(site.page("/paper.pdf", _pdf(stream=stream), "application/pdf"))
+    assert "more time or memory than any real document" in result.output
+
+
 async def test_what_is_neither_text_nor_shown_is_refused(reader: Reader, site: Site) -> None:
     result = await reader.fetch(site.page("/a.zip", b"PK\3\4\0\0\0\0", "application/zip"))
     assert result.error is not None
@@ -278,8 +288,9 @@ def _whole(result: Result) -> str:
     return result.output
 
 
-def _pdf(*pages: str) -> bytes:
-    """A PDF file with a line of text on each page."""
+def _pdf(*pages: str, stream: str = "") -> bytes:
+    """A PDF file with a line of text on each page, or with one page of this content."""
+    pages = pages or ("",)
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -287,11 +298,11 @@ def _pdf(*pages: str) -> bytes:
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for number, text in enumerate(pages):
-        stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
+        line = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
         fonts = "/Resources << /Font << /F1 3 0 R >> >>"
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] {fonts} /Contents {5 + 2 * number} 0 R >>",
-            f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+            stream or f"<< /Length {len(line)} >>\nstream\n{line}\nendstream",
         ]
     out, places = BytesIO(), list[int]()
     out.write(b"%PDF-1.4\n")

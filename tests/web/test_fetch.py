@@ -474,6 +474,14 @@ async def test_an_error_of_the_server_is_told_with_what_it_says(reader: Reader, 
     assert "var x" not in result.output
 
 
+@pytest.mark.parametrize("packing", ["br", "gzip", "gzip, gzip"])
+async def test_an_error_whose_text_cannot_be_unpacked_is_told_without_it(
+    reader: Reader, site: Site, packing: str
+) -> None:
+    url = site.page("/", "not packed", status="503 Busy", content_encoding=packing)
+    assert "answered 503 Busy." in (await reader.fetch(url)).output
+
+
 async def test_a_refused_connection_is_told(project: Path) -> None:
     listening = await asyncio.start_server(lambda *_: None, HOST, 0)
     port = listening.sockets[0].getsockname()[1]

@@ -1,13 +1,16 @@
 """The text of a PDF file, page by page."""
 
-import threading
-from importlib import import_module
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
 
-_PDFIUM = threading.Lock()  # the library keeps state of its own and may be used by one thread at a time
+LONGEST = 30.0
+"""Seconds that the reading of a file may take on a busy machine; its own processor time has a limit too."""
 
 
 def page_range(pages: str) -> tuple[int, int]:
@@ -20,29 +23,22 @@ def page_range(pages: str) -> tuple[int, int]:
 
 
 def read_pages(path: Path | str, data: bytes, first: int, last: int) -> tuple[list[str], int]:
-    """The texts of these pages, and how many pages there are."""
-    try:
-        pdfium: Any = import_module("pypdfium2")
-    except ImportError as error:
-        raise ToolError(f"The text of {path} needs the package pypdfium2: install toolwright[media].") from error
-    with _PDFIUM:
-        try:
-            document = pdfium.PdfDocument(data)
-        except pdfium.PdfiumError as error:
-            raise ToolError(f"{path} cannot be read as PDF: {error}.", "binary") from error
-        try:
-            total = len(document)
-            if first > total:
-                raise ToolError(f"{path} has {total} pages; there is no page {first}.", "not_found")
-            return [_text(document[number]) for number in range(first - 1, min(last, total))], total
-        finally:
-            document.close()
+    """The texts of these pages, and how many pages there are.
 
-
-def _text(page: Any) -> str:
-    text = page.get_textpage()
+    Read in a process of its own, with limits of its own: a file may be made to exhaust or end whatever reads it.
+    """
+    if find_spec("pypdfium2") is None:
+        raise ToolError(f"The text of {path} needs the package pypdfium2: install toolwright[media].")
+    reader = Path(__file__).with_name("pdf_reader.py")
+    argv = [sys.executable, "-P", str(reader), str(first), str(last)]
     try:
-        return str(text.get_text_bounded()).replace("\r\n", "\n").strip()
-    finally:
-        text.close()
-        page.close()
+        done = subprocess.run(argv, input=data, capture_output=True, timeout=LONGEST, check=True)
+        told: Any = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        problem = "reading it takes more time or memory than any real document does"
+        raise ToolError(f"{path} cannot be read as PDF: {problem}.", "binary") from error
+    if problem := told.get("problem"):
+        raise ToolError(f"{path} cannot be read as PDF: {problem}.", "binary")
+    if first > told["total"]:
+        raise ToolError(f"{path} has {told['total']} pages; there is no page {first}.", "not_found")
+    return told["texts"], told["total"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.files.attributes import Attributes
 from toolwright.files.store import Commit
 from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, Wanted
@@ -44,14 +45,14 @@ class Formatters:
         return "\n".join(remarks) or None
 
     async def _format(self, wanted: Wanted, path: Path) -> str | None:
-        before, mode = await asyncio.to_thread(_state, path)
+        before, attributes = await asyncio.to_thread(_state, path)
         name = wanted.formatter.name
         try:
             problem = await self._run(wanted, path)
         except BaseException:
-            _restore(path, before, mode)
+            _restore(path, before, attributes)
             raise
-        problem, changed = await asyncio.to_thread(_settle, path, before, mode, problem)
+        problem, changed = await asyncio.to_thread(_settle, path, before, attributes, problem)
         if problem:
             return f"The formatter {name} failed, so the file is as written: {problem}"
         return f"Formatted with {name}." if changed else None
@@ -98,17 +99,18 @@ def kept(before: bytes, after: bytes) -> bytes:
     return after.replace(b"\r\n", b"\n") if ends and not crlf else after
 
 
-def _state(path: Path) -> tuple[bytes, int]:
-    return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
+def _state(path: Path) -> tuple[bytes, Attributes]:
+    with path.open("rb") as file:
+        return file.read(), Attributes.of(file.fileno())
 
 
-def _settle(path: Path, before: bytes, mode: int, problem: str) -> tuple[str, bool]:
+def _settle(path: Path, before: bytes, attributes: Attributes, problem: str) -> tuple[str, bool]:
     """Keep what a formatter made of a file, or put back what was there: what went wrong, and whether it changed it."""
     problem = problem or _fault(path)
     after = before if problem else kept(before, path.read_bytes())
     if _is_text(before) and not _is_text(after):
         problem, after = "it left what is no text.", before
-    _restore(path, after, mode)
+    _restore(path, after, attributes)
     return problem, after != before
 
 
@@ -131,18 +133,21 @@ def _fault(path: Path) -> str:
     return f"it made the file larger than {LARGEST:,} bytes." if status.st_size > LARGEST else ""
 
 
-def _restore(path: Path, data: bytes, mode: int) -> None:
-    """Have the file hold this, with this mode; the file itself is kept, and with it its other names."""
+def _restore(path: Path, data: bytes, attributes: Attributes) -> None:
+    """Have the file hold this, with these attributes; the file itself is kept, and with it its other names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         path.rmdir()
     elif _fault(path):
         path.unlink(missing_ok=True)
     elif not os.access(path, os.R_OK | os.W_OK):
-        path.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
-    if not path.exists() or path.read_bytes() != data:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123 - without following a link
+        path.chmod(attributes.mode | stat.S_IRUSR | stat.S_IWUSR)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+    with open(os.open(path, flags, 0o600), "r+b") as file:  # noqa: PTH123 - without following a link
+        if file.read() != data:
+            file.seek(0)
+            file.truncate()
             file.write(data)
-    if stat.S_IMODE(path.stat().st_mode) != mode:
-        path.chmod(mode)
+            file.flush()
+        if Attributes.of(file.fileno()) != attributes:
+            attributes.give(file.fileno(), strict=False)

@@ -174,7 +174,8 @@ class LanguageClient:
     async def touched(self, kinds: Mapping[Path, int]) -> None:
         """Tell the server which files were created, changed or deleted on disk."""
         changes = [{"uri": uri_of(path), "type": kind} for path, kind in kinds.items()]
-        await self._peer.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+        if changes:
+            await self._peer.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
     async def close_document(self, path: Path) -> None:
         if self.documents.pop(path, None) is not None:

@@ -1,7 +1,7 @@
 """What servers find wrong with files: kept by file, waited for, and told."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -59,18 +59,26 @@ class Board:
         self.pulled: dict[Path, tuple[Diagnostic, ...]] = {}
         self.pushed: dict[Path, Publication] = {}
         self._news = asyncio.Event()
+        self.on_findings: Callable[[Path], None] = _ignore
+        """Called with a file in which something else is found than before."""
 
     def publish(self, path: Path, version: object, items: object) -> None:
         self.serial += 1
         number = version if isinstance(version, int) else None
-        self.pushed.pop(path, None)
-        self.pushed[path] = Publication(version=number, found=read_items(items), serial=self.serial)
+        before = self.pushed.pop(path, None)
+        found = read_items(items)
+        self.pushed[path] = Publication(version=number, found=found, serial=self.serial)
         if len(self.pushed) > KEPT_FILES:
             self.pushed.pop(next(iter(self.pushed)))
         self._news.set()
+        if found != (before.found if before is not None else ()):
+            self.on_findings(path)
 
     def pull(self, path: Path, items: object, result: object = None) -> None:
-        self.pulled[path] = read_items(items)
+        before, found = self.pulled.get(path, ()), read_items(items)
+        self.pulled[path] = found
+        if found != before:
+            self.on_findings(path)
         if isinstance(result, str) and result:
             self.results[path] = result
         else:
@@ -123,6 +131,10 @@ class Board:
         except TimeoutError:
             return False
         return True
+
+
+def _ignore(_path: Path) -> None:
+    """For a board that nobody listens to."""
 
 
 def read_items(items: object) -> tuple[Diagnostic, ...]:

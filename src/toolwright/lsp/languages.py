@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import os
-from collections import Counter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -14,6 +14,7 @@ from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_ord
 from toolwright.lsp.pool import PATIENCE, Pool, Slot
 from toolwright.lsp.servers import Finder, Found
 from toolwright.lsp.snapshot import DocumentSnapshot, snapshot, stamp_of, text_of
+from toolwright.lsp.watch import Watch
 from toolwright.record import record
 from toolwright.rpc import RpcClosed, RpcError
 
@@ -62,13 +63,16 @@ class Languages:
         """`legacy` is the encoding of files that are not Unicode."""
         self.finder = finder
         self.pool = pool
+        self.watch = Watch(finder)
         self.gate = gate
         self._legacy = legacy
+        self._top = f"{str(finder.top).rstrip('/')}/"
+        self._directory = f"{str(finder.directory).rstrip('/')}/"
         self.warnings = dict[str, str]()
         """That a call has made things worse, by its id, for who tells of the call."""
         self.warming = dict[Path, asyncio.Task[None]]()
         """The files that are being opened ahead, or were not long ago."""
-        self._changing = Counter[Path]()
+        self._changing = list[Path]()
         """The files whose changes are being looked at, or wait for it: each is told its errors with its own change."""
 
     # After a change
@@ -76,21 +80,18 @@ class Languages:
     async def committed(self, commit: Commit) -> str | None:
         """What the servers have to say about the content that is on disk now."""
         path = commit.path
-        found = self.finder.for_file(path)
+        found = self.finder.for_file(path, self.pool.known)
         if not found:
             return None
+        kinds = {path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}}
+        await self._notice_changes(but=kinds)
         now = await self._snapshot(path)
-        event = FileEvent(
-            path=path,
-            now=now,
-            before=text_of(commit.before, self._legacy),
-            kinds={path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}},
-        )
-        self._changing[path] += 1
+        event = FileEvent(path=path, now=now, before=text_of(commit.before, self._legacy), kinds=kinds)
+        self._changing.append(path)
         try:
             checks = await _all([self._checked(one, event) for one in found])
         finally:
-            self._changing -= Counter([path])
+            self._changing.remove(path)
         if self.gate:
             self._warn(commit.call_id, checks)
         return self._told(path, checks)
@@ -126,12 +127,14 @@ class Languages:
         slot.answered()
         fresh = new_errors(earlier, later)
         own = tuple(errors(later.get(event.path, ())))
-        told_apart = event.kinds.keys() | self._changing.keys()
+        told_apart = {*event.kinds, *self._changing}
         others = {other: new for other, new in fresh.items() if other not in told_apart and self._ours(other)}
         return Checked(own=own, fresh=tuple(fresh.get(event.path, ())), others=others)
 
     async def _ready(self, slot: Slot) -> LanguageClient:
         """A server that runs; one that let us wait before is waited for less."""
+        if slot.runs:
+            return await self.pool.client(slot.found)
         try:
             async with asyncio.timeout(START if slot.patience >= PATIENCE else slot.patience):
                 return await self.pool.client(slot.found)
@@ -155,7 +158,7 @@ class Languages:
             await client.close_document(path)
         else:
             await client.sync(path, now.text, now.stamp)
-        await client.touched(event.kinds)
+        await client.touched({one: kind for one, kind in event.kinds.items() if not _is_known(client, one, kind)})
         await client.saved(path)
         return earlier
 
@@ -210,7 +213,8 @@ class Languages:
 
     async def _warm(self, path: Path) -> None:
         try:
-            for found in self.finder.for_file(path):
+            await self._notice_changes()
+            for found in self.finder.for_file(path, self.pool.known):
                 client = await self.pool.client(found)
                 if path not in client.documents:
                     await self._open(client, path)
@@ -223,9 +227,10 @@ class Languages:
 
     async def clients(self, path: Path) -> list[LanguageClient]:
         """The servers for a file, each told what is on disk. ToolError if there is none."""
-        found = self.finder.for_file(path)
+        found = self.finder.for_file(path, self.pool.known)
         if not found:
             raise ToolError(self._none_for(path), "missing")
+        await self._notice_changes()
         ready, problems = list[LanguageClient](), list[str]()
         for one in found:
             try:
@@ -259,6 +264,16 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
 
+    async def _notice_changes(self, but: Collection[Path] = ()) -> None:
+        """Tell the servers that run what others have changed on disk, but for files that they are told of anyway."""
+        changes = {path: kind for path, kind in (await self.watch.changes()).items() if path not in but}
+        for slot in list(self.pool.slots.values()) if changes else ():
+            client = slot.client
+            if client is not None and slot.runs:
+                news = {one: kind for one, kind in changes.items() if kind == DELETED or one not in client.documents}
+                with suppress(RpcClosed):
+                    await client.touched(news)
+
     async def _snapshot(self, path: Path) -> DocumentSnapshot | None:
         stamp = stamp_of(path)
         if stamp is not None and stamp[1] < LARGE:
@@ -282,10 +297,11 @@ class Languages:
                 await client.touched({path: DELETED})
             else:
                 await client.sync(path, now.text, now.stamp)
-                await client.touched({path: CHANGED})
 
     def _none_for(self, path: Path) -> str:
-        fitting = [server for server in self.finder.servers if server.fits(path) and self.finder.root(server, path)]
+        fitting = [
+            server for server in self.finder.servers if server.fits(path.name) and self.finder.root(server, path)
+        ]
         what = path.suffix or path.name
         if waiting := next((one.id for one in fitting if self.finder.waits_for_trust(one, path)), ""):
             return (
@@ -297,11 +313,14 @@ class Languages:
         return f"There is no language server here for {what} files.{hint}"
 
     def _ours(self, path: Path) -> bool:
-        return path.is_relative_to(self.finder.top) or path.is_relative_to(self.finder.directory)
+        return str(path).startswith((self._top, self._directory))
 
     def name(self, path: Path) -> str:
         """A path as it is told: from the project's root."""
-        return os.path.relpath(path, self.finder.top) if self._ours(path) else str(path)
+        plain = str(path)
+        if plain.startswith(self._top):
+            return plain.removeprefix(self._top)
+        return os.path.relpath(path, self.finder.top) if self._ours(path) else plain
 
     async def close(self) -> None:
         for task in self.warming.values():
@@ -315,6 +334,11 @@ def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
     if event.before is None:
         return {event.path: ()}
     return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
+
+
+def _is_known(client: LanguageClient, path: Path, kind: int) -> bool:
+    """Whether a server has the text of a changed file already, so that to read it again would only cost it time."""
+    return kind == CHANGED and path in client.documents
 
 
 def _unreadable(path: Path) -> str:

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import field
 from math import ceil
+from pathlib import Path
 from typing import Literal
 
 from toolwright.errors import ToolError
@@ -31,6 +32,7 @@ PROVEN = 60.0
 """Seconds after which a server that runs counts as sound, so that its next end is its first failure."""
 
 State = Literal["running", "starting", "waiting", "ended"]
+Listener = Callable[[], None]
 
 
 @record(slots=True)
@@ -47,6 +49,8 @@ class Slot:
     reason: str = ""
     """Why it does not run."""
     used: float = 0.0
+    told: State = "ended"
+    """The state that was told last."""
     patience: float = FIRST_ANSWER
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -57,7 +61,7 @@ class Slot:
         No change waits longer for those before it than for the server itself.
         """
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.patience) if self.looking.locked() else nullcontext():
                 await self.looking.acquire()
         except TimeoutError:
             yield
@@ -73,6 +77,10 @@ class Slot:
 
     def answered(self) -> None:
         self.patience = PATIENCE
+
+    @property
+    def runs(self) -> bool:
+        return self.client is not None and not self.client.ended.is_set()
 
     @property
     def state(self) -> State:
@@ -93,10 +101,19 @@ class Pool:
         self._scopes = scopes
         self._environment = environment
         self.idle, self.largest = idle, largest
+        self.on_change: list[Listener] = []
+        """Called whenever the state of a server is another than before."""
+        self.on_findings: list[Callable[[str, Path], None]] = []
+        """Called with a server's name and a file in which it finds something else than before."""
         self._housekeeping: asyncio.Task[None] | None = None
 
     def slot(self, found: Found) -> Slot:
         return self.slots.setdefault(found.key, Slot(found))
+
+    def known(self, key: tuple[str, str]) -> Found | None:
+        """A server that runs, so that its program need not be looked for again."""
+        slot = self.slots.get(key)
+        return slot.found if slot is not None and slot.runs else None
 
     async def client(self, found: Found) -> LanguageClient:
         """The server, started if it does not run. ToolError if it cannot be, or failed a moment ago."""
@@ -110,6 +127,7 @@ class Pool:
                 raise ToolError(f"{found.server.id} does not run: {slot.reason} It is started again in {wait} s.")
             slot.starting = asyncio.create_task(self._start(slot))
             slot.starting.add_done_callback(_looked_at)
+            self._tell(slot)
         return await asyncio.shield(slot.starting)
 
     async def settled(self) -> None:
@@ -128,6 +146,7 @@ class Pool:
         try:
             client = await self._begin(found)
         except ToolError as error:
+            slot.starting = None
             self._failed(slot, str(error))
             raise
         finally:
@@ -136,6 +155,7 @@ class Pool:
             slot.patience = FIRST_ANSWER
         slot.client, slot.begun, slot.reason, slot.used = client, loop.time(), "", loop.time()
         slot.watching = asyncio.create_task(self._watch(slot, client))
+        self._tell(slot)
         if self._housekeeping is None:
             self._housekeeping = asyncio.create_task(self._keep_house())
         return client
@@ -148,6 +168,7 @@ class Pool:
         except ToolError as error:
             raise ToolError(f"{found.server.id} cannot be started. {error}", error.kind) from error
         client = LanguageClient(found, running)
+        client.board.on_findings = lambda path: self._tell_findings(found.server.id, path)
         try:
             await client.begin()
         except (ToolError, asyncio.CancelledError):
@@ -170,12 +191,24 @@ class Pool:
         slot.reason = reason
         slot.retry_at = asyncio.get_running_loop().time() + min(LONGEST, FIRST * 2**slot.failures)
         slot.failures += 1
+        self._tell(slot)
+
+    def _tell(self, slot: Slot) -> None:
+        if slot.state != slot.told:
+            slot.told = slot.state
+            for listener in self.on_change:
+                listener()
+
+    def _tell_findings(self, name: str, path: Path) -> None:
+        for listener in self.on_findings:
+            listener(name, path)
 
     async def _end(self, slot: Slot, reason: str) -> None:
         client, slot.client, slot.reason = slot.client, None, reason
         await _cancel(slot.watching)
         if client is not None:
             await client.close()
+        self._tell(slot)
 
     async def _keep_house(self) -> None:
         while True:

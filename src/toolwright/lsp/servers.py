@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -58,8 +58,9 @@ class LanguageServer:
         """The command that installs it; empty where there is none."""
         return f"tw lsp install {shlex.quote(self.id)}" if self.npm or self.pypi else ""
 
-    def fits(self, path: Path) -> bool:
-        return path.name in self.names or path.name.endswith(self.extensions)
+    def fits(self, name: str) -> bool:
+        """Whether it is for files of this name."""
+        return name.endswith(self.extensions) or name in self.names
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,14 @@ class Found:
     @property
     def key(self) -> tuple[str, str]:
         return self.server.id, str(self.root)
+
+
+Known = Callable[[tuple[str, str]], Found | None]
+"""Gives a server that was found before, by its key."""
+
+
+def _nothing(_key: tuple[str, str]) -> None:
+    return None
 
 
 @cache
@@ -154,12 +163,12 @@ class Finder:
     beside: Path | None = None
     """The folder of the programs that were installed with this one, as an extra."""
 
-    def for_file(self, path: Path) -> list[Found]:
-        """The servers for a file that are there, in order."""
-        found = list[Found]()
+    def for_file(self, path: Path, known: Known = _nothing) -> list[Found]:
+        """The servers for a file that are there, in order; those that are `known` are not looked for on disk."""
+        found, name = list[Found](), path.name
         for server in self.servers:
-            if server.fits(path) and not any(one.server.id in server.after for one in found):
-                made = self.locate(server, path)
+            if server.fits(name) and not any(one.server.id in server.after for one in found):
+                made = self.locate(server, path, known)
                 found += [made] if made is not None else []
         return found
 
@@ -172,11 +181,13 @@ class Finder:
         """A file that a server would be for, whether there is one or not."""
         return self.directory / f"any{next(iter(server.extensions), '')}"
 
-    def locate(self, server: LanguageServer, path: Path) -> Found | None:
+    def locate(self, server: LanguageServer, path: Path, known: Known = _nothing) -> Found | None:
         """How to start a server for a file; None if it is not there, or not for this project."""
         root = self.root(server, path)
         if root is None or not (self.trusted or server.harmless or server.own):
             return None
+        if already := known((server.id, str(root))):
+            return already
         values = self._values(server, root)
         if values is None:
             return None
@@ -211,8 +222,9 @@ class Finder:
         return None if server.required else self.directory
 
     def _above(self, path: Path) -> list[Path]:
-        above = list(path.parents)
-        return above[: above.index(self.top) + 1] if self.top in above else [self.directory]
+        parents = path.parents
+        last = len(parents) - len(self.top.parts)
+        return list(parents[: last + 1]) if last >= 0 and parents[last] == self.top else [self.directory]
 
     def _outermost(self, server: LanguageServer, folder: Path) -> Path:
         if not server.outermost:
@@ -280,7 +292,7 @@ def _tuples(values: Sequence[Any]) -> tuple[Any, ...]:
 
 def _holds(folder: Path, names: Sequence[str]) -> bool:
     plain = [name for name in names if "*" not in name]
-    if any((folder / name).exists() for name in plain):
+    if any(os.path.exists(os.path.join(folder, name)) for name in plain):  # noqa: PTH110, PTH118 - with every change
         return True
     if len(plain) == len(names):
         return False

@@ -178,20 +178,36 @@ async def _page(reply: WebReply, hops: Sequence[Url], *, keep: bool) -> Page:
     length = reply.headers.get("content-length", "")
     if good and not packing and length.isdecimal() and int(length) > LIMIT:
         raise too_large(LIMIT)
-    body = Body(packing, LIMIT)
-    async for chunk in reply.chunks:
-        body.feed(chunk)
-        if not good and len(body.data) >= _REFUSAL:
-            break
+    data = await _whole(reply, packing) if good else await _excerpt(reply, packing)
     return Page(
         url=hops[-1],
         hops=tuple(hops),
         status=reply.status,
         reason=reply.reason,
         content_type=reply.content_type,
-        data=body.close() if good else bytes(body.data),
+        data=data,
         kept_for=_kept_for(reply.headers.get("cache-control", "")) if keep and good else 0.0,
     )
+
+
+async def _whole(reply: WebReply, packing: str) -> bytes:
+    body = Body(packing, LIMIT)
+    async for chunk in reply.chunks:
+        body.feed(chunk)
+    return body.close()
+
+
+async def _excerpt(reply: WebReply, packing: str) -> bytes:
+    """What a server says with a refusal, as far as it can be read: the refusal itself is known anyway."""
+    try:
+        body = Body(packing, LIMIT)
+        async for chunk in reply.chunks:
+            body.feed(chunk)
+            if len(body.data) >= _REFUSAL:
+                break
+    except ToolError:
+        return b""
+    return bytes(body.data)
 
 
 def _kept_for(control: str) -> float:

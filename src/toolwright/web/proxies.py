@@ -28,12 +28,18 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
     given = value(f"{url.scheme}_proxy") or value("all_proxy")
     if not given or _is_excepted(url, value("no_proxy")):
         return None
-    parts = urlsplit(given if "://" in given else f"http://{given}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(given if "://" in given else f"http://{given}")
+        host, port = parts.hostname, parts.port
+    except ValueError:  # its text has the user name and password in it
+        raise ToolError(
+            f"The proxy for {url.scheme} has no sensible address. Set {url.scheme}_proxy.", "network"
+        ) from None
+    if parts.scheme not in ("http", "https") or not host:
         raise ToolError(f"The proxy for {url.scheme} is none that speaks HTTP. Set {url.scheme}_proxy.", "network")
     return Proxy(
-        host=parts.hostname,
-        port=parts.port or (443 if parts.scheme == "https" else 80),
+        host=host,
+        port=port or (443 if parts.scheme == "https" else 80),
         secure=parts.scheme == "https",
         credentials=f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else "",
     )
