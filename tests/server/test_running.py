@@ -116,6 +116,21 @@ async def test_after_a_kill_the_turn_is_closed_and_nothing_shown_is_lost(tmp_pat
         assert [part.state.status for one in messages for part in one.calls] == ["error"]
 
 
+async def test_after_a_kill_the_secret_is_the_same_and_after_an_end_in_order_another(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first = json.loads(server.note.read_text())["token"]
+        server.process.kill()
+        await server.process.wait()
+    port = server.url.rpartition(":")[2]
+    async with running(tmp_path, "--port", port) as server:
+        async with Client(f"{server.url}/k-{first}", environment={}) as client:
+            assert await client.sessions() == []
+        server.process.terminate()
+        await server.process.wait()
+    async with running(tmp_path, "--port", port) as server:
+        assert json.loads(server.note.read_text())["token"] != first
+
+
 async def test_the_page_is_opened_in_the_browser_of_who_wants_it(tmp_path: Path) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     os.mkfifo(opened)

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,8 @@ async def serve(options: Options) -> None:
     """Serve until a signal comes."""
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
+    if options.secret and not options.socket:
+        options = replace(options, secret=options.secret.or_of_killed(options.environment, port))
     guard = Guard(
         secret=options.secret,
         hosts=_hosts(options, port),
