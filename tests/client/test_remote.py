@@ -100,10 +100,9 @@ async def test_the_first_prompt_waits_for_a_server_that_is_gone_but_not_for_ever
     async with served(folder) as server:
         backend = await RemoteBackend.open(Client(server.url, token=TOKEN))
     beginning = asyncio.create_task(backend.begin())
-    async with served(folder, {"text": "Yes."}, port=port_of(server)):
-        async with patience():
-            session = await beginning
-            assert (await backend.prompt(session.id, "anybody?")).text == "Yes."
+    async with served(folder, {"text": "Yes."}, port=port_of(server)), patience():
+        session = await beginning
+        assert (await backend.prompt(session.id, "anybody?")).text == "Yes."
     monkeypatch.setattr("toolwright.client.remote.RESTART", 0)
     with pytest.raises(ServerGone, match="Is the server still running there"):
         await backend.begin()

@@ -164,7 +164,7 @@ class McpServer:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
         await self.drop()
-        self._take({kind: () for kind in KINDS})
+        self._take(dict.fromkeys(KINDS, ()))
 
     async def drop(self) -> None:
         """Let go of the connection; the next call makes another."""
