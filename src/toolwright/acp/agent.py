@@ -113,7 +113,11 @@ class EditorAgent:
                 "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
                 "mcpCapabilities": {"http": True, "sse": False},
                 "sessionCapabilities": {
-                    "list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {},
+                    "list": {},
+                    "resume": {},
+                    "close": {},
+                    "delete": {},
+                    "fork": {},
                     "additionalDirectories": {},
                 },
             },

@@ -108,6 +108,11 @@ def find_token(environment: Mapping[str, str], port: int) -> tuple[str, str]:
     return str(note.get("user", "")), str(note.get("token", ""))
 
 
+def was_killed(environment: Mapping[str, str], port: int) -> bool:
+    """Whether a server on this port did not end in order: it has left its note."""
+    return bool(_note(environment, port))
+
+
 def _note(environment: Mapping[str, str], port: int) -> Json:
     try:
         note = json.loads((state_folder(environment) / f"{port}.json").read_text())
