@@ -357,3 +357,26 @@ async def test_a_cancel_counts_though_the_turn_has_not_begun(tmp_path: Path) -> 
         await asyncio.to_thread((person.folder / "go").write_text, "nothing")
         assert (await prompting)["stopReason"] == "cancelled"
         assert (await person.prompt(session, "next"))["stopReason"] == "end_turn"
+
+
+@pytest.mark.parametrize(("rules", "asked", "read"), [({}, 0, True), ({"external_directory": "deny"}, 0, False)])
+async def test_folders_that_the_editor_opens_beside_its_own_are_not_outside(
+    tmp_path: Path, rules: Any, asked: int, read: bool
+) -> None:
+    beside = tmp_path / "beside" / "deep"
+    beside.mkdir(parents=True)
+    (beside / "b.txt").write_text("what lies there\n")
+    look = call("read", filePath=str(beside / "b.txt"))
+    async with editor(tmp_path / "p", look, OK, look, OK, config={"permission": rules}) as person:
+        session = await person.session(additionalDirectories=[str(tmp_path / "beside")])
+        await person.prompt(session, "look")
+        assert ("what lies there" in str(person.ends()[0])) is read
+        assert len(person.requests) == asked
+        if read:  # and only as long as the editor says so
+            await person.ask("session/resume", sessionId=session, cwd=str(person.folder), mcpServers=[])
+            await person.prompt(session, "look again")
+            assert len(person.requests) == 1
+        for wrong in ("/a", ["b"], [7], ["/*"]):
+            with pytest.raises(RpcError) as refused:
+                await person.session(additionalDirectories=wrong)
+            assert refused.value.code == -32602

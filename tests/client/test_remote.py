@@ -93,6 +93,22 @@ async def test_a_prompt_for_a_server_that_is_gone_is_answered_when_it_is_back(tm
     await backend.close()
 
 
+async def test_the_first_prompt_waits_for_a_server_that_is_gone_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "p"
+    async with served(folder) as server:
+        backend = await RemoteBackend.open(Client(server.url, token=TOKEN))
+    beginning = asyncio.create_task(backend.begin())
+    async with served(folder, {"text": "Yes."}, port=port_of(server)), patience():
+        session = await beginning
+        assert (await backend.prompt(session.id, "anybody?")).text == "Yes."
+    monkeypatch.setattr("toolwright.client.remote.RESTART", 0)
+    with pytest.raises(ServerGone, match="Is the server still running there"):
+        await backend.begin()
+    await backend.close()
+
+
 async def test_waiting_for_a_server_that_is_gone_can_be_given_up(tmp_path: Path) -> None:
     async with served(tmp_path / "p") as server:
         backend = await RemoteBackend.open(Client(server.url, token=TOKEN))

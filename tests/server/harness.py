@@ -113,6 +113,7 @@ async def served(
     more_folders: Sequence[Path] = (),
     secret: Secret | None = Secret(value=TOKEN),  # noqa: B008 - a frozen record
     port: int = 0,
+    after_kill: bool = False,
     **guarding: Any,
 ) -> AsyncIterator[Served]:
     """A server over a folder, whose model plays the turns."""
@@ -127,7 +128,7 @@ async def served(
     made.bind(("127.0.0.1", port))
     port = made.getsockname()[1]
     folders = [folder.resolve(), *(one.resolve() for one in more_folders)]
-    serving = Serving(folders, make, protected=secret is not None)
+    serving = Serving(folders, make, protected=secret is not None, after_kill=after_kill)
     options = Options(folders=folders, secret=secret, environment={})
     guard = Guard(secret=secret, hosts=_hosts(options, port), port=port, **guarding)
     server = _Server(_config(Application(serving, guard, quiet=True)))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lsp.stage import server as scripted
+from tests.mcp.conftest import scripted as scripted_mcp
 from tests.server.harness import Served, served
 from tests.server.test_session import project
 from tests.waiting import until
@@ -71,3 +72,22 @@ async def test_without_formatters_none_is_listed(tmp_path: Path) -> None:
     folder = project(tmp_path)
     async with served(folder, config={"formatter": False}) as one:
         assert await one.get("/formatter") == []
+
+
+async def test_mcp_servers_are_told_of_switched_off_and_on_and_their_resources_are_listed(tmp_path: Path) -> None:
+    servers = {"mcp": {"s": scripted_mcp(), "off": scripted_mcp(enabled=False)}}
+    async with served(project(tmp_path), config=servers) as one:
+        workspace = await one.serving.projects.of("")
+        await workspace.mcp.settled()
+        assert await one.get("/mcp") == {"s": {"status": "connected"}, "off": {"status": "disabled"}}
+        listed = await one.get("/experimental/resource")
+        assert {found["client"] for found in listed.values()} == {"s"}
+        assert all(name == f"s:{found['uri']}" for name, found in listed.items())
+        assert await one.post("/mcp/s/disconnect") is True
+        assert (await one.get("/mcp"))["s"] == {"status": "disabled"}
+        assert "s_echo" not in workspace.registry
+        assert await one.get("/experimental/resource") == {}
+        assert await one.post("/mcp/off/connect") is True
+        assert (await one.get("/mcp"))["off"] == {"status": "connected"}
+        assert "off_echo" in workspace.registry
+        await one.post("/mcp/none/connect", status=404)

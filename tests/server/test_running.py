@@ -116,6 +116,43 @@ async def test_after_a_kill_the_turn_is_closed_and_nothing_shown_is_lost(tmp_pat
         assert [part.state.status for one in messages for part in one.calls] == ["error"]
 
 
+async def test_after_a_kill_who_listens_again_hears_how_the_turn_ended(tmp_path: Path) -> None:
+    async with running(tmp_path) as server, server.client() as client:
+        session = await client.create_session()
+        prompting = asyncio.create_task(client.prompt(session.id, "wait"))
+        async for event in client.events():
+            if event["properties"].get("part", {}).get("state", {}).get("status") == "running":
+                break
+        server.process.kill()
+        await server.process.wait()
+        await asyncio.gather(prompting, return_exceptions=True)
+        async with running(tmp_path, "--port", server.url.rpartition(":")[2]):
+            told = []
+            async with patience():
+                async for event in client.events():
+                    told.append(event["type"])
+                    if event["type"] == "server.instance.disposed":
+                        break
+    assert told[0] == "server.connected"
+    assert told[-3:] == ["session.status", "session.idle", "server.instance.disposed"]
+    assert {"message.part.updated", "message.updated"} <= set(told)
+
+
+async def test_after_a_kill_the_secret_is_the_same_and_after_an_end_in_order_another(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first = json.loads(server.note.read_text())["token"]
+        server.process.kill()
+        await server.process.wait()
+    port = server.url.rpartition(":")[2]
+    async with running(tmp_path, "--port", port) as server:
+        async with Client(f"{server.url}/k-{first}", environment={}) as client:
+            assert await client.sessions() == []
+        server.process.terminate()
+        await server.process.wait()
+    async with running(tmp_path, "--port", port) as server:
+        assert json.loads(server.note.read_text())["token"] != first
+
+
 async def test_the_page_is_opened_in_the_browser_of_who_wants_it(tmp_path: Path) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     os.mkfifo(opened)

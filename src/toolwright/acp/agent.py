@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from toolwright.acp.blocks import read_blocks
 from toolwright.acp.delegation import delegation
 from toolwright.acp.editor import FAILED, Abilities, Editor
+from toolwright.acp.folders import folders_of, open_folders
 from toolwright.acp.login import login_methods
 from toolwright.acp.opened import NO_VARIANT, OpenSession
 from toolwright.acp.outcome import outcome_of
@@ -111,7 +112,14 @@ class EditorAgent:
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
                 "mcpCapabilities": {"http": True, "sse": False},
-                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}},
+                "sessionCapabilities": {
+                    "list": {},
+                    "resume": {},
+                    "close": {},
+                    "delete": {},
+                    "fork": {},
+                    "additionalDirectories": {},
+                },
             },
             "agentInfo": {"name": "toolwright", "title": "Toolwright", "version": VERSION},
             "authMethods": methods,
@@ -185,7 +193,7 @@ class EditorAgent:
             self._editor.tell(session_id, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
 
     async def _new(self, params: Json) -> Json:
-        servers = servers_of(params.get("mcpServers"))
+        servers, folders = servers_of(params.get("mcpServers")), folders_of(params.get("additionalDirectories"))
         workspace = await self._workspace(params.get("cwd"), {"mcp": servers} if servers else None)
         try:
             _require_model(workspace)
@@ -194,6 +202,7 @@ class EditorAgent:
                 await workspace.close()
             raise
         session = workspace.sessions.create()
+        open_folders(session, folders)
         state = self._hold(workspace, session, params["cwd"], own=bool(servers))
         asyncio.get_running_loop().call_later(ANNOUNCED_AFTER, self._announce, session.id)
         return {"sessionId": session.id, **state}
@@ -213,11 +222,13 @@ class EditorAgent:
         held = self._sessions.get(session_id)
         if held is not None and held.session.turns.busy:
             raise RpcError(f"{session_id} is at work. Wait for it, or cancel it first.", INVALID_REQUEST)
+        folders = folders_of(params.get("additionalDirectories"))
         if servers := servers_of(params.get("mcpServers")):
             workspace = await self._workspace(params.get("cwd") or str(self._folder), {"mcp": servers})
         if held is not None:
             await self._let_go(held)
         session = await workspace.sessions.open(session_id)
+        open_folders(session, folders)
         self._hold(workspace, session, params.get("cwd") or str(self._folder), own=bool(servers))
         known = self._sessions[session_id]
         known.go_on_as_before()

@@ -68,19 +68,36 @@ def _body(value: Any) -> Body:
 def undo_of_change(value: Json, directory: str) -> FileUndo:
     """The undoing of a change as the contract has it: by texts alone, so that an empty one may be no file."""
     path = value["file"] if value["file"].startswith("/") else f"{directory}/{value['file']}"
-    present, restored = value["after"].encode(), value["before"].encode()
+    restored, present = (text.encode() for text in _texts(value))
     return FileUndo(path=path, present=present or None, restored=restored or None, calls=())
+
+
+def _texts(change: Json) -> tuple[str, str]:
+    """A file before and after. Newer servers send a patch alone: then as much of both as it shows."""
+    if "before" in change and "after" in change:
+        return change["before"], change["after"]
+    before, after = list[str](), list[str]()
+    _, _, hunks = str(change.get("patch", "")).partition("\n@@")
+    for line in hunks.splitlines(keepends=True)[1:]:
+        if line[0] in " -":
+            before.append(line[1:])
+        if line[0] in " +":
+            after.append(line[1:])
+    return "".join(before), "".join(after)
 
 
 def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json]) -> TurnResult:
     """What a turn came to, from its last message, all messages of the session and the files that were changed."""
     parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
     turn = [one for one in messages if isinstance(one.info, Assistant) and one.info.parent_id == parent]
-    changed = tuple(
-        FileChange(**{name: one[name] for name in ("file", "before", "after", "additions", "deletions")})
-        for one in changes
-    )
+    changed = tuple(map(_change, changes))
     return turn_result(last.info.session_id, TurnEnd(message=last, spending=_spending(turn), changes=changed), turn)
+
+
+def _change(value: Json) -> FileChange:
+    before, after = _texts(value)
+    counts = {name: int(value.get(name, 0)) for name in ("additions", "deletions")}
+    return FileChange(file=value["file"], before=before, after=after, **counts)
 
 
 def _spending(turn: Sequence[Message]) -> Spending:

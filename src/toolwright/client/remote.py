@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +26,8 @@ from toolwright.session.result import TurnResult
 from toolwright.session.undo import FileUndo, Selection
 
 T = TypeVar("T")
+RESTART = 30.0
+"""Seconds that a server which has gone is given to come back before a session can be begun."""
 _OTHERS = "This server is no toolwright: it {}."
 
 
@@ -67,7 +70,14 @@ class RemoteBackend:
     # Sessions.
 
     async def begin(self, agent: str = "") -> SessionInfo:
-        info = await self.client.create_session(agent=agent if self._ours else "")
+        """A new session, also where the server is just being started anew."""
+        chosen = agent if self._ours else ""
+        try:
+            info = await self.client.create_session(agent=chosen)
+        except ServerGone:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._link.back(), RESTART)
+            info = await self.client.create_session(agent=chosen)
         self._link.watch(info.id)
         return info
 

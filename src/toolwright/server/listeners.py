@@ -27,6 +27,8 @@ URGENT = frozenset(
 )
 """What clients wait for, or must know before the answer to a request comes."""
 HEARTBEAT = 10.0
+RETURN = 120.0
+"""Seconds in which listeners of a server that was killed come back to the next one."""
 _ALL = "*"
 _BEAT: Json = {"type": "server.heartbeat", "properties": {}}
 
@@ -108,6 +110,9 @@ class Channel:
         self._pending: list[Frame] = []
         self._pauses = False
         self._beats = False
+        self._began = time.monotonic()
+        self._closed: list[Frame] = []
+        """How turns ended that an earlier server of the same address left open when it was killed."""
         self._teller = Teller(dialect, self.tell, lambda seconds, call: void(later(seconds, call)))
 
     def hear(self, directory: str, event: Event) -> None:
@@ -152,18 +157,39 @@ class Channel:
         self.flush()
         listener = Listener(directory)
         first = [Frame("", "", {"type": "server.connected", "properties": {}})]
-        if last:
-            missed = self._since(last)
-            if missed is None:
-                gone = {"type": "server.instance.disposed", "properties": {"directory": directory}}
-                first.append(Frame("", directory, gone))
-            first += missed or ()
+        missed = self._since(last) if last else None
+        if missed is not None:
+            first += missed
+        elif last or self._is_new:
+            # How turns ended comes first: who then looks at everything anew finds nothing that was not told.
+            first += self._closed
+            first += [_anew(name) for name in self._folders_of(directory, known=bool(last))]
         listener.offer(Batch(first))
         self.listeners.append(listener)
         if not self._beats:
             self._beats = True
             self._later(HEARTBEAT, self._beat)
         return listener
+
+    @property
+    def number(self) -> int:
+        """Of the last event."""
+        return self._number
+
+    def close_turns(self, number: int) -> None:
+        """What came after this event closed the turns that a killed server had left open."""
+        self._closed += list(self._kept)[len(self._kept) - (self._number - number) :]
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether those who come may have listened to the server that was killed; not all say so."""
+        return bool(self._closed) and time.monotonic() - self._began < RETURN
+
+    def _folders_of(self, directory: str, *, known: bool) -> list[str]:
+        """The folders of which a listener has to learn everything anew."""
+        if directory:
+            return [directory] if known or any(one.directory == directory for one in self._closed) else []
+        return list(dict.fromkeys(one.directory for one in self._closed)) or [""]
 
     def leave(self, listener: Listener) -> None:
         if listener in self.listeners:
@@ -192,6 +218,11 @@ class Channel:
         self._kept_bytes += len(frame.text)
         while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
             self._kept_bytes -= len(self._kept.popleft().text)
+
+
+def _anew(directory: str) -> Frame:
+    payload = {"type": "server.instance.disposed", "properties": {"directory": directory}}
+    return Frame("", directory, payload)
 
 
 def _closes(frame: Frame) -> str:

@@ -1,7 +1,7 @@
 """The folders a server works in: each opened when it is first asked for, none beyond those that were named."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class Projects:
     folders: Sequence[Path]
     """The folders that may be opened, with what lies inside them; the first is the one meant if none is named."""
     make: Callable[[Path], Workspace]
-    opened: Callable[[Workspace], None]
+    opened: Callable[[Workspace], Awaitable[None]]
     """Told of every workspace that is opened."""
     workspaces: dict[Path, Workspace] = field(default_factory=dict[Path, Workspace])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -41,8 +41,8 @@ class Projects:
                     await workspace.__aenter__()
                 except ToolwrightError as error:
                     raise refusal_of(error) from error
+                await self.opened(workspace)
                 self.workspaces[path] = workspace
-                self.opened(workspace)
             return self.workspaces[path]
 
     def resolve(self, folder: str) -> Path:

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from toolwright.server.app import Application
 from toolwright.server.connection import Connection
 from toolwright.server.guard import Guard
 from toolwright.server.inside import answer_inside
-from toolwright.server.secret import Secret, leave_note
+from toolwright.server.secret import Secret, leave_note, was_killed
 from toolwright.server.serving import Serving, answered_later
 from toolwright.workspace import Workspace
 
@@ -53,6 +54,8 @@ async def serve(options: Options) -> None:
     """Serve until a signal comes."""
     listening = _bound(options)
     port = 0 if options.socket else listening.getsockname()[1]
+    if options.secret and not options.socket:
+        options = replace(options, secret=options.secret.or_of_killed(options.environment, port))
     guard = Guard(
         secret=options.secret,
         hosts=_hosts(options, port),
@@ -66,7 +69,8 @@ async def serve(options: Options) -> None:
         workspace.requests = partial(answer_inside, serving, workspace)
         return workspace
 
-    serving = Serving(options.folders, make, protected=options.secret is not None)
+    after_kill = not options.socket and was_killed(options.environment, port)
+    serving = Serving(options.folders, make, protected=options.secret is not None, after_kill=after_kill)
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"unix:{options.socket}" if options.socket else f"http://{host}:{port}"
     note = leave_note(options.environment, port, url, options.secret) if not options.socket else None

@@ -7,10 +7,12 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from toolwright.errors import UsageError
 from toolwright.folders import Folders
+from toolwright.jsontypes import Json
 from toolwright.private import make_folder, open_private
 from toolwright.record import record
 
@@ -41,8 +43,18 @@ class Secret:
     def cookie(self) -> str:
         """What the page brings in its place. The same after a restart where the secret is, and no way back to it."""
         if self.made:
-            return secrets.token_urlsafe(32)
+            return hashlib.sha256(b"the cookie of the page" + self.value.encode()).hexdigest()
         return hashlib.scrypt(self.value.encode(), salt=b"the cookie of the page", n=2**14, r=8, p=1, dklen=32).hex()
+
+    def or_of_killed(self, environment: Mapping[str, str], port: int) -> "Secret":
+        """The secret of a server that was killed on the same port, so that its clients come back by themselves.
+
+        One that ends in order takes its note away, and the next has a secret of its own.
+        """
+        if not self.made:
+            return self
+        note = _note(environment, port)
+        return replace(self, value=str(note["token"])) if note.get("made") and note.get("token") else self
 
     def is_it(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.value.encode())
@@ -82,6 +94,7 @@ def leave_note(environment: Mapping[str, str], port: int, url: str, secret: Secr
         "url": url,
         "token": secret.value if secret else "",
         "user": secret.user if secret else "",
+        "made": secret is not None and secret.made,
         "pid": os.getpid(),
     }
     with open_private(note) as stream:
@@ -91,8 +104,18 @@ def leave_note(environment: Mapping[str, str], port: int, url: str, secret: Secr
 
 def find_token(environment: Mapping[str, str], port: int) -> tuple[str, str]:
     """User and token of a server of the same person's on this machine; empty if there is none."""
+    note = _note(environment, port)
+    return str(note.get("user", "")), str(note.get("token", ""))
+
+
+def was_killed(environment: Mapping[str, str], port: int) -> bool:
+    """Whether a server on this port did not end in order: it has left its note."""
+    return bool(_note(environment, port))
+
+
+def _note(environment: Mapping[str, str], port: int) -> Json:
     try:
         note = json.loads((state_folder(environment) / f"{port}.json").read_text())
     except (OSError, ValueError):
-        return "", ""
-    return str(note.get("user", "")), str(note.get("token", ""))
+        return {}
+    return note if isinstance(note, dict) else {}

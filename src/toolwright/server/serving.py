@@ -13,7 +13,7 @@ from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
 from toolwright.server.refusal import not_found
-from toolwright.session.events import SessionStatus
+from toolwright.session.events import MessageUpdated, SessionIdle, SessionStatus
 from toolwright.workspace import Workspace
 
 PATIENCE = 1.5
@@ -23,8 +23,17 @@ PATIENCE = 1.5
 class Serving:
     """Everything the routes share."""
 
-    def __init__(self, folders: Sequence[Path], make: Callable[[Path], Workspace], *, protected: bool = True) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        make: Callable[[Path], Workspace],
+        *,
+        protected: bool = True,
+        after_kill: bool = False,
+    ) -> None:
+        """`after_kill` says that a server of the same address was killed, whose clients come back."""
         loop = asyncio.get_running_loop()
+        self._after_kill = after_kill
         self.protected = protected
         """Whether clients have to bring the secret."""
         self.channels: dict[Dialect, Channel] = {
@@ -39,7 +48,7 @@ class Serving:
         self.ending = False
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def _follow(self, workspace: Workspace) -> None:
+    async def _follow(self, workspace: Workspace) -> None:
         directory = str(workspace.directory)
         statuses = self.statuses.setdefault(directory, {})
 
@@ -53,6 +62,26 @@ class Serving:
                 channel.hear(directory, event)
 
         workspace.bus.subscribe(hear)
+        if self._after_kill:
+            await self._close_turns(workspace)
+
+    async def _close_turns(self, workspace: Workspace) -> None:
+        """Close the turns that a killed server left open, for those who saw them begin."""
+        before = {channel: channel.number for channel in self.channels.values()}
+        closed: dict[str, None] = {}
+
+        def hear(event: Event) -> None:
+            if isinstance(event, MessageUpdated):
+                closed[event.info.session_id] = None
+
+        leave = workspace.bus.subscribe(hear)
+        await workspace.sessions.repair_abandoned()
+        leave()
+        for session_id in closed:
+            workspace.bus.publish(SessionStatus(session_id=session_id, status={"type": "idle"}))
+            workspace.bus.publish(SessionIdle(session_id=session_id))
+        for channel, number in before.items():
+            channel.close_turns(number)
 
     def tell(self, directory: str, kind: str, properties: Json) -> None:
         """An event of the server's own."""

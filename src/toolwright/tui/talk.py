@@ -181,15 +181,19 @@ class Talk:
 
     async def _is_stored(self, text: str) -> bool:
         """Whether a prompt is part of the session, whatever became of it; one that is not is the person's again."""
-        messages = await self.call(self.backend.messages(self.session.id)) if self.session else []
+        try:
+            messages = await self.call(self.backend.messages(self.session.id)) if self.session else []
+        except ToolwrightError:
+            return False  # nobody can tell, and words that are kept are not lost
         said = [one.text for one in messages if one.info.role == "user"]
         return bool(said) and said[-1] == text
 
     async def _forget_empty(self, fresh: bool) -> None:
         """A prompt that could not even be taken leaves no empty session behind."""
-        if fresh and self.session is not None and not await self.call(self.backend.messages(self.session.id)):
-            await self.call(self.backend.delete(self.session.id))
-            self.session = None
+        with suppress(ToolwrightError):
+            if fresh and self.session is not None and not await self.call(self.backend.messages(self.session.id)):
+                await self.call(self.backend.delete(self.session.id))
+                self.session = None
 
     def _tell(self, result: "TurnResult") -> None:
         from toolwright.chat.renderer import spent

@@ -151,6 +151,21 @@ class McpServer:
     def needs_login(self) -> None:
         self.status, self.error = "needs_auth", "the login was not accepted"
 
+    async def switch_on(self) -> None:
+        """Have it, also where the settings leave it out. Returns once it is connected or has failed."""
+        if not self.enabled:
+            self.status = "idle"
+        await self.settled()
+
+    async def switch_off(self) -> None:
+        """Do without it, and without its tools, until it is switched on again."""
+        self.status, self.error = "disabled", ""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        await self.drop()
+        self._take(dict.fromkeys(KINDS, ()))
+
     async def drop(self) -> None:
         """Let go of the connection; the next call makes another."""
         client, self._client = self._client, None

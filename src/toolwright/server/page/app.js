@@ -28,13 +28,13 @@ function App() {
       <div id="below">
         ${state.connected ? null : html`<p id="lost" role="status"><span class="state error" aria-hidden="true"></span>Connection lost; trying again</p>`}
         ${state.note ? html`<p id="note" role="status">${state.note}</p>` : null}
+        <${Toast} />
         <${Waiting} />
         ${state.ready ? html`<${Prompt} />` : null}
       </div>
     </main>
     <${Work} />
     ${state.drawer ? html`<div id="shade" onclick=${() => changed(() => (state.drawer = ""))}></div>` : null}
-    <${Toast} />
     <${Panel} />
     <${Asked} />
   </div>`

@@ -162,7 +162,7 @@ function Welcome() {
     ${(state.doctor?.warnings ?? []).map((one) => html`<p class="faint">${one}</p>`)}
     <dl class="keys">
       <dt><kbd>/</kbd></dt><dd>commands</dd><dt><kbd>@</kbd></dt><dd>files and agents</dd><dt><kbd>!</kbd></dt><dd>a command of your own</dd>
-      <dt><kbd>Esc</kbd></dt><dd>stop</dd><dt><kbd>Ctrl K</kbd></dt><dd>search sessions</dd><dt><kbd>?</kbd></dt><dd>all keys</dd>
+      <dt class="keyboard"><kbd>Esc</kbd></dt><dd class="keyboard">stop</dd><dt class="keyboard"><kbd>Ctrl K</kbd></dt><dd class="keyboard">search sessions</dd><dt class="keyboard"><kbd>?</kbd></dt><dd class="keyboard">all keys</dd>
     </dl>
   </div>`
 }

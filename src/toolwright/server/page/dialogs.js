@@ -4,7 +4,7 @@ import { Diff } from "./diff.js"
 import { Code } from "./markdown.js"
 import { wordsOf } from "./parts.js"
 import { html, useEffect, useState } from "./preact.js"
-import { above, changed, fromHome, say, select, state } from "./store.js"
+import { above, changed, complain, fromHome, select, state } from "./store.js"
 import { Dialog, nameOf, visible } from "./ui.js"
 
 export function Asked() {
@@ -15,7 +15,7 @@ export function Asked() {
   const keys = (event) => {
     if (kind === "permission" && event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(request, `/permission/${request.id}/reply`, { reply: "once" })
   }
-  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} onclose=${later} onkeydown=${keys}>
+  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} said=${state.toast?.wrong} onclose=${later} onkeydown=${keys}>
     <${kind === "permission" ? Permission : Questions} request=${request} />
   <//>`
 }
@@ -31,7 +31,7 @@ async function send(request, path, body) {
     await post(path, body)
   } catch (error) {
     if (!(error instanceof Failed)) throw error
-    say(error.message)
+    complain(error.message)
     if (error.status === 404) changed(() => (state.questions = state.questions.filter((one) => one.request.id !== request.id)))
   }
 }

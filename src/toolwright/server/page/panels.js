@@ -15,7 +15,7 @@ const LABELS = { undo: "Undo", explain: "Why it was allowed", approvals: "Approv
 export function Panel() {
   const { panel } = state
   if (!panel) return null
-  return html`<${Dialog} key=${panel.name} label=${LABELS[panel.name]} wide=${panel.name === "undo"} onclose=${close}><${PANELS[panel.name]} ...${panel} /><//>`
+  return html`<${Dialog} key=${panel.name} label=${LABELS[panel.name]} wide=${panel.name === "undo"} said=${state.toast?.wrong} onclose=${close}><${PANELS[panel.name]} ...${panel} /><//>`
 }
 
 const Close = ({ children = "Close" }) => html`<button type="button" onclick=${close}>${children}</button>`

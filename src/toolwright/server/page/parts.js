@@ -100,7 +100,8 @@ const firstLine = (text) => text.split("\n")[0].slice(0, 300)
 function Body({ part, diffs }) {
   const { input = {}, metadata = {}, output, error, status } = part.state
   const child = metadata.sessionId
-  const shown = error ?? (diffs.length ? "" : output ?? metadata.output ?? "")
+  const said = part.tool === "task" ? output?.replace(/\s*<task_metadata>[\s\S]*$/, "") : output
+  const shown = error ?? (diffs.length ? "" : said ?? metadata.output ?? "")
   return html`<div class="body">
     ${part.tool === "bash" ? html`<${Code} text=${input.command ?? ""} language="bash" />` : null}
     ${diffs.map((one) => html`<div key=${one.file}>${diffs.length > 1 ? html`<p class="filename"><code>${one.file}</code></p>` : null}<${Diff} text=${one.text} /></div>`)}

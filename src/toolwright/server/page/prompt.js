@@ -7,6 +7,7 @@ import { icon, nameOf } from "./ui.js"
 const KEPT = 100
 const draftKey = () => `draft ${state.current || state.directory}`
 const past = () => JSON.parse(localStorage.getItem("history") ?? "[]")
+const NOTHING = { list: [], at: 0, from: 0 }
 const BUILT_IN = [
   { name: "compact", description: "Summarise the conversation so far" },
   { name: "undo", description: "Undo the last turn" },
@@ -16,12 +17,19 @@ const BUILT_IN = [
 export function Prompt() {
   const box = useRef()
   const [files, setFiles] = useState([])
-  const [options, setOptions] = useState({ list: [], at: 0, from: 0 })
+  const [, redraw] = useState(0)
+  // Not a state of the view: two keys may come before it is drawn again.
+  const offered = useRef(NOTHING)
   const browsing = useRef(null)
   const number = useRef(0)
   const known = useRef(new Set())
   const busy = Boolean(state.status[state.current])
 
+  const offer = (found) => {
+    number.current++ // what is still being looked for comes too late
+    offered.current = found
+    redraw(number.current)
+  }
   const put = (text) => {
     box.current.value = text
     keep()
@@ -36,7 +44,7 @@ export function Prompt() {
     box.current.value = localStorage.getItem(draftKey()) ?? ""
     fit(box.current)
     browsing.current = null
-    setOptions({ list: [], at: 0, from: 0 })
+    offer(NOTHING)
     if (!state.drawer && matchMedia("(hover: hover)").matches) box.current.focus()
   }, [state.current, state.directory])
 
@@ -62,11 +70,11 @@ export function Prompt() {
     const before = box.current.value.slice(0, box.current.selectionStart)
     const mine = ++number.current
     const found = await completions(before, known.current)
-    if (mine === number.current) setOptions(found)
+    if (mine === number.current) offer(found)
   })
   const accept = (one) => {
-    box.current.setRangeText(one.text, options.from, box.current.selectionStart, "end")
-    setOptions({ list: [], at: 0, from: 0 })
+    box.current.setRangeText(one.text, offered.current.from, box.current.selectionStart, "end")
+    offer(NOTHING)
     keep()
     box.current.focus()
   }
@@ -76,7 +84,7 @@ export function Prompt() {
     const sent = files
     put("")
     setFiles([])
-    setOptions({ list: [], at: 0, from: 0 })
+    offer(NOTHING)
     browsing.current = null
     localStorage.setItem("history", JSON.stringify([...past().filter((one) => one !== text), text].slice(-KEPT)))
     try {
@@ -96,16 +104,16 @@ export function Prompt() {
     put(list[browsing.current] ?? "")
   }
   const keys = (event) => {
-    const { list, at } = options
+    const { list, at } = offered.current
     const typed = box.current.value
     const free = !typed || browsing.current !== null
-    const move = (step) => setOptions({ ...options, at: (at + step + list.length) % list.length })
+    const move = (step) => offer({ ...offered.current, at: (at + step + list.length) % list.length })
     if (event.isComposing) return
     if (list.length && event.key === "ArrowDown") move(1)
     else if (list.length && event.key === "ArrowUp") move(-1)
     else if (list.length && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey))) accept(list[at])
     else if (event.key === "Enter" && !event.shiftKey) send()
-    else if (event.key === "Escape" && list.length) setOptions({ list: [], at: 0, from: 0 })
+    else if (event.key === "Escape" && list.length) offer(NOTHING)
     else if (event.key === "Escape" && busy) stop()
     else if (event.key === "ArrowUp" && free) browse(-1)
     else if (event.key === "ArrowDown" && browsing.current !== null) browse(1)
@@ -117,7 +125,7 @@ export function Prompt() {
     keep()
     complete()
   }
-  const { list, at } = options
+  const { list, at } = offered.current
   return html`<form id="form" onsubmit=${(event) => { event.preventDefault(); send() }}>
     ${list.length ? html`<ul id="complete" role="listbox" aria-label="Completions">${list.map((one, place) => html`<li key=${one.text} id=${`option-${place}`} role="option" aria-selected=${String(place === at)} onmousedown=${(event) => { event.preventDefault(); accept(one) }}><span>${one.shown}</span><small>${one.about}</small></li>`)}</ul>` : null}
     ${files.length ? html`<p class="files">${files.map((one, place) => html`<span key=${place} class="chip">${icon("file")}${one.filename}<button type="button" class="ghost" aria-label=${`Remove ${one.filename}`} onclick=${() => setFiles(files.filter((other) => other !== one))}>${icon("close")}</button></span>`)}</p>` : null}
@@ -172,7 +180,7 @@ async function completions(before, known) {
     const list = every.filter((one) => one.name.startsWith(slash[1])).slice(0, 10)
     return { list: list.map((one) => ({ text: `/${one.name} `, shown: `/${one.name}`, about: one.description ?? "" })), at: 0, from: 0 }
   }
-  if (!at) return { list: [], at: 0, from: 0 }
+  if (!at) return NOTHING
   const agents = state.agents.filter((one) => one.mode !== "primary" && !one.hidden && one.name.startsWith(at[1]))
   const paths = await get(`/find/file?limit=8&query=${encodeURIComponent(at[1])}`)
   for (const path of paths) known.add(path)

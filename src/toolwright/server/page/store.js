@@ -66,14 +66,17 @@ export const guarded = (work) => async (...given) => {
     return await work(...given)
   } catch (error) {
     if (!(error instanceof Failed)) throw error
-    say(error.message)
+    complain(error.message)
   }
 }
 
+// What went wrong also stands in a dialog that is open.
+export const complain = (text) => say(text, undefined, text)
+
 let fading
-export function say(text, action) {
+export function say(text, action, wrong) {
   clearTimeout(fading)
-  changed(() => (state.toast = text ? { text, action } : null))
+  changed(() => (state.toast = text ? { text, action, wrong } : null))
   if (text) fading = setTimeout(() => changed(() => (state.toast = null)), action ? 12000 : 6000)
 }
 

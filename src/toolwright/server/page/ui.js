@@ -27,7 +27,7 @@ export class Memo extends Component {
   }
 }
 
-export function Dialog({ label, onclose, onkeydown, wide, children }) {
+export function Dialog({ label, onclose, onkeydown, wide, said, children }) {
   const box = useRef()
   useEffect(() => {
     const dialog = box.current
@@ -42,7 +42,7 @@ export function Dialog({ label, onclose, onkeydown, wide, children }) {
   }
   const outside = (event) => event.target === box.current && onclose?.()
   return html`<dialog ref=${box} tabindex="-1" class=${wide ? "wide" : ""} aria-label=${label} oncancel=${cancel} onmousedown=${outside} onkeydown=${onkeydown}>
-    <div class="inside">${children}</div>
+    <div class="inside">${said ? html`<p class="error" role="alert">${said}</p>` : null}${children}</div>
   </dialog>`
 }
 

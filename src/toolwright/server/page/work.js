@@ -21,9 +21,10 @@ function Branch({ id }) {
   if (!info) return null
   const children = below(id)
   const waits = state.questions.some((one) => one.request.sessionID === id)
+  const [, what, agent] = info.title.match(/^(.*) \(@(\S+) subagent\)$/) ?? [, info.title]
   const kind = waits ? "waits" : state.status[id] ? "running" : "completed"
   return html`<li role="treeitem" aria-expanded=${children.length ? "true" : undefined}>
-    <button type="button" aria-current=${String(id === state.current)} onclick=${() => select(id)}><span class=${`state ${kind}`} role="img" aria-label=${kind}></span><span class="title">${info.parentID ? info.title : "Main"}</span></button>
+    <button type="button" aria-current=${String(id === state.current)} onclick=${() => select(id)}><span class=${`state ${kind}`} role="img" aria-label=${kind}></span><span class="title" title=${info.title}>${info.parentID ? what : "Main"}</span>${agent ? html`<span class="badge">${agent}</span>` : null}</button>
     ${children.length ? html`<ul role="group">${children.map((one) => html`<${Branch} key=${one.id} id=${one.id} />`)}</ul>` : null}
   </li>`
 }

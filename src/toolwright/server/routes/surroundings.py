@@ -275,17 +275,6 @@ async def tools(ask: Ask) -> Any:
     return [{"id": tool.id, "description": tool.description, "parameters": tool.parameters} for tool in found]
 
 
-@routes.get("/mcp", "mcp.status")
-async def servers(ask: Ask) -> Any:
-    """How the MCP servers are."""
-    workspace = await ask.workspace()
-    if not workspace.settings.mcp:
-        return {}
-    return {
-        one.name: {"status": one.status} | ({"error": one.error} if one.error else {}) for one in workspace.mcp.states()
-    }
-
-
 @routes.post("/log", "app.log", {"type": "object", "required": ["service", "level", "message"]})
 async def write_log(ask: Ask) -> Any:
     """A line for the log, from a client."""

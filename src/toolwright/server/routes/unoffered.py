@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolwright.server.asking import Answer, Ask, Routes
-from toolwright.server.refusal import forbidden, not_found
+from toolwright.server.refusal import forbidden
 from toolwright.server.routes.surroundings import project_id
 from toolwright.workspace import Workspace
 
@@ -12,7 +12,6 @@ routes = Routes()
 
 _EMPTY: Mapping[str, Any] = {
     "/find/symbol": [],
-    "/experimental/resource": {},
     "/experimental/workspace": [],
     "/experimental/workspace/status": [],
     "/experimental/worktree": [],
@@ -23,7 +22,6 @@ _EMPTY: Mapping[str, Any] = {
 _EMPTY_LISTS = ("agent", "model", "provider", "command", "skill", "integration", "reference")
 _NAMES = {
     "/find/symbol": "find.symbols",
-    "/experimental/resource": "experimental.resource.list",
     "/experimental/worktree": "worktree.list",
     "/pty": "pty.list",
 }
@@ -65,13 +63,6 @@ def _refused(reason: str) -> Answer:
         raise forbidden(reason)
 
     return answer
-
-
-@routes.post("/mcp/{name}/connect", "mcp.connect")
-@routes.post("/mcp/{name}/disconnect", "mcp.disconnect")
-async def no_server(ask: Ask) -> Any:
-    """There is no MCP server of that name."""
-    raise not_found(f"There is no MCP server {ask.ids['name'][:80]!r} here.")
 
 
 for _path, _value in _EMPTY.items():
