@@ -10,13 +10,14 @@ from toolwright.chat.columns import clipped
 from toolwright.chat.renderer import last_line, money
 from toolwright.display import visible
 from toolwright.parts import Running
+from toolwright.tui.still import Still
 from toolwright.tui.talk import MODES, Talk
 
 WIDE = 120
 """Columns from which on there is room for the panel."""
 
 
-class Edge(Static):
+class Edge(Static, Still):
     """Lines of ours that are drawn anew only when they have changed."""
 
     DEFAULT_CSS = """
