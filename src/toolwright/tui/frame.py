@@ -28,9 +28,11 @@ class Edge(Static, Still):
 
     def tell(self, text: str) -> None:
         if text != self._shown:
+            # Lines are made to fit, so the room it takes is that of their number.
+            taller = not self._shown or not text or text.count("\n") != self._shown.count("\n")
             self._shown = text
             self.display = bool(text)
-            self.update(Content(text))
+            self.update(Content(text), layout=taller)
 
     @property
     def shown(self) -> str:
