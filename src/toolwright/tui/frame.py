@@ -26,13 +26,15 @@ class Edge(Static, Still):
 
     _shown = ""
 
-    def tell(self, text: str) -> None:
+    def tell(self, told: str | Content) -> None:
+        content = Content(told) if isinstance(told, str) else told
+        text = content.plain
         if text != self._shown:
             # Lines are made to fit, so the room it takes is that of their number.
             taller = not self._shown or not text or text.count("\n") != self._shown.count("\n")
             self._shown = text
             self.display = bool(text)
-            self.update(Content(text), layout=taller)
+            self.update(content, layout=taller)
 
     @property
     def shown(self) -> str:
@@ -88,19 +90,25 @@ def footer(talk: Talk, columns: int) -> str:
     return clipped(visible(" · ".join(told), lines=False), columns)
 
 
-def panel(talk: Talk, columns: int) -> str:
-    """The same and more, with room: the session, its todos, its subagents."""
-    lines = [visible(talk.session.title, lines=False) if talk.session else "a new session", ""]
+def panel(talk: Talk, columns: int) -> Content:
+    """The same and more, with room: how full the context is, the todos, the subagents."""
+    parts: list[tuple[str, list[str]]] = []
     if talk.use is not None:
         full = f" of {talk.use.limit:,}" if talk.use.limit else ""
-        lines += [f"context  {talk.use.context:,}{full}", f"cost     {money(talk.use.cost)}", ""]
+        parts.append(("context", [f"{talk.use.context:,}{full}"]))
+        parts.append(("cost", [money(talk.use.cost)]))
     if talk.todos:
-        lines += ["todo", *(f" {todo_line(one.status, one.content)}" for one in talk.todos), ""]
-    children = talk.story.children()
-    if children:
-        lines.append("subagents (Ctrl-G)")
-        lines += [f" {'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
-    return "\n".join(clipped(visible(line, lines=False), columns) for line in lines)
+        parts.append(("todo", [todo_line(one.status, one.content) for one in talk.todos]))
+    if children := talk.story.children():
+        told = [f"{'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
+        parts.append(("subagents (Ctrl-G)", told))
+    made = [
+        Content("\n").join(
+            [Content.styled(name, "bold"), *(Content(clipped(visible(line, lines=False), columns)) for line in lines)]
+        )
+        for name, lines in parts
+    ]
+    return Content("\n\n").join(made) if made else Content("a new session")
 
 
 def _one_line(text: str) -> str:
