@@ -23,6 +23,8 @@ from toolwright.workspace import Workspace
 
 HERE = Path(__file__).parent
 SIZE = (112, 34)
+WHOLE = (132, 44)
+"""So wide that there is room for the panel, so high that the whole turn is seen."""
 RULES = {"permission": {"bash": {"rm *": "ask"}}}
 
 
@@ -49,8 +51,12 @@ async def draw(project: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, PermissionDialog) and app.screen.armed)
         save(app, "question", project)
         await pilot.press("y")
-        await until(pilot, lambda: app.talk is not None and not app.talk.busy and "steps" in shown(app))
+        await until(pilot, lambda: app.talk is not None and not app.talk.busy and "todo 3/3" in shown(app))
+        await until(pilot, lambda: "Esc twice stops" not in shown(app))
+        await pilot.resize_terminal(*WHOLE)
+        await until(pilot, lambda: "cost" in shown(app))
         save(app, "conversation", project)
+        await pilot.resize_terminal(*SIZE)
         await pilot.press("f8")
         await until(pilot, lambda: isinstance(app.screen, UndoDialog) and "def add" in shown(app))
         save(app, "undo", project)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,7 @@ def test_keys_of_another_program_are_told_beside_our_own(tw: Tw, home: Path) -> 
         (("tw", "run", "--max-c"), "--max-cost"),
         (("tw", "--cont"), "--continue"),
         (("tw", "--continue", "--pl"), "--plain"),
+        (("tw", "completion", "f"), "fish"),
     ],
 )
 def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str, ...], expected: str) -> None:
@@ -210,7 +212,34 @@ def test_a_shell_completes_commands_actions_and_options(tw: Tw, typed: tuple[str
     asked = f'COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _tw; echo "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [expected]
-    assert "complete -c tw" in tw("completion", "fish").out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("tw per", ["permission"]),
+        ("tw session rev", ["revert"]),
+        ("tw session revert --pre", ["--preview"]),
+        ("tw session show rev", []),
+        ("tw run --max-c", ["--max-cost"]),
+        ("tw completion f", ["fish"]),
+    ],
+)
+def test_fish_completes_commands_actions_and_options(tw: Tw, typed: str, expected: list[str]) -> None:
+    script = tw("completion", "fish").out
+    asked = ["fish", "--no-config", "-c", f"{script}\ncomplete -C '{typed}'"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert [line.partition("\t")[0] for line in found.splitlines()] == expected
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_reads_the_script(tw: Tw) -> None:
+    script = tw("completion", "zsh").out
+    asked = ["zsh", "-f", "-c", f"autoload -Uz compinit; compinit -D -u\n{script}\nprint $_comps[tw]"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert "_bash_complete" in done.stdout
+    assert not done.stderr
 
 
 def test_where_the_whole_file_system_is_read_only_a_folder_in_memory_is_used(

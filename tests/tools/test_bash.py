@@ -11,6 +11,7 @@ import pytest
 
 from tests.process.shell_session import EVERYTHING_ALLOWED, ShellSession, open_shell, run
 from tests.waiting import patience, until
+from toolwright.cli.call_text import shown_call
 from toolwright.definition import Call
 from toolwright.errors import ToolError
 from toolwright.events import Event, PartUpdated
@@ -291,6 +292,17 @@ async def test_a_folder_outside_is_asked_for_and_then_open(project: Path, tmp_pa
         result = await shell.bash(f"echo x > {outside}/file && cat {outside}/file")
     assert [question.permission for question in shell.user.questions] == ["external_directory"]
     assert result.output == "x\n"
+
+
+async def test_a_question_tells_that_the_network_is_off(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    async with open_shell(project, replies=["reject"], sandbox=SandboxSettings(network=False)) as shell:
+        if not await has_sandbox(shell):
+            pytest.skip("no sandbox works here")
+        await shell.bash(f"curl https://example.org > {outside}/page")
+    told = shown_call(shell.user.questions[0], project)
+    assert "network   none: the sandbox has switched it off" in told
 
 
 async def test_a_work_folder_outside_is_asked_for(project: Path, tmp_path: Path) -> None:

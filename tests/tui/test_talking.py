@@ -9,6 +9,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 from textual.widgets import OptionList
 
 from tests.tui.stage import call, on_stage
+from toolwright.session.events import SessionIdle
 from toolwright.tui.dialog import Picker, Reading
 from toolwright.tui.prompt import Prompt
 
@@ -218,6 +219,18 @@ async def test_a_prompt_sent_while_the_end_of_a_turn_is_told_is_the_next(
         await stage.until(lambda: "Two." in stage.shown, "the answer")
         assert stage.shown.index("One.") < stage.shown.index("▌ second") < stage.shown.index("Two.")
         assert stage.app.prompt.text == ""
+
+
+async def test_a_turn_has_not_ended_because_its_subagent_has(project: Path) -> None:
+    async with on_stage(project, {"text": "Hello."}) as stage:
+        await stage.type("go")
+        await stage.rest()
+        assert stage.talk.session is not None
+        stage.talk._rested.clear()
+        stage.talk.take(SessionIdle(session_id="ses_child"))
+        assert not stage.talk._rested.is_set()
+        stage.talk.take(SessionIdle(session_id=stage.talk.session.id))
+        assert stage.talk._rested.is_set()
 
 
 async def test_one_escape_stops_nothing(project: Path) -> None:

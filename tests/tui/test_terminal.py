@@ -280,3 +280,15 @@ def test_no_color_draws_without_colours(project: Path) -> None:
         seen.expect("Plain code.")
         for found in re.finditer(rb"\x1b\[(?:38|48);2;(\d+);(\d+);(\d+)m", seen.sent):
             assert found[1] == found[2] == found[3], "only shades of grey"
+
+
+@pytest.mark.slow
+def test_the_demo_is_played_inside_and_left_again(project: Path) -> None:
+    with talking(project, {"text": "Hello."}) as emulator:
+        emulator.press("/demo\r")
+        emulator.expect("May the agent do this?")
+        emulator.insist("y", "Nothing else was changed.")
+        emulator.press("\x04")
+        emulator.expect("that was the demo")
+        emulator.press("\x04")
+        emulator.ends_with(0)

@@ -1,13 +1,14 @@
 """Questions in the conversation: the whole call, what each answer would store and where, and why it is asked."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from toolwright.chat.columns import pieces
 from toolwright.chat.keyboard import Keyboard
-from toolwright.chat.screen import BOLD, DIM, GREEN, RED, Screen
+from toolwright.chat.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Screen
 from toolwright.cli.call_text import shown_call
 from toolwright.cli.terminal import forget_typed
-from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply, Scope
 from toolwright.record import record
 
@@ -34,8 +35,7 @@ class QuestionPrompt:
         return self._choices(question) if question.kind == "choice" else self._permission(question)
 
     def _permission(self, question: Question) -> Reply:
-        for line in shown_call(question, self.directory).splitlines():
-            self.screen.line(line, colour_of(line))
+        show_call(self.screen, shown_call(question, self.directory))
         self._offer(question)
         while True:
             first, _, rest = self.keyboard.line("Allow? ", BOLD).strip().partition(" ")
@@ -54,7 +54,7 @@ class QuestionPrompt:
 
     def _offer(self, question: Question) -> None:
         for line in offers(question, question.always, "a 1 stores only the first"):
-            self.screen.wrapped(line)
+            show_offer(self.screen, line)
 
     def _choices(self, question: Question) -> Reply:
         answers = tuple(tuple(self._choose(one)) for one in question.choices)
@@ -120,7 +120,38 @@ def _is_number(word: str, choice: Choice) -> bool:
     return word.isascii() and word.isdigit() and 1 <= int(word) <= len(choice.options)
 
 
-def colour_of(line: str) -> str:
-    """The lines of a difference behind the bar in their colours."""
-    start = visible(line).lstrip(" ").removeprefix("│ ")[:1] if line.startswith("  │ ") else ""
-    return {"+": GREEN, "-": RED}.get(start, "")
+def show_call(screen: Screen, call: str) -> None:
+    """The call with what it was understood to do: what cannot be undone, and who is reached, meets the eye."""
+    label = ""
+    for line in call.splitlines():
+        name = line[2:12].strip()
+        if line.startswith("  │ "):
+            screen.line_of((line[:4], DIM), (line[4:], {"+": GREEN, "-": RED}.get(line[4:5], "")))
+        elif line.startswith("  ! "):
+            screen.line(line, YELLOW)
+        elif line.startswith("  ") and (name in _LABELS or not name):
+            label = name or label
+            screen.line_of((line[:12], DIM), (line[12:], _colour_of(label, line[12:])))
+        else:
+            screen.line(line, _colour_of(label, line))
+
+
+def show_offer(screen: Screen, line: str) -> None:
+    """An answer with its key, or what one would store."""
+    if not _KEY.match(line):
+        screen.wrapped(line, DIM if line.endswith((":", ")")) else "")
+        return
+    first, *rest = pieces(line[5:], screen.width - 7)
+    screen.line_of(("  ", ""), (line[2], CYAN), (f"  {first}", ""))
+    for piece in rest:
+        screen.line(f"     {piece}")
+
+
+_LABELS = ("in", "runs", "reads", "writes", "deletes", "goes to", "network", "asks for")
+_KEY = re.compile(r"  [ysaun?]  ")
+
+
+def _colour_of(label: str, told: str) -> str:
+    if label == "deletes":
+        return RED
+    return YELLOW if label == "network" and not told.startswith("none") else ""

@@ -52,8 +52,13 @@ class Screen:
 
     def line(self, text: str = "", code: str = "") -> None:
         """A whole line; what cannot be seen is shown as an escape."""
+        self.line_of((text, code))
+
+    def line_of(self, *pieces: tuple[str, str]) -> None:
+        """The same of several texts, each in its colour."""
         self.end_line()
-        self._write(self.painted(visible(text.expandtabs(4), lines=False), code) + "\n")
+        harmless = ((visible(text.expandtabs(4), lines=False), code) for text, code in pieces)
+        self._write("".join(self.painted(text, code) for text, code in harmless) + "\n")
 
     def wrapped(self, text: str, code: str = "") -> None:
         """A line of ours with text of others in it, broken between words where it is too long."""

@@ -115,7 +115,9 @@ def _understood(command: str, question: Question, directory: Path, columns: int)
     for name, paths in touched.items():
         places = [_place(analysis.spellings.get(path, path), directory, root) for path in paths]
         yield from _listed(name, places, columns)
-    yield from _listed("network", _reach(analysis), columns)
+    off = question.metadata.get("network") is False
+    reached = ["none: the sandbox has switched it off"] if off else _reach(analysis)
+    yield from _listed("network", reached, columns)
     if analysis.verdict != "understood":
         yield from wrapped("! not all of it could be understood", "  ", columns)
 

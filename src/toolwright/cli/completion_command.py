@@ -23,7 +23,9 @@ def main(arguments: list[str]) -> int:
             print("\n".join(asyncio.run(_names(_NAMES[arguments[0]]))))
         return 0
     options = _parser().parse_args(arguments)
-    print(_SCRIPTS[options.shell].replace("TABLE", _table(options.shell)), end="")
+    between = " " if options.shell == "fish" else " | "
+    script = _SCRIPTS[options.shell].replace("TABLE", _table(options.shell))
+    print(script.replace("ACTIONS", between.join(_of_one_session())), end="")
     return 0
 
 
@@ -92,8 +94,21 @@ def completions() -> Words:
     return found
 
 
+def _of_one_session() -> list[str]:
+    """The actions of `tw session` that are about one of them."""
+    made: argparse.ArgumentParser = import_module("toolwright.cli.session_command")._parser()
+    actions = next(one for one in made._actions if isinstance(one, argparse._SubParsersAction)).choices
+    return [name for name, one in actions.items() if any(action.dest == "id" for action in one._actions)]
+
+
 def _options(made: argparse.ArgumentParser) -> list[str]:
-    return [text for action in made._actions for text in action.option_strings if text.startswith("--")]
+    """The words that may stand there by themselves, and the options in full."""
+    words = [str(one) for action in made._actions if _is_word(action) for one in action.choices or ()]
+    return words + [text for action in made._actions for text in action.option_strings if text.startswith("--")]
+
+
+def _is_word(action: argparse.Action) -> bool:
+    return not action.option_strings and not isinstance(action, argparse._SubParsersAction)
 
 
 def _table(shell: str) -> str:
@@ -105,7 +120,9 @@ def _table(shell: str) -> str:
 
 
 def _fish(words: str, following: list[str]) -> str:
-    condition = " and ".join(f"__fish_seen_subcommand_from {word}" for word in words.split())
+    condition = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in words.split())
+    if actions := " ".join(word for word in following if not word.startswith("-")):
+        condition += f"; and not __fish_seen_subcommand_from {actions}" if words else ""
     return f'complete -c tw -n "{condition or "__fish_use_subcommand"}" -a "{" ".join(following)}"'
 
 
@@ -123,7 +140,9 @@ _tw() {
   [ -z "$words" ] && [ "$COMP_CWORD" -ge 2 ] && words="$(_tw_words "${COMP_WORDS[1]}")"
   [ "$COMP_CWORD" -eq 1 ] && words="$(_tw_words "")"
   case "${COMP_WORDS[1]}" in -*) [ -z "$words" ] && words="$(_tw_words chat)" ;; esac
-  [ "$COMP_CWORD" -ge 3 ] && [ "${COMP_WORDS[1]}" = session ] && words="$words $(tw completion sessions)"
+  if [ "$COMP_CWORD" -ge 3 ] && [ "${COMP_WORDS[1]}" = session ]; then
+    case "${COMP_WORDS[2]}" in ACTIONS) words="$words $(tw completion sessions)" ;; esac
+  fi
   case "${COMP_WORDS[COMP_CWORD-1]}" in
     --session | -s) words="$(tw completion sessions)" ;;
     --agent) words="$(tw completion agents)" ;;
@@ -138,7 +157,8 @@ _SCRIPTS = {
     "zsh": f"autoload -U +X bashcompinit && bashcompinit\n{_BASH}",
     "fish": """\
 TABLE
-complete -c tw -n "__fish_seen_subcommand_from session" -a "(tw completion sessions)"
+complete -c tw -n "__fish_seen_subcommand_from session; and __fish_seen_subcommand_from ACTIONS" \\
+  -a "(tw completion sessions)"
 complete -c tw -l session -s s -x -a "(tw completion sessions)"
 complete -c tw -l agent -x -a "(tw completion agents)"
 complete -c tw -l model -s m -x -a "(tw completion models)"

@@ -61,7 +61,6 @@ async def _of_this_machine(options: argparse.Namespace) -> Project:
     except BaseException:
         await _closed(workspace)
         raise
-    untrusted = "the project is not trusted: its own rules only forbid (tw trust)"
     return Project(
         backend=LocalBackend(workspace),
         agent=first,
@@ -69,12 +68,23 @@ async def _of_this_machine(options: argparse.Namespace) -> Project:
         again="tw",
         close=lambda: _closed(workspace),
         session=session,
-        notes=() if workspace.trusted else (untrusted,),
+        notes=_untrusted(workspace),
         warnings=tuple(f"warning: {one}" for one in workspace.config.warnings),
         history=History(file=workspace.folders.data / "prompts.jsonl"),
         theme=workspace.settings.theme,
         keybinds=workspace.settings.keybinds,
     )
+
+
+def _untrusted(workspace: "Workspace") -> tuple[str, ...]:
+    """What of the project does not take effect yet; of one that brings nothing there is nothing to tell."""
+    from toolwright.config.content import content_of
+
+    names = [] if workspace.trusted else [str(one) for one in content_of(workspace.directory, workspace.folders).files]
+    if not names:
+        return ()
+    told = ", ".join([*names[:3], *(["…"] if len(names) > 3 else [])])
+    return (f"the project is not trusted: of {told} only what forbids counts (tw trust)",)
 
 
 async def _closed(workspace: "Workspace") -> None:

@@ -20,6 +20,7 @@ from toolwright.demo.script import PROMPT, turns
 from toolwright.errors import UsageError
 from toolwright.folders import make_temporary
 from toolwright.inbox import Answerer, Question, Reply
+from toolwright.models.info import ModelInfo
 from toolwright.models.scripted import DEFAULT_INFO, ScriptedModel
 from toolwright.session.undo import Undo
 from toolwright.workspace import Workspace, open_workspace
@@ -29,7 +30,11 @@ SETTINGS = '{\n  // In this project deleting is asked about.\n  "permission": {"
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    return asyncio.run(_demo(options))
+    if not options.screen:
+        return asyncio.run(_demo(options))
+    from toolwright.cli.demo_screen import play_on_full_screen
+
+    return play_on_full_screen(_prepared(options), turns(_python()), _info())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,19 +45,28 @@ def _parser() -> argparse.ArgumentParser:
         " sandbox and records are real.",
     )
     made.add_argument("--yes", action="store_true", help="answer the permission question with yes, also on a terminal")
+    made.add_argument("--screen", action="store_true", help="on the full screen, with its keys and commands")
     return made
 
 
 async def _demo(options: argparse.Namespace) -> int:
+    folder = _prepared(options)
+    there = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not options.yes
+    user: Answerer = TerminalUser(folder) if there else partial(_say_yes, folder)
+    model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=_info())
+    async with open_workspace(folder, answer=user, model=model, client="cli", keep=True) as workspace:
+        return await _play(workspace, folder)
+
+
+def _info() -> ModelInfo:
+    return replace(DEFAULT_INFO, provider="demo", id="script")
+
+
+def _prepared(options: argparse.Namespace) -> Path:
     folder = _folder(options)
     write_project(folder)
     (folder / "toolwright.jsonc").write_text(SETTINGS, "utf-8")
-    there = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not options.yes
-    user: Answerer = TerminalUser(folder) if there else partial(_say_yes, folder)
-    info = replace(DEFAULT_INFO, provider="demo", id="script")
-    model = ScriptedModel(*turns(_python()), title={"text": "Fix the basket"}, info=info)
-    async with open_workspace(folder, answer=user, model=model, client="cli", keep=True) as workspace:
-        return await _play(workspace, folder)
+    return folder
 
 
 def _folder(options: argparse.Namespace) -> Path:

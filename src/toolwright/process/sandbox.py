@@ -124,6 +124,11 @@ class Sandbox:
         rung = await self.ready()
         return rung == "bubblewrap" or (rung == "landlock" and self._findings is not None and self._findings.mounts)
 
+    async def is_offline(self, access: Access) -> bool:
+        """Whether a command would have no network."""
+        rung = await self.ready()
+        return rung != "none" and self._findings is not None and not self._is_online(rung, access)
+
     @property
     def shows_all(self) -> bool:
         """Whether commands may read the whole machine, but for what is hidden."""

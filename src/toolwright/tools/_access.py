@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,9 +41,8 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
     elsewhere = [place for place in rules.outside() if place not in reads]
     asked = [place for place in found.asked if place not in reads]
     deletes = granted(_canonical(analysis.deletes, tree))
-    read_only = ctx.decide("edit", "*") == "deny"
-    networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
-    return Access(
+    return replace(
+        reach_for(ctx),
         changes=granted(place for place in changed if place not in deletes),
         deletes=deletes,
         new_folders=tuple(_made_folders(analysis, tree)),
@@ -55,6 +55,14 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
         pinned=tuple(found.pinned),
         repositories=tuple(found.repositories),
         covered=tuple(rules.programs()),
+    )
+
+
+def reach_for(ctx: ToolContext) -> Access:
+    """Whether commands of the agent that calls may change anything and reach others, whatever the command."""
+    read_only = ctx.decide("edit", "*") == "deny"
+    networks = [action for permission, _, action in ctx.rules_about("network") if permission == "network"]
+    return Access(
         read_only=read_only,
         network=ctx.decide("network", "*") != "deny",
         better_offline=read_only and not networks,

@@ -25,7 +25,7 @@ from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
-from toolwright.tools._access import access_for, veiled_names
+from toolwright.tools._access import access_for, reach_for, veiled_names
 from toolwright.truncate import Truncator, cut, shown
 
 log = logging.getLogger(__name__)
@@ -232,7 +232,7 @@ async def _ask(
     if _depends_on_the_box(ctx, requests):
         box = await ctx.use(Jobs).keeps_all()
         analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
-        requests = await _requested(analysis, tree)
+        requests = await _told_of_the_network(ctx, await _requested(analysis, tree))
     checks = checks_for(analysis)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
         ctx.check(*checks)
@@ -240,6 +240,14 @@ async def _ask(
         ctx.check(*requests)
     await ctx.ask_all(*_without(requests, granted))
     return analysis, requests
+
+
+async def _told_of_the_network(ctx: ToolContext, requests: list[Request]) -> list[Request]:
+    """Who decides is told if the command would have no network, whatever it tries."""
+    jobs = ctx.use(Jobs)
+    if jobs.terminals is not None or not await jobs.sandbox.is_offline(reach_for(ctx)):
+        return requests
+    return [replace(request, metadata={**request.metadata, "network": False}) for request in requests]
 
 
 async def _requested(analysis: Analysis, tree: Tree) -> list[Request]:

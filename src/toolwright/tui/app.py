@@ -8,9 +8,8 @@ from typing import Any
 
 from textual import work
 from textual.app import App, ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.events import AppBlur, AppFocus
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 
 from toolwright.chat.background import Background
 from toolwright.chat.screen import RED
@@ -23,6 +22,7 @@ from toolwright.tui.highlight import highlighted
 from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
+from toolwright.tui.still import Column, Ground, Row
 from toolwright.tui.story import Story
 from toolwright.tui.surroundings import handle_signals
 from toolwright.tui.talk import MODES, Opened, Talk
@@ -69,10 +69,13 @@ class Conversation(App[int]):
             self.register_theme(look.theme)
         self.theme = USUAL
 
+    def get_default_screen(self) -> Screen[Any]:
+        return Ground(id="_default")
+
     def compose(self) -> ComposeResult:
         offers = Offers(markup=False)
-        with Horizontal(id="all"):
-            with Vertical(id="main"):
+        with Row(id="all"):
+            with Column(id="main"):
                 yield Edge(id="heading", markup=False)
                 yield Transcript(LOOKS[USUAL].palette)
                 yield Edge(id="progress", markup=False)

@@ -7,7 +7,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
-from toolwright.chat.questions import SCOPES, colour_of, offers, short_offers
+from toolwright.chat.questions import SCOPES, offers, short_offers, show_call, show_offer
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.cli.call_text import shown_call
 from toolwright.inbox import Choice, Question, Reply
@@ -62,14 +62,13 @@ class PermissionDialog(Dialog[Reply | None]):
         question, diff = self.question, self.question.metadata.get("diff")
         wide = columns >= WIDE and isinstance(diff, str)
         page = Page.blank(columns)
-        for line in shown_call(question, self.directory, diff=not wide, columns=columns).splitlines()[1:]:
-            page.line(line, colour_of(line))
+        show_call(page, shown_call(question, self.directory, diff=not wide, columns=columns).lstrip("\n"))
         lines = [*page.lines, *(side_by_side(str(diff), columns, ALL) if wide else []), *more]
         self.read(lines)
         page = Page.blank(columns)
         told = short_offers if self.size.height < LOW else offers
         for line in told(question, self.chosen, "a number leaves one out or takes it back in"):
-            page.wrapped(line)
+            show_offer(page, line)
         self.query_one("#offers", Static).update(content_of(page.lines))
 
     def on_key(self, event: events.Key) -> None:

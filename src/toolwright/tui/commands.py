@@ -183,9 +183,12 @@ class Commands(Choosing):
         self.app.prompt.put(written.rstrip("\n"))
 
     async def demo(self, _: str) -> None:
+        import subprocess
         import sys
 
-        await self._shell(f"{sys.executable} -m toolwright demo --yes")
+        with self.app.suspend():
+            subprocess.run([sys.executable, "-m", "toolwright", "demo", "--screen"], check=False)
+        self.app.note("that was the demo; /model chooses a model")
 
     async def quit(self, _: str) -> None:
         self.app.exit(0)

@@ -48,7 +48,7 @@ class Dialog(ModalScreen[T]):
     Dialog #read { height: auto; scrollbar-size-vertical: 1; }
     Dialog #foot { color: $text-muted; height: auto; }
     Dialog OptionList { height: auto; background: $panel; padding: 0; }
-    Dialog OptionList, Dialog OptionList:focus { border: none; }
+    Dialog OptionList, Dialog OptionList:focus { border: none; background-tint: transparent; }
     Dialog #offers { margin-top: 1; }
     Dialog Input { border: none; height: 1; background: $background; padding: 0 1; }
     """

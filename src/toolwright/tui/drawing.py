@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
+from toolwright.chat.columns import clipped
 from toolwright.display import visible
 from toolwright.events import Event, EventsMissed, PartUpdated, PermissionAsked, PermissionReplied
 from toolwright.messages import StepFinishPart
@@ -124,7 +125,7 @@ class Drawing:
         self.app.edge("progress", progress(talk, columns))
         self.app.edge("waiting", waiting(talk, columns))
         self.app.edge("footer", footer(talk, columns))
-        heading = self._heading()[:columns] if self.inside or self.scrollback is None else ""
+        heading = clipped(self._heading(), columns) if self.inside or self.scrollback is None else ""
         self.app.edge("heading", heading)
         side = self.app.screen_stack[0].query_one("#panel", Edge)
         side.set_class(self._has_panel, "shown")

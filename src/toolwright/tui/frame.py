@@ -10,13 +10,14 @@ from toolwright.chat.columns import clipped
 from toolwright.chat.renderer import last_line, money
 from toolwright.display import visible
 from toolwright.parts import Running
+from toolwright.tui.still import Still
 from toolwright.tui.talk import MODES, Talk
 
 WIDE = 120
 """Columns from which on there is room for the panel."""
 
 
-class Edge(Static):
+class Edge(Static, Still):
     """Lines of ours that are drawn anew only when they have changed."""
 
     DEFAULT_CSS = """
@@ -25,11 +26,15 @@ class Edge(Static):
 
     _shown = ""
 
-    def tell(self, text: str) -> None:
+    def tell(self, told: str | Content) -> None:
+        content = Content(told) if isinstance(told, str) else told
+        text = content.plain
         if text != self._shown:
+            # Lines are made to fit, so the room it takes is that of their number.
+            taller = not self._shown or not text or text.count("\n") != self._shown.count("\n")
             self._shown = text
             self.display = bool(text)
-            self.update(Content(text))
+            self.update(content, layout=taller)
 
     @property
     def shown(self) -> str:
@@ -85,19 +90,25 @@ def footer(talk: Talk, columns: int) -> str:
     return clipped(visible(" · ".join(told), lines=False), columns)
 
 
-def panel(talk: Talk, columns: int) -> str:
-    """The same and more, with room: the session, its todos, its subagents."""
-    lines = [visible(talk.session.title, lines=False) if talk.session else "a new session", ""]
+def panel(talk: Talk, columns: int) -> Content:
+    """The same and more, with room: how full the context is, the todos, the subagents."""
+    parts: list[tuple[str, list[str]]] = []
     if talk.use is not None:
         full = f" of {talk.use.limit:,}" if talk.use.limit else ""
-        lines += [f"context  {talk.use.context:,}{full}", f"cost     {money(talk.use.cost)}", ""]
+        parts.append(("context", [f"{talk.use.context:,}{full}"]))
+        parts.append(("cost", [money(talk.use.cost)]))
     if talk.todos:
-        lines += ["todo", *(f" {todo_line(one.status, one.content)}" for one in talk.todos), ""]
-    children = talk.story.children()
-    if children:
-        lines.append("subagents (Ctrl-G)")
-        lines += [f" {'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
-    return "\n".join(clipped(visible(line, lines=False), columns) for line in lines)
+        parts.append(("todo", [todo_line(one.status, one.content) for one in talk.todos]))
+    if children := talk.story.children():
+        told = [f"{'…' if one.part.state.status == 'running' else '•'} {one.title}" for one in children]
+        parts.append(("subagents (Ctrl-G)", told))
+    made = [
+        Content("\n").join(
+            [Content.styled(name, "bold"), *(Content(clipped(visible(line, lines=False), columns)) for line in lines)]
+        )
+        for name, lines in parts
+    ]
+    return Content("\n\n").join(made) if made else Content("a new session")
 
 
 def _one_line(text: str) -> str:

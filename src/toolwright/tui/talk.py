@@ -128,8 +128,14 @@ class Talk:
 
     def take(self, event: Event) -> None:
         """Something has happened: whoever is concerned is told."""
-        if isinstance(event, SessionIdle | EventsMissed):
-            self._rested.set()
+        match event:
+            # A subagent rests before the turn does.
+            case SessionIdle(session_id=session_id) if self.session is not None and session_id == self.session.id:
+                self._rested.set()
+            case EventsMissed():
+                self._rested.set()
+            case _:
+                pass
         self.story.take(event)
         for story in self.below.values():
             story.take(event)

@@ -3,18 +3,20 @@
 import gc
 import time
 from bisect import bisect_right
-from itertools import accumulate, takewhile
+from itertools import accumulate, islice, takewhile
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
 from toolwright.tui.blocks import Block, CallBlock
 from toolwright.tui.page import Line, Palette, strip_of
+from toolwright.tui.still import Bar
 from toolwright.tui.story import Story
 
 SLICE = 0.008
@@ -34,10 +36,12 @@ _BLANK = Strip([])
 class LaidOut:
     """A block with the lines it takes."""
 
-    __slots__ = ("block", "gap", "lines", "stamp", "strips")
+    __slots__ = ("at", "block", "gap", "lines", "stamp", "strips")
 
-    def __init__(self, block: Block, gap: bool) -> None:
+    def __init__(self, block: Block, at: int, gap: bool) -> None:
         self.block = block
+        self.at = at
+        """Its number among the blocks."""
         self.gap = gap
         """Whether an empty line stands before it."""
         self.strips: list[Strip] = []
@@ -78,6 +82,14 @@ class Transcript(ScrollView, can_focus=False):
         self._drawn: dict[tuple[int, int], tuple[Strip, Strip]] = {}
         """Lines as they were last drawn, with what they were made of."""
 
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = bar = Bar(vertical=True, name="vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
+
     def on_mount(self) -> None:
         self._threshold = gc.get_threshold()
         gc.set_threshold(*self._threshold[:2], RARELY)
@@ -106,12 +118,10 @@ class Transcript(ScrollView, can_focus=False):
         if not changed:
             return
         for at, block in enumerate(self.story.blocks[len(self._laid) :], len(self._laid)):
-            self._laid.append(LaidOut(block, self._has_gap(at)))
+            self._laid.append(LaidOut(block, at, self._has_gap(at)))
             self._by_id[block.id] = self._laid[-1]
-        for block_id in changed:
-            if block_id in self._by_id:
-                self._lay_out(self._by_id[block_id])
-        self._measured()
+        laid = (self._by_id[one] for one in changed if one in self._by_id)
+        self._measured(*min((one.at, self._lay_out(one)) for one in laid))
 
     def strips_of(self, block: Block) -> list[Strip]:
         """The lines of a block, as they stand in the transcript."""
@@ -155,10 +165,11 @@ class Transcript(ScrollView, can_focus=False):
     def _stamp(self, block: Block) -> object:
         return (block.version, self._width, self.whole, id(self.palette))
 
-    def _lay_out(self, laid: LaidOut) -> None:
+    def _lay_out(self, laid: LaidOut) -> int:
+        """Bring a block's lines up to date. How many of them are still the same, from its first."""
         stamp = self._stamp(laid.block)
         if laid.stamp == stamp:
-            return
+            return len(laid.strips)
         lines = laid.block.lines(self._width, whole=self.whole)
         shown = [_EMPTY, *lines] if laid.gap and lines else lines
         # A line that is the same object is the same line: of an answer that grows only the end is new.
@@ -166,9 +177,10 @@ class Transcript(ScrollView, can_focus=False):
         laid.strips = [*laid.strips[:kept], *(strip_of(line, self.palette) for line in shown[kept:])]
         laid.lines = shown if laid.block.grows else []
         laid.stamp = stamp
+        return kept
 
     def _renew(self) -> None:
-        self._laid = [LaidOut(block, self._has_gap(at)) for at, block in enumerate(self.story.blocks)]
+        self._laid = [LaidOut(block, at, self._has_gap(at)) for at, block in enumerate(self.story.blocks)]
         self._by_id = {one.block.id: one for one in self._laid}
         self._stale()
 
@@ -231,22 +243,36 @@ class Transcript(ScrollView, can_focus=False):
         self._measured()
         self._continue()
 
-    def _measured(self) -> None:
-        """The heights have changed: keep the line at the top where it is, or stay at the end."""
+    def _measured(self, at: int = 0, kept: int = 0) -> None:
+        """Heights have changed: keep the line at the top where it is, or stay at the end.
+
+        What stands before a block, and so many of its lines, is as it was.
+        """
         top = self.scroll_offset.y
         first = self._at(top)
         inside = top - self._starts[first] if self._laid else 0
-        self._starts = [0, *accumulate(len(one.strips) for one in self._laid)]
-        # The bar is always there, so the room of everything stays as it is: no layout is needed for a new height.
-        self.set_reactive(Transcript.virtual_size, Size(self._width, self._starts[-1]))
-        self._scroll_update(self.virtual_size)
+        before = self._starts[-1]
+        del self._starts[at + 1 :]
+        self._starts += islice(
+            accumulate((len(one.strips) for one in self._laid[at:]), initial=self._starts[at]), 1, None
+        )
+        if self._starts[-1] != before or self.virtual_size.width != self._width:
+            # The bar is always there, so the room of everything stays as it is: no layout is needed for a new height.
+            self.set_reactive(Transcript.virtual_size, Size(self._width, self._starts[-1]))
+            self._scroll_update(self.virtual_size)
         if self.follows:
             self.scroll_to(y=self.max_scroll_y, animate=False)
         elif self._laid:
             inside = min(inside, max(0, len(self._laid[first].strips) - 1))
             if (place := self._starts[first] + inside) != top:
                 self.scroll_to(y=place, animate=False)
-        self.refresh()
+        self._refresh_from(self._starts[at] + kept)
+
+    def _refresh_from(self, line: int) -> None:
+        """What stands at this line or below is not what was drawn; where it has moved, that is known already."""
+        row, height = max(0, line - self.scroll_offset.y), self.size.height
+        if row < height:
+            self.refresh(Region(0, row, self.size.width, height - row))
 
     def _at(self, y: int) -> int:
         """The block that holds a line."""
@@ -272,30 +298,42 @@ class Transcript(ScrollView, can_focus=False):
         In the place of what textual does for any widget, which finishes every line anew whenever one has moved.
         """
         self._style = self._style or self.rich_style
-        strips = [self._finished(y + self.scroll_offset.y) for y in crop.line_range]
+        width, top = self.scrollable_content_region.width, self.scroll_offset.y
+        selected, end = self.text_selection, self._starts[-1]
+        strips = [
+            self._finished(y + top, width, selected) if y + top < end else self._bare(width) for y in crop.line_range
+        ]
         span = crop.column_span
         return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
 
-    def _finished(self, line: int) -> Strip:
+    def _finished(self, line: int, width: int, selected: Selection | None) -> Strip:
         """A line with its edges, in the colours that the terminal has."""
-        width, style = self.scrollable_content_region.width, self._style
         at = self._at(line)
-        there = bool(self._laid) and line < self._starts[-1]
-        strip = self._laid[at].strips[line - self._starts[at]] if there else _BLANK
-        selected = self.text_selection
+        strip = self._laid[at].strips[line - self._starts[at]]
         made_of, drawn = self._drawn.get((line, width), (None, None))
         if made_of is strip and drawn is not None and selected is None:
             return drawn
-        drawn = strip.crop_extend(0, width, style).apply_style(style or Style()).apply_offsets(0, line)
+        drawn = strip.crop_extend(0, width, self._style).apply_style(self._style or Style()).apply_offsets(0, line)
         if selected is not None:
-            drawn = self._selected(drawn, line, selected)
-        drawn = Strip.join([Strip.blank(self.styles.padding.left, style), drawn])
+            return self._edged(self._selected(drawn, line, selected))
+        if len(self._drawn) > REMEMBERED:
+            self._drawn.clear()
+        drawn = self._edged(drawn)
+        self._drawn[line, width] = (strip, drawn)
+        return drawn
+
+    def _bare(self, width: int) -> Strip:
+        """A line below the last."""
+        _, drawn = self._drawn.get((-1, width), (None, None))
+        if drawn is None:
+            drawn = self._edged(_BLANK.crop_extend(0, width, self._style))
+            self._drawn[-1, width] = (_BLANK, drawn)
+        return drawn
+
+    def _edged(self, strip: Strip) -> Strip:
+        drawn = Strip.join([Strip.blank(self.styles.padding.left, self._style), strip])
         for one in self.app.get_line_filters():
             drawn = drawn.apply_filter(one, self.background_colors[1])
-        if selected is None:
-            if len(self._drawn) > REMEMBERED:
-                self._drawn.clear()
-            self._drawn[line, width] = (strip, drawn)
         return drawn
 
     def _selected(self, strip: Strip, line: int, selection: Selection) -> Strip:
