@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw
-from tests.waiting import wait_until
-from toolwright.evaluate import Task, places, run
+from tests.waiting import PATIENCE, wait_until
+from toolwright.evaluate import Task, places, run, running
 from toolwright.evaluate.compare import compare
 from toolwright.evaluate.plots import MOST_BARS
 from toolwright.evaluate.report import html
 from toolwright.evaluate.results import TaskResult, read_results
+from toolwright.session.session import Session
 from toolwright.testing import ScriptedModel
 
 FIX: list[Any] = [
@@ -105,25 +107,38 @@ def test_a_wrong_line_is_told_by_its_number_and_the_rest_runs(tw: Tw, start: Pat
         assert f"{tasks}:{number}: " in outcome.err
 
 
+def test_a_check_that_hangs_ends_with_the_time_of_its_task(
+    tw: Tw, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompted = running._prompted
+
+    async def in_time(session: Session, task: Task, deadline: float, course: running.Course) -> str | None:
+        return await prompted(session, task, deadline + PATIENCE, course)
+
+    monkeypatch.setattr(running, "_prompted", in_time)
+    tasks = write(start, task(start, "hangs", check="sleep 600", timeout=1))
+    [told] = tw("eval", tasks, "--out", str(tmp_path / "out")).lines
+    assert not told["passed"]
+    assert told["error"].startswith("The check took longer than what was left of the 1 seconds of the task.")
+    assert "a.txt" in told["patch"]
+
+
 def test_what_goes_wrong_in_one_task_stays_there(tw: Tw, start: Path, tmp_path: Path) -> None:
     tasks = write(
         start,
         task(start, "fails", script="fail.json"),
         task(start, "nowhere", folder=str(tmp_path / "nothing")),
-        task(start, "hangs", check="sleep 600", timeout=3),
         task(start, "slow", script="hang.json", timeout=1),
         task(start, "mistyped", check="grpe two a.txt"),
         task(start, "limited", budget={"steps": 1}),
         task(start, "good"),
     )
-    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--parallel", "7")
+    outcome = tw("eval", tasks, "--out", str(tmp_path / "out"), "--parallel", "6")
     assert outcome.code == 0, outcome.err
     told = {one["id"]: one for one in outcome.lines}
     assert [name for name, one in told.items() if one["passed"]] == ["good"]
     assert "No key." in told["fails"]["error"]
     assert "is not a folder" in told["nowhere"]["error"]
-    assert "The check took longer" in told["hangs"]["error"]
-    assert "a.txt" in told["hangs"]["patch"]
     assert "The run took longer" in told["slow"]["error"]
     assert "The check could not be run" in told["mistyped"]["error"]
     assert "1 of 1 steps" in told["limited"]["error"]
@@ -273,3 +288,24 @@ def test_two_evaluations_are_compared(tw: Tw, start: Path, tmp_path: Path) -> No
     assert told["pass_rate"] == {"a": 0.0, "b": 1.0, "difference": 1.0, "interval": [1.0, 1.0], "significant": True}
     assert "more than noise" in tw("eval", "compare", str(tmp_path / "a"), str(tmp_path / "b")).out
     assert tw("eval", "compare", str(tmp_path / "a"), str(tmp_path)).code == 2
+
+
+def test_a_terminal_shows_a_bar_from_the_start_and_a_stop_says_how_to_go_on(start: Path) -> None:
+    tasks = write(start, task(start, "slow", script="hang.json"))
+    out = start.parent / "out"
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "toolwright", "eval", tasks, "--out", str(out)]
+    environment = {**os.environ, "HOME": str(start.parent), "TMPDIR": str(start.parent)}
+    stopped = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL, env=environment)
+    os.close(theirs)
+    shown = b""
+    while b"0/1, 0 passed" not in shown:
+        shown += os.read(ours, 1000)
+    wait_until(lambda: [*places.root().glob("*")])
+    stopped.send_signal(signal.SIGINT)
+    while b"--resume does the others" not in shown:
+        shown += os.read(ours, 1000)
+    assert b"Stopped after 0 of 1 runs." in shown
+    assert stopped.wait() == 4
+    assert not [*places.root().glob("*")]
+    os.close(ours)

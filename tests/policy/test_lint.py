@@ -10,6 +10,7 @@ from tests.cli.conftest import Tw
 from toolwright.agents import load_agents
 from toolwright.config.load import load_config
 from toolwright.folders import Folders
+from toolwright.permission.rules import Layer, Rule
 from toolwright.policy.lint import lint, of_layers
 
 SEEDED = [
@@ -97,6 +98,34 @@ def test_an_agent_in_a_file_of_its_own_is_looked_at_too(tw: Tw, project: Path) -
     file.write_text('---\npermission:\n  bash:\n    "rm *": deny\n    "*": ask\n---\nHelp.\n')
     [found] = tw("permission", "lint", "--json", "--trust").json
     assert (found["kind"], found["rule"], found["file"]) == ("shadowed", "bash rm *: deny", str(file.resolve()))
+
+
+RUN_ANYTHING = """
+sudo *;sudo -u bob *;env *;env X=1 *;xargs *;timeout 5 *;chroot /x *;npx *;uv run --with rich *;eval *;source *;sh *;
+bash -c *;
+python *;python3.12 -m *;node *;perl -e *;find *;find src *;git -c *;ssh *;ssh host *;docker run *;docker run --rm *;
+docker compose run *;docker *;podman run *;make *;vim *;gdb *;crontab *;tmux *;claude *
+"""
+RUN_THEIR_OWN = """
+ls *;cat *;grep *;rm *;git *;git status *;git -C sub *;git push *;npm *;npm run *;npx prettier *;uv run pytest *;
+pytest *;
+cargo *;
+go test *;make test *;python -m pytest *;python scripts/x.py *;bash scripts/x.sh *;ssh host uptime *;docker ps *;
+docker stop *;find . -exec grep *;sed *;awk *;tar *;curl *;kubectl get *;deploy *
+"""
+
+
+@pytest.mark.parametrize(("patterns", "broad"), [(RUN_ANYTHING, True), (RUN_THEIR_OWN, False)])
+def test_what_runs_any_command_is_told_by_what_the_analysis_knows(patterns: str, broad: bool) -> None:
+    for pattern in patterns.replace("\n", "").split(";"):
+        layer = Layer("user", (Rule("bash", pattern, "allow", "toolwright.json:1"),))
+        assert [one.kind for one in of_layers([layer], ["user"])] == ["broad"] * broad, pattern
+
+
+def test_a_later_rule_takes_from_a_command_what_makes_it_run_others() -> None:
+    rules = [Rule("bash", "find *", "allow", "a:1"), Rule("bash", "find * -exec *", "ask", "a:2")]
+    assert [one.kind for one in of_layers([Layer("user", tuple(rules))], ["user"])] == []
+    assert [one.kind for one in of_layers([Layer("user", tuple(reversed(rules)))], ["user"])] != []
 
 
 @pytest.mark.parametrize(

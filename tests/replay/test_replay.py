@@ -1,6 +1,8 @@
 """Sessions as scripts, and played again: the same calls and files, or the first call that differs."""
 
+import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,9 +10,12 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tw
+from tests.waiting import until
+from toolwright.ids import now
 from toolwright.replay import children_of, script_of
 from toolwright.replay import replay as replay_session
-from toolwright.testing import ScriptedModel, make_workspace
+from toolwright.replay.playing import INHERITED, OPEN_ENDED, OUTSIDE
+from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 STEPS: list[dict[str, Any]] = [
     {"text": "Looking.", "tools": [{"name": "read", "args": {"filePath": "a.txt"}}]},
@@ -235,7 +240,9 @@ async def test_what_a_rule_has_refused_that_was_taken_back_is_passed_over(projec
         assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
         await workspace.sessions.permit(session.id, ())
         await session.prompt("Go", model=ScriptedModel(read, {"text": "Yes."}))
-        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
+        again = await replay_session(workspace, session.id)
+        assert (again.same, again.calls) == (True, 1)
+        assert [one.why for one in again.not_played] == [OPEN_ENDED]
 
 
 async def test_what_was_done_before_a_subagent_looked_is_done_before_it_looks_again(project: Path) -> None:
@@ -254,3 +261,70 @@ async def test_what_was_done_before_a_subagent_looked_is_done_before_it_looks_ag
             turn = await session.prompt("Go")
         assert turn.error is None
         assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 2}
+
+
+async def test_a_replay_changes_nothing_outside_its_copy(project: Path) -> None:
+    outside = project.parent / "outside"
+    outside.mkdir()
+    (outside / "o.txt").write_text("one\n")
+    (project / "in").mkdir()
+    (project / "in/f.txt").write_text("f\n")
+    edit = {"filePath": str(outside / "o.txt"), "oldString": "one", "newString": "two"}
+    turns: list[Any] = [
+        {"tools": [{"name": "bash", "args": {"command": "rm in/f.txt", "description": "Remove"}}]},
+        {"tools": [{"name": "read", "args": {"filePath": str(outside / "o.txt")}}]},
+        {"tools": [{"name": "edit", "args": edit}]},
+        {"text": "Done."},
+    ]
+    user = ScriptedUser.saying("once", "once", "once", "once")
+    async with make_workspace(project, keep=True, user=user, model=ScriptedModel(*turns)) as workspace:
+        async with workspace.session() as session:
+            await session.prompt("Go")
+        assert (outside / "o.txt").read_text() == "two\n"
+        (outside / "o.txt").write_text("one\n")
+        (project / "in").rmdir()
+        (project / "in").symlink_to(outside)
+        again = await replay_session(workspace, session.id)
+    assert again.same, again.as_json()
+    assert [(one.tool, one.why) for one in again.not_played] == [("edit", OUTSIDE)]
+    assert [(one.name, one.read_text()) for one in outside.iterdir()] == [("o.txt", "one\n")]
+
+
+@pytest.mark.parametrize("thing", ["pipe", "folder", "file above"])
+async def test_what_stands_now_where_a_file_was_is_not_in_its_way(project: Path, thing: str) -> None:
+    (project / "in").mkdir()
+    (project / "in/f.txt").write_text("f\n")
+    remove: Any = {"tools": [{"name": "bash", "args": {"command": "rm in/f.txt", "description": "Remove"}}]}
+    model = ScriptedModel(remove, {"text": "Done."})
+    async with make_workspace(project, keep=True, model=model) as workspace:
+        async with workspace.session() as session:
+            await session.prompt("Go")
+        match thing:
+            case "pipe":
+                os.mkfifo(project / "in/f.txt")
+            case "folder":
+                (project / "in/f.txt").mkdir()
+            case _:
+                (project / "in").rmdir()
+                (project / "in").touch()
+        assert (await replay_session(workspace, session.id)).as_json() == {"same": True, "calls": 1}
+
+
+async def test_of_a_fork_only_what_it_did_itself_is_played(tw: Tw, project: Path) -> None:
+    (project / "a.txt").write_text("one\n")
+    edit: Any = {"tools": [{"name": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "two"}}]}
+    read: Any = {"tools": [{"name": "read", "args": {"filePath": "a.txt"}}]}
+    async with make_workspace(project, keep=True, environment={"HOME": os.environ["HOME"]}) as workspace:
+        async with workspace.session() as session:
+            await session.prompt("Go", model=ScriptedModel(read, edit, {"text": "Done."}))
+        # Calls of the millisecond in which it is forked would be its own.
+        last = max(message.info.time.created for message in await workspace.sessions.messages(session.id))
+        await until(lambda: now() > last)
+        fork = await workspace.sessions.fork(session.id)
+        async with workspace.session(id=fork.id) as forked:
+            await forked.prompt("Go on", model=ScriptedModel(read, {"text": "Seen."}))
+        again = await replay_session(workspace, fork.id)
+    assert (again.same, again.calls) == (True, 1)
+    assert [(one.tool, one.why) for one in again.not_played] == [("read", INHERITED), ("edit", INHERITED)]
+    told = await asyncio.to_thread(tw, "session", "replay", fork.id)
+    assert told.out == f"the same: 1 call\nnot played: read: {INHERITED}\nnot played: edit: {INHERITED}\n"

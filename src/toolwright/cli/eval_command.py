@@ -89,7 +89,8 @@ async def _run(options: argparse.Namespace) -> int:
     out = Path(options.out)
     results = Results(out, resume=options.resume)
     total = len(tasks) * options.repeat
-    progress = ProgressBar(total, sum(one.id in {task.id for task in tasks} for one in results.done))
+    wanted = {task.id for task in tasks}
+    progress = ProgressBar(total, [one for one in results.done if one.id in wanted])
     lines = sys.stdout
     stop = asyncio.current_task()
     assert stop is not None
@@ -102,6 +103,10 @@ async def _run(options: argparse.Namespace) -> int:
                 if not lines.isatty():
                     print(visible_json(line), file=lines, flush=True)
                 progress.step(result)
+        except asyncio.CancelledError:
+            progress.end()
+            note(f"Stopped after {progress.done} of {total} runs. The same command with --resume does the others.")
+            raise
         finally:
             await running.aclose()
             results.close()
@@ -186,21 +191,26 @@ def _apart_from_stderr(log: int) -> Iterator[None]:
 class ProgressBar:
     """A bar on a terminal; nothing elsewhere."""
 
-    def __init__(self, total: int, done: int) -> None:
-        self.total, self.done, self.passed = total, done, 0
+    def __init__(self, total: int, before: "list[TaskResult]") -> None:
+        self.total, self.done, self.passed = total, len(before), sum(one.passed for one in before)
         self.shown = sys.stderr.isatty()
+        self._draw()
 
-    def step(self, result: Any) -> None:
+    def step(self, result: "TaskResult") -> None:
         self.done += 1
         self.passed += result.passed
+        self._draw()
+
+    def end(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)
+        self.shown = False
+
+    def _draw(self) -> None:
         if self.shown:
             filled = 30 * self.done // max(1, self.total)
             bar = "█" * filled + "░" * (30 - filled)
             print(f"\r{bar} {self.done}/{self.total}, {self.passed} passed", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self.shown and self.done:
-            print(file=sys.stderr)
 
 
 def _compare(options: argparse.Namespace) -> int:

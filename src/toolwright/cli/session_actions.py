@@ -60,13 +60,15 @@ async def _replay(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         print_json(outcome.as_json())
     elif outcome.call is None or outcome.recorded is None or outcome.replayed is None:
-        print(f"the same: {outcome.calls} calls")
+        print(f"the same: {outcome.calls} call{'' if outcome.calls == 1 else 's'}")
     else:
         print(visible(f"call {outcome.calls} differs: {outcome.call['tool']}  {outcome.call['id']}", lines=False))
         recorded, replayed = (_shown(one) for one in (outcome.recorded, outcome.replayed))
         print(visible(unified("recorded", recorded, replayed)))
         if outcome.changed_since:
             print(visible(f"Changed after the session, not by it: {', '.join(outcome.changed_since)}", lines=False))
+    for tool, why in () if options.json else dict.fromkeys((one.tool, one.why) for one in outcome.not_played):
+        print(visible(f"not played: {tool}: {why}", lines=False))
     return 0 if outcome.same else 1
 
 

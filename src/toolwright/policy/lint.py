@@ -13,9 +13,9 @@ from toolwright.config.source import Source
 from toolwright.config.warn import PERMISSIONS
 from toolwright.permission.forms import EDITING
 from toolwright.permission.rules import STRICTNESS, Layer, Rule
+from toolwright.policy.carriers import carrying
 from toolwright.policy.overlap import covers, overlap
 from toolwright.record import record
-from toolwright.shell.approval import hands_over
 from toolwright.wildcard import matches
 
 Kind = Literal["shadowed", "dead", "broad", "contradictory"]
@@ -104,7 +104,7 @@ def of_layers(
                 continue
             later = layer.rules[position + 1 :]
             fault = _unheard(rule, layer, known) or _replaced(rule, later) or _overruled(rule, layers, index)
-            fault = fault or _broad(rule, home)
+            fault = fault or _broad(rule, later, home)
             if fault is not None:
                 yield fault
 
@@ -170,7 +170,7 @@ def _last_word(layer: Layer, rule: Rule) -> Rule | None:
     return None
 
 
-def _broad(rule: Rule, home: Path | None) -> Finding | None:
+def _broad(rule: Rule, later: Sequence[Rule], home: Path | None) -> Finding | None:
     if rule.action != "allow":
         return None
     if covers(rule.permission, "*") and covers(rule.pattern, "*"):
@@ -180,16 +180,17 @@ def _broad(rule: Rule, home: Path | None) -> Finding | None:
         return Finding(kind="broad", rule=rule, why="allows every folder of this machine")
     if outside and home is not None and covers(rule.pattern, f"{home}/.ssh/id_rsa"):
         return Finding(kind="broad", rule=rule, why="allows all of the home folder, keys and all")
-    if rule.permission == "bash" and rule.pattern != "*" and _runs_anything(rule.pattern):
-        return Finding(kind="broad", rule=rule, why="allows any command, because this one runs others")
+    if rule.permission == "bash" and rule.pattern != "*" and (line := _let_through(rule, later)):
+        why = f"allows any command, because this one runs others, as in `{line}`"
+        return Finding(kind="broad", rule=rule, why=why)
     return None
 
 
-def _runs_anything(pattern: str) -> bool:
-    """Whether a command of this form runs whatever stands in the place of its star."""
-    head, star, _ = pattern.partition("*")
-    words = head.split()
-    return bool(star and words) and hands_over(words)
+def _let_through(rule: Rule, later: Sequence[Rule]) -> str:
+    """A command line by which the rule allows any command, and which no later rule takes from it."""
+    taken = [other.pattern for other in later if matches("bash", other.permission) and other.action != "allow"]
+    lines = (line for line in carrying(rule.pattern) if not any(matches(line, pattern) for pattern in taken))
+    return next(lines, "")
 
 
 def _covers(wide: Rule, narrow: Rule) -> bool:

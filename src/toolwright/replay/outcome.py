@@ -22,6 +22,18 @@ class CallOutcome:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class NotPlayed:
+    """A call that was not made again, and why."""
+
+    id: str
+    tool: str
+    why: str
+
+    def as_json(self) -> Json:
+        return {"id": self.id, "tool": self.tool, "why": self.why}
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class Replay:
     """How a session went when it was played again."""
 
@@ -33,14 +45,17 @@ class Replay:
     replayed: CallOutcome | None = None
     changed_since: tuple[str, ...] = ()
     """Files of the folder that somebody has changed after the session, if a call came out otherwise."""
+    not_played: tuple[NotPlayed, ...] = ()
+    """Calls that were passed over."""
 
     @property
     def same(self) -> bool:
         return self.call is None
 
     def as_json(self) -> Json:
+        passed_over: Json = {"not_played": [one.as_json() for one in self.not_played]} if self.not_played else {}
         if self.call is None or self.recorded is None or self.replayed is None:
-            return {"same": True, "calls": self.calls}
+            return {"same": True, "calls": self.calls, **passed_over}
         return {
             "same": False,
             "calls": self.calls,
@@ -48,4 +63,5 @@ class Replay:
             "recorded": self.recorded.as_json(),
             "replayed": self.replayed.as_json(),
             "changed_since": list(self.changed_since),
+            **passed_over,
         }

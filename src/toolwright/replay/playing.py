@@ -1,10 +1,7 @@
 """A stored session played again in a copy of its folder, call by call against the tools of today."""
 
 import asyncio
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -12,32 +9,38 @@ from typing import Any
 
 from toolwright.call import INVALID
 from toolwright.definition import Call
-from toolwright.errors import UsageError
-from toolwright.files.body import Link, body_at, name_of
+from toolwright.files.body import body_at, name_of
 from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.messages import Message, SessionInfo, User
 from toolwright.parts import Completed, Failed, ToolPart
 from toolwright.record import record
-from toolwright.replay.outcome import CallOutcome, Replay
+from toolwright.replay.beginning import changed_since, copied, rewind
+from toolwright.replay.outcome import CallOutcome, NotPlayed, Replay
 from toolwright.replay.script import Children, child_of, during
 from toolwright.session.calls import CUT_OFF, LAST_STEP
 from toolwright.session.session import Session
 from toolwright.session.sessions import session_rules
 from toolwright.session.turn import Turn
+from toolwright.tools.read import IN_EDITOR
 from toolwright.workspace import Workspace
 
 NOT_PLAYED = ("task", "question", "plan_enter", "plan_exit", "webfetch", "websearch", "codesearch")
 """Calls whose outcome is for people, subagents or the network to decide; of a task, the calls below it are played."""
+DECIDED = "people or the network decide what it comes to"
+OUTSIDE = "it changed files outside the folder"
+OPEN_ENDED = "it was stopped, or never came to its tool"
+INHERITED = "it was made before the session was forked"
 _NEVER_RUN = re.compile(f"^({re.escape(LAST_STEP)}|{re.escape(CUT_OFF)})|\\bdoom_loop on ")
 """What the record of a call says that was refused before it came to its tool."""
 _SESSION_RULE = re.compile(r"the rule `(.+)` \(session\)")
 _UNORDERED = ("glob", "grep", "list")
 """Tools that list the newest first: a copy has other times."""
-MOST_CHANGED = 20
-"""Files that are named as changed since."""
-_CHANGING = re.compile(r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b")
+_CHANGING = re.compile(
+    r"\b(ses|msg|call|job|prt|tool|per)_[0-9A-Za-z]+|\b\d+(\.\d+)? ?(ms|s|seconds)\b"
+    rf"|\n\({re.escape(IN_EDITOR)}\)"
+)
 
 
 async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
@@ -48,15 +51,15 @@ async def replay(records: Workspace, session_id: str, **opening: Any) -> Replay:
         (entry for one in (session_id, *below) for entry in records.files.journal.entries(one)),
         key=lambda entry: entry.number,
     )
-    with _copied(records.directory) as copy:
-        _rewind(records, entries, records.directory, copy)
+    with copied(records.directory) as copy:
+        rewind(records, entries, copy)
         opening = _opening(records) | opening
         outcome = await _play(
             info, messages, lambda child: below.get(child, ()), copy, records.directory, entries, opening
         )
     if outcome.same:
         return outcome
-    return replace(outcome, changed_since=_changed_since(records.directory, messages, entries))
+    return replace(outcome, changed_since=changed_since(records.directory, messages, entries))
 
 
 async def replay_export(export: Any, folder: Path, **opening: Any) -> Replay:
@@ -64,7 +67,7 @@ async def replay_export(export: Any, folder: Path, **opening: Any) -> Replay:
     from toolwright.session.copies import read_export
 
     info, messages = read_export(export)
-    with _copied(folder.resolve()) as copy:
+    with copied(folder.resolve()) as copy:
         return await _play(info, messages, lambda _: (), copy, Path(info.directory), (), opening)
 
 
@@ -79,73 +82,6 @@ async def children_of(records: Workspace, session_id: str) -> dict[str, Sequence
         found[child.id] = await records.sessions.messages(child.id)
         found |= await children_of(records, child.id)
     return found
-
-
-class _copied:  # noqa: N801 - read as a verb
-    """A copy of a folder under its own name, for a while."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> Path:
-        self._above = Path(tempfile.mkdtemp(prefix="toolwright-replay-")).resolve()
-        copy = self._above / (self._folder.name or "root")
-        try:
-            shutil.copytree(self._folder, copy, symlinks=True)
-        except (OSError, shutil.Error) as error:
-            shutil.rmtree(self._above, ignore_errors=True)
-            raise UsageError(f"{self._folder} cannot be copied: {error}.") from error
-        return copy
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._above, ignore_errors=True)
-
-
-def _rewind(records: Workspace, entries: Sequence[JournalEntry], folder: Path, copy: Path) -> None:
-    """Give the copy what its files were before the first change of each."""
-    first: dict[str, JournalEntry] = {}
-    for entry in entries:
-        first.setdefault(entry.path, entry)
-    made = {name for entry in entries for name in entry.made}
-    for path, entry in first.items():
-        if not Path(path).is_relative_to(folder):
-            continue
-        place = copy / Path(path).relative_to(folder)
-        body = None if entry.before is None else records.files.journal.images.body(entry.before, None)
-        if entry.before is not None and body is None:
-            raise UsageError(f"What {path} was before is no longer kept, so the session cannot be played again.")
-        place.unlink(missing_ok=True)
-        if isinstance(body, Link):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(body.target)
-        elif body is not None:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(body)
-    for name in sorted(made, key=len, reverse=True):
-        if Path(name).is_relative_to(folder):
-            emptied = copy / Path(name).relative_to(folder)
-            if emptied.is_dir() and not any(emptied.iterdir()):
-                emptied.rmdir()
-
-
-def _changed_since(folder: Path, messages: Sequence[Message], entries: Sequence[JournalEntry]) -> tuple[str, ...]:
-    """What others have changed after the last message: the copy has it as it is now. Repositories' own files aside."""
-    rewound = {entry.path for entry in entries}
-    end = max((_end(message) for message in messages), default=0)
-    found: list[str] = []
-    for above, folders, names in os.walk(folder):
-        folders[:] = sorted(set(folders) - {".git"})
-        for path in (Path(above, name) for name in sorted(names)):
-            if str(path) not in rewound and path.lstat().st_mtime > end / 1000:
-                found.append(str(path.relative_to(folder)))
-                if len(found) == MOST_CHANGED:
-                    return tuple(found)
-    return tuple(found)
-
-
-def _end(message: Message) -> float:
-    info = message.info
-    return (isinstance(info, Assistant) and info.time.completed) or info.time.created
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -194,6 +130,10 @@ class _Player:
     """The calls that are to be made now, each with what tells that it is done."""
     rules: Collection[str] = ()
     """The session's own."""
+    outside: Collection[str] = ()
+    """The calls that changed files outside the folder."""
+    not_played: dict[str, NotPlayed] = field(default_factory=dict[str, NotPlayed])
+    """By call, why it was not made again."""
     played: int = 0
 
     async def play(self, session: Session, messages: Sequence[Message]) -> Replay | None:
@@ -237,7 +177,9 @@ class _Player:
                 self.below[child] = self.workspace.session(name, parent=session)
             return await self.play(self.below[child], messages)
         recorded = self._recorded(part)
-        if part.tool in NOT_PLAYED or recorded is None:
+        if recorded is None or part.tool in NOT_PLAYED or part.call_id in self.outside:
+            why = OPEN_ENDED if recorded is None else OUTSIDE if part.call_id in self.outside else DECIDED
+            self.not_played[part.call_id] = NotPlayed(id=part.call_id, tool=part.tool, why=why)
             return None
         self.played += 1
         number = self.played
@@ -304,11 +246,16 @@ async def _play(
     opening: Json,
 ) -> Replay:
     files: dict[str, dict[str, str | None]] = {}
+    outside = {entry.call_id for entry in entries if not Path(entry.path).is_relative_to(folder)}
     for entry in entries:
         if Path(entry.path).is_relative_to(folder):
             files.setdefault(entry.call_id, {})[str(Path(entry.path).relative_to(folder))] = entry.after
     replies: dict[str, Reply] = {}
     rules = session_rules(info.permission or ())
+    # A fork has what another session said and did before it; whatever that has changed is not in its own journal.
+    own = [message for message in messages if message.info.time.created >= info.time.created]
+    earlier = messages[: len(messages) - len(own)]
+    inherited = [part for message in earlier for part in message.parts.values() if isinstance(part, ToolPart)]
 
     def answer(question: Question) -> Reply:
         return replies.get(question.call_id, Reply(kind="once" if question.kind == "permission" else "reject"))
@@ -323,13 +270,15 @@ async def _play(
             replies=replies,
             times=_times(info.id, messages, children),
             rules=[str(rule) for rule in rules],
+            outside=outside,
+            not_played={part.call_id: NotPlayed(id=part.call_id, tool=part.tool, why=INHERITED) for part in inherited},
         )
         async with workspace.session(rules=rules) as session:
-            different = await player.play(session, messages)
+            different = await player.play(session, own)
         for one in list(workspace.sessions_open):
             workspace.forget_changes(one)
         workspace.forget_changes(session.id)
-    return different or Replay(calls=player.played)
+    return replace(different or Replay(calls=player.played), not_played=tuple(player.not_played.values()))
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
@@ -351,5 +300,10 @@ def _agree(part: ToolPart, recorded: CallOutcome, replayed: CallOutcome) -> bool
     # Who said no is of no account; nor are the words about arguments that were no object, and so are not recorded.
     if recorded.status == "failed: rejected" or (recorded.status == "failed: schema" and not part.state.input):
         return True
-    one, other = (_CHANGING.sub("…", outcome.output) for outcome in (recorded, replayed))
+    one, other = (_CHANGING.sub(_placeholder, outcome.output) for outcome in (recorded, replayed))
     return one == other or (part.tool in _UNORDERED and sorted(one.splitlines()) == sorted(other.splitlines()))
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    """What stands for ids and times; a remark on where a text was from leaves nothing."""
+    return "" if IN_EDITOR in found[0] else "…"

@@ -157,15 +157,6 @@ def can_be_kept(text: str) -> bool:
     return _OPEN.search(text) is None
 
 
-def hands_over(words: Sequence[str]) -> bool:
-    """Whether a command that begins like this runs whatever follows, because no program or script of it is named."""
-    name = plain_name(words[0])
-    runner = tuple(words[:2]) in RUNNERS
-    if not runner and name not in WRAPPERS and name not in SHELLS and name not in (*INTERPRETERS, "eval"):
-        return False
-    return not any(word[0] not in "-0123456789" for word in words[1 + runner :])
-
-
 def _wide(called: Called) -> str:
     start = prefix(called.words)
     fixed = all(not set(word) & set("$`*?") for word in start)

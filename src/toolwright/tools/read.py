@@ -31,6 +31,7 @@ BINARY = re.compile(
     "zip|tar|gz|7z|exe|dll|so|class|jar|war|docx?|xlsx?|pptx?|od[tsp]|bin|dat|obj|o|a|lib|wasm|py[co]", re.IGNORECASE
 )
 """Endings of names that are hardly ever those of text."""
+IN_EDITOR = "This is the text in the user's editor. It is not saved yet, so commands see an older one."
 
 
 @tool(text="read.md", asks=True, reads="filePath")
@@ -121,7 +122,7 @@ def _remarks(view: View) -> list[str]:
     if view.encoding != "utf-8":
         remarks.append(f"The file is encoded in {view.encoding.upper()}.")
     if view.stamp is UNSAVED:
-        remarks.append("This is the text in the user's editor. It is not saved yet, so commands see an older one.")
+        remarks.append(IN_EDITOR)
     if window.damaged:
         remarks.append("The file is not all UTF-8: \N{REPLACEMENT CHARACTER} stands for bytes that are not.")
     return remarks
