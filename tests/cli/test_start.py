@@ -95,7 +95,7 @@ def test_every_subcommand_has_one_too(tw: Tw, words: str, capsys: pytest.Capture
         (["frobnicate"], "There is no command 'frobnicate'. There are: "),
         (["--frobnicate"], "There is no command '--frobnicate'."),
         (["tool"], "list|show|call"),
-        (["tool", "list", "--nope"], "unrecognized arguments: --nope"),
+        (["tool", "list", "--nope"], "there is no option --nope. See tw tool list --help."),
         (["tool", "fly"], "invalid choice: 'fly'"),
         (["tool", "show"], "the following arguments are required: id. See tw tool show --help."),
         (["agent", "create", "x"], "the following arguments are required: --description"),

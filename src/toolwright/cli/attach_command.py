@@ -10,7 +10,7 @@ from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_intermixed_args(arguments)
+    options = _parser().parse_args(arguments)
     if not options.prompt and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         if options.yes or options.no:
             raise UsageError("--yes and --no answer for a prompt that is given here; in a conversation you are asked.")

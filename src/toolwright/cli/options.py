@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from toolwright.cli.words import nearest, options_first
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.jsontext import read_json
@@ -25,10 +26,33 @@ Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that complains the way the rest of the program does."""
+    """argparse that takes options and words in any order, and complains the way the rest of the program does."""
+
+    free_words = False
+    """Whether the words are another program's, so that options we do not have are among them."""
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        if self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(options_first(self, args or (), free=self.free_words), namespace)
+        if unknown:
+            self.error(self._no_such(unknown))
+        return found, []
+
+    def _no_such(self, unknown: Sequence[str]) -> str:
+        option = next((one for one in unknown if one.startswith("-") and one != "--"), "")
+        if not option:
+            return f"unexpected: {' '.join(one for one in unknown if one != '--')}"
+        near = nearest(self, option)
+        if near:
+            return f"there is no option {option}; did you mean {near}?"
+        many = any(action.nargs == "*" for action in self._get_positional_actions())
+        return f"there is no option {option}" + (
+            "; put words that begin with - into quotes with the rest" if many else ""
+        )
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. See {self.prog} --help.")
+        raise UsageError(f"{message}{'' if message.endswith('?') else '.'} See {self.prog} --help.")
 
 
 @cache
@@ -88,9 +112,9 @@ def positive(number: type[Number]) -> Callable[[str], Number]:
     return read
 
 
-def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> argparse.ArgumentParser:
+def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Parser:
     """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
-    made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
+    made: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
     add_common(made)
     if as_json:
         made.add_argument("--json", action="store_true", help="machine-readable")

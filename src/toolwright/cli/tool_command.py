@@ -155,7 +155,9 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
 
 async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     """The arguments as JSON, or as the one text that a tool needs; a text for a tool that is not there is dropped."""
-    if not text or text.startswith(("{", "[", '"')):
+    if not text:
+        return {}
+    if text.startswith(("{", "[", '"')):
         return arguments_for(tool_id, text)
     registry = workspace.registry
     if registry.refresh is not None:
@@ -169,7 +171,8 @@ async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     properties = parameters.get("properties", {})
     needed = parameters.get("required") or list(properties)
     alone = len(needed) == 1 and properties.get(needed[0], {}).get("type") == "string"
-    return {needed[0]: text} if alone else arguments_for(tool_id, text)
+    # Only the text itself: what a decision about it may make up, such as the new content of a file, is not for a call.
+    return {needed[0] if alone else next(iter(arguments_for(tool_id, text))): text}
 
 
 async def _call_lines(calls: "Calls") -> int:
