@@ -233,6 +233,21 @@ def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monk
     assert "broke" not in told.out + told.err
 
 
+def test_an_empty_list_says_that_it_is_empty(tw: Tw) -> None:
+    assert tw("session", "list").err == "no sessions in this project yet; tw run and tw begin one\n"
+    assert "no plugins; " in tw("plugin", "list").err
+
+
+def test_a_folder_that_is_gone_is_named(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    told = "The folder you are in was deleted: change to another, or name one with --directory"
+    assert tw("tool", "list").err == f"tw: {told}. tw doctor checks the folders that are used.\n"
+    assert f"bad  settings  {told}" in tw("doctor").out
+
+
 def test_undo_walks_back_turn_by_turn_and_redo_forward_again(tw: Tw, project: Path) -> None:
     script = project.parent / "turns.json"
     turns = [

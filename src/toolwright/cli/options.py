@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from toolwright.cli.words import nearest, options_first
+from toolwright.cli.words import close, nearest, options_first
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.jsontext import read_json
@@ -33,11 +33,25 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
         if self._subparsers is not None:
+            self._want_action(args or ())
             return super().parse_known_args(args, namespace)
         found, unknown = super().parse_known_args(options_first(self, args or (), free=self.free_words), namespace)
         if unknown:
             self.error(self._no_such(unknown))
         return found, []
+
+    def _want_action(self, arguments: Sequence[str]) -> None:
+        """Without one of its actions a command says which there are; with one it does not have, the nearest too."""
+        group = next(one for one in self._actions if isinstance(one, argparse._SubParsersAction))
+        known = [str(name) for name in group.choices]
+        given = options_first(self, arguments)
+        words = given[given.index("--") + 1 :] if "--" in given else []
+        if words and words[0] not in known:
+            near = close(words[0], known)
+            told = f"did you mean {self.prog} {near}?" if near else f"there are: {', '.join(known)}"
+            self.error(f"there is no {self.prog} {words[0]}; {told}")
+        if not words and group.required and not {"-h", "--help"} & set(given):
+            self.error(f"say what to do: {', '.join(known)}, as in {self.prog} {known[0]}")
 
     def _no_such(self, unknown: Sequence[str]) -> str:
         option = next((one for one in unknown if one.startswith("-") and one != "--"), "")
@@ -222,6 +236,13 @@ def exit_code(error: ToolError | None, kind: str | None = None) -> int:
     if kind in ("denied", "rejected"):
         return REFUSED
     return STOPPED if kind in ("aborted", "timeout") else FAILED
+
+
+def server_address(text: str) -> str:
+    """The address of a server as it was given, if it is one."""
+    if not text.startswith(("http://", "https://")):
+        raise UsageError(f"{text!r} is no address of a server: it must begin with http:// or https://.")
+    return text
 
 
 def print_json(value: Any) -> None:

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw run 'play it' --model scripted/turns.json"
         ),
     )
-    made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
+    made.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
     made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")

@@ -111,6 +111,8 @@ async def _list(workspace: Workspace, options: argparse.Namespace) -> None:
         print_json([to_json(info) for info in infos[: options.limit]])
         return
     print_table([(info.id, info.slug, _when(info), info.title) for info in infos[: options.limit]])
+    if not infos:
+        note("no sessions in this project yet; tw run and tw begin one")
     if len(infos) > options.limit:
         note(f"{len(infos) - options.limit} more; see --limit")
 
@@ -188,7 +190,10 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
         case "changes":
             print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])
         case "unrevert":
-            _tell(await undo.unrevert())
+            plans = await undo.unrevert()
+            _tell(plans)
+            if not plans:
+                note("No file had to be changed back.")
         case _:
             selection = Selection(turn=options.turn, call=options.call, file=options.file)
             plans = await LocalBackend(workspace).undo(session.id, selection, preview=options.preview)

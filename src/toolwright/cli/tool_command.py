@@ -65,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("id")
     calling = subcommand(actions, "call", "Call a tool")
     calling.add_argument("id", nargs="?", help="the tool")
-    calling.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
+    calling.add_argument(
+        "args", nargs="*", default=[], help="its path, command or the like; or all arguments as a JSON object"
+    )
     calling.add_argument("--stdin", action="store_true", help="one JSON object per line in, one per line out")
     calling.add_argument("--fresh", action="store_true", help="with --stdin: a session of its own for each line")
     calling.add_argument(

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
@@ -33,10 +33,14 @@ def options_first(known: argparse.ArgumentParser, arguments: Sequence[str], *, f
 
 def nearest(known: argparse.ArgumentParser, argument: str) -> str:
     """The option that was perhaps meant, or nothing."""
+    return close(argument.partition("=")[0], _long(known))
+
+
+def close(word: str, known: Sequence[str]) -> str:
+    """The one of the known words that was perhaps meant, or nothing."""
     from difflib import get_close_matches
 
-    name = argument.partition("=")[0]
-    return next(iter(get_close_matches(name, _long(known), n=1, cutoff=0.7)), "")
+    return next(iter(get_close_matches(word, known, n=1, cutoff=0.7)), "")
 
 
 def _option(known: argparse.ArgumentParser, argument: str) -> argparse.Action | None:
@@ -49,7 +53,7 @@ def _option(known: argparse.ArgumentParser, argument: str) -> argparse.Action | 
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _long(known: argparse.ArgumentParser) -> Iterable[str]:
+def _long(known: argparse.ArgumentParser) -> list[str]:
     return [option for option in known._option_string_actions if option.startswith("--")]
 
 
