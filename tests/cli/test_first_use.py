@@ -169,6 +169,18 @@ def test_what_comes_from_another_program_and_is_not_used_is_told_on_the_first_ru
     assert "not used here" not in tw("run", "Go", "--model", script).err
 
 
+@pytest.mark.parametrize("words", [["/review main"], ["--command", "review", "main"]])
+def test_a_run_that_begins_with_a_command_is_gone_on_with(tw: Tw, script: str, words: list[str]) -> None:
+    tw("run", *words, "--model", script)
+    assert "Review" in tw("session", "show", "last").out
+    assert len(tw("session", "list", "--all", "--json").json) == 1
+
+
+def test_a_command_that_is_none_is_told_and_sent_as_words(tw: Tw, script: str) -> None:
+    assert "There is no command /revew (tw command list has them)" in tw("run", "/revew main", "--model", script).err
+    assert "There is no command" not in tw("run", "/etc is a folder", "--model", script).err
+
+
 def test_what_waits_for_trust_is_told_on_the_first_run(tw: Tw, project: Path, script: str) -> None:
     (project / ".opencode/tool").mkdir(parents=True)
     (project / ".opencode/tool/db.ts").write_text("export default {}")

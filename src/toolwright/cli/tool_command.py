@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
+from toolwright.cli.carried import untrusted_files
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -34,6 +35,9 @@ from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
+
+WAITING = 5
+"""Files that are named, of those a project brings."""
 
 
 def main(arguments: list[str]) -> int:
@@ -148,11 +152,21 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
     answer = await calls.answer({"tool": options.id, "args": args})
     if options.json or options.dry_run:
         print_json(answer)
+    elif answer["kind"] == "unknown_tool":
+        note(answer["output"])
+        _tell_what_waits(calls.workspace)
     elif answer["status"] == "error":
         note(answer["error"])
     else:
         print(visible(answer["output"]) if is_terminal(sys.stdout) else answer["output"])
     return exit_code(None, answer.get("kind"))
+
+
+def _tell_what_waits(workspace: Workspace) -> None:
+    """Whoever has written a tool into the project, and has not trusted that, would look for it in vain."""
+    waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
+    if waiting:
+        note(f"Not used until you trust the project (tw trust, or --trust for once): {', '.join(waiting[:WAITING])}.")
 
 
 async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
