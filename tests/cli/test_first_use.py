@@ -15,6 +15,7 @@ from tests.cli.conftest import Tw
 from tests.cli.person import at_terminal
 from tests.session.trial import call, calls, says
 from toolwright import folders
+from toolwright.cli.dispatch import os_trouble
 from toolwright.errors import ConfigError
 
 
@@ -248,6 +249,21 @@ def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monk
 def test_an_empty_list_says_that_it_is_empty(tw: Tw) -> None:
     assert tw("session", "list").err == "no sessions in this project yet; tw run and tw begin one\n"
     assert "no plugins; " in tw("plugin", "list").err
+
+
+def test_ctrl_c_while_the_program_is_being_loaded_makes_no_traceback(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("toolwright.cli.dispatch.run_command", interrupted)
+    assert (tw("tool", "list").code, tw("tool", "list").err) == (4, "")
+
+
+def test_a_folder_that_may_not_be_entered_is_named_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = PermissionError(13, "Permission denied", str(tmp_path / "opencode.json"))
+    assert os_trouble(refused) == f"{tmp_path / 'opencode.json'}: Permission denied"
+    monkeypatch.setattr("os.access", lambda *_: False)  # for root every folder is open
+    assert os_trouble(refused) == f"{tmp_path}: Permission denied"
 
 
 def test_a_folder_that_is_gone_is_named(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

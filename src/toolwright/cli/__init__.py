@@ -67,11 +67,14 @@ def main(arguments: list[str] | None = None) -> int:
     if given in ([], ["--help"], ["-h"], ["help"]):
         print(_help(), end="")
         return 0 if given else 2
-    from toolwright.cli.dispatch import run_command
-
     if given[0] == "help":
         given = [*given[1:], "--help"]
-    return run_command(given)
+    try:
+        from toolwright.cli.dispatch import run_command
+
+        return run_command(given)
+    except KeyboardInterrupt:
+        return 4
 
 
 def _is_chat(given: list[str]) -> bool:

@@ -71,8 +71,11 @@ def os_trouble(error: OSError) -> str:
     except FileNotFoundError:
         return "The folder you are in was deleted: change to another, or name one with --directory"
     what = error.strerror or type(error).__name__
-    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-    return f"{where}{what}"
+    if not isinstance(error.filename, str | bytes):
+        return what
+    place = Path(os.fsdecode(error.filename)).absolute()
+    closed = isinstance(error, PermissionError) and not os.access(place.parent, os.X_OK)
+    return f"{place.parent if closed else place}: {what}"
 
 
 def _forgive_broken_characters() -> None:
