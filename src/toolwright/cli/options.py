@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -31,11 +31,12 @@ class Parser(argparse.ArgumentParser):
     free_words = False
     """Whether the words are another program's, so that options we do not have are among them."""
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
+    def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        given = list(args or ())
         if self._subparsers is not None:
-            self._want_action(args or ())
-            return super().parse_known_args(args, namespace)
-        found, unknown = super().parse_known_args(options_first(self, args or (), free=self.free_words), namespace)
+            self._want_action(given)
+            return super().parse_known_args(given, namespace)
+        found, unknown = super().parse_known_args(options_first(self, given, free=self.free_words), namespace)
         if unknown:
             self.error(self._no_such(unknown))
         return found, []
