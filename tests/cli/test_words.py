@@ -47,6 +47,13 @@ def test_options_of_a_call_stand_anywhere(tw: Tw, project: Path, words: str) -> 
     assert "basket.py" in tw("tool", "call", *words.split()).json["output"]
 
 
+@pytest.mark.parametrize(
+    "words", ["--json list --agent plan", "--agent plan list --json", "--trust --agent plan --json list"]
+)
+def test_options_of_an_action_stand_before_it_too(tw: Tw, words: str) -> None:
+    assert "read" in [one["id"] for one in tw("tool", *words.split()).json]
+
+
 def test_an_option_with_a_value_stands_between_the_words_too(tw: Tw, project: Path) -> None:
     (project / "a.txt").write_text("hello\n")
     assert tw("tool", "call", "read", "--agent", "plan", "a.txt").code == 0

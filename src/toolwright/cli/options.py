@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from toolwright.cli.words import close, nearest, options_first
+from toolwright.cli.words import action_first, close, nearest, options_first
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.jsontext import read_json
@@ -34,18 +34,18 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
         given = list(args or ())
         if self._subparsers is not None:
-            self._want_action(given)
-            return super().parse_known_args(given, namespace)
+            return super().parse_known_args(self._with_action(given), namespace)
         found, unknown = super().parse_known_args(options_first(self, given, free=self.free_words), namespace)
         if unknown:
             self.error(self._no_such(unknown))
         return found, []
 
-    def _want_action(self, arguments: Sequence[str]) -> None:
+    def _with_action(self, arguments: Sequence[str]) -> list[str]:
         """Without one of its actions a command says which there are; with one it does not have, the nearest too."""
         group = next(one for one in self._actions if isinstance(one, argparse._SubParsersAction))
         known = [str(name) for name in group.choices]
-        given = options_first(self, arguments)
+        found = action_first(self, arguments, known)
+        given = options_first(self, found)
         words = given[given.index("--") + 1 :] if "--" in given else []
         if words and words[0] not in known:
             near = close(words[0], known)
@@ -53,6 +53,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"there is no {self.prog} {words[0]}; {told}")
         if not words and group.required and not {"-h", "--help"} & set(given):
             self.error(f"say what to do: {', '.join(known)}, as in {self.prog} {known[0]}")
+        return found
 
     def _no_such(self, unknown: Sequence[str]) -> str:
         option = next((one for one in unknown if one.startswith("-") and one != "--"), "")

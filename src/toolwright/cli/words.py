@@ -31,6 +31,23 @@ def options_first(known: argparse.ArgumentParser, arguments: Sequence[str], *, f
     return [*options, *(["--", *words] if words else [])]
 
 
+def action_first(known: argparse.ArgumentParser, arguments: Sequence[str], actions: Sequence[str]) -> list[str]:
+    """The same arguments with the options that are the action's own behind its name, as in `tw tool --json list`."""
+    ours: list[str] = []
+    its: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0] != "--":
+        argument = rest.pop(0)
+        if argument in actions:
+            return [*ours, argument, *its, *rest]
+        action = _option(known, argument) if _looks_like_option(argument) else None
+        place = its if action is None else ours
+        place.append(argument)
+        if action is not None and _wants_value(action, argument) and rest:
+            place.append(rest.pop(0))
+    return list(arguments)
+
+
 def nearest(known: argparse.ArgumentParser, argument: str) -> str:
     """The option that was perhaps meant, or nothing."""
     return close(argument.partition("=")[0], _long(known))
