@@ -249,6 +249,7 @@ def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monk
 def test_an_empty_list_says_that_it_is_empty(tw: Tw) -> None:
     assert tw("session", "list").err == "no sessions in this project yet; tw run and tw begin one\n"
     assert "no plugins; " in tw("plugin", "list").err
+    assert tw("trust", "--list").err == "no projects are trusted\n"
 
 
 def test_ctrl_c_while_the_program_is_being_loaded_makes_no_traceback(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,6 +265,17 @@ def test_a_folder_that_may_not_be_entered_is_named_itself(tmp_path: Path, monkey
     assert os_trouble(refused) == f"{tmp_path / 'opencode.json'}: Permission denied"
     monkeypatch.setattr("os.access", lambda *_: False)  # for root every folder is open
     assert os_trouble(refused) == f"{tmp_path}: Permission denied"
+
+
+@pytest.mark.parametrize("wrong", ["sk-ä", "my key is 7", "sk-\udcff"])
+def test_what_is_no_key_is_not_stored(tw: Tw, wrong: str) -> None:
+    assert "This is no key" in tw("auth", "openai", stdin=wrong).err
+    assert "openai" not in tw("auth").out
+
+
+def test_a_list_is_no_session(tw: Tw, project: Path) -> None:
+    (project / "list.json").write_text("[]")
+    assert "list.json is no exported session: it needs" in tw("session", "import", "list.json").err
 
 
 def test_a_folder_that_is_gone_is_named(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

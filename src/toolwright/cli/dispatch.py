@@ -79,10 +79,17 @@ def os_trouble(error: OSError) -> str:
 
 
 def _forgive_broken_characters() -> None:
-    """Half a character, as models and file names have them, is printed as its escape; in JSON it is one anyway."""
-    for stream in (sys.stdout, sys.stderr):
+    """Half a character, as models and file names have them, is printed as its escape; in JSON it is one anyway.
+
+    What is read may have them too; whoever reads it says what is wrong with it.
+    """
+    for stream, errors in (
+        (sys.stdin, "surrogateescape"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=errors)
 
 
 def _leading_options(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -128,6 +128,14 @@ def positive(number: type[Number]) -> Callable[[str], Number]:
     return read
 
 
+def port(text: str) -> int:
+    """The number of a port, for argparse; 0 is any."""
+    number = int(text)
+    if not 0 <= number < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
+    return number
+
+
 def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Parser:
     """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
     made: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)

@@ -11,7 +11,7 @@ from toolwright.backend import LocalBackend
 from toolwright.chat.calls import details
 from toolwright.cli import session_actions
 from toolwright.cli.changes import shown_change
-from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import named_session, note, open_from, parser, positive, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="list|show|export|import|fork|delete|changes|revert|unrevert|script|replay|report",
     )
     listing = subcommand(actions, "list", "The sessions of this project, the last used first")
-    listing.add_argument("--limit", type=int, default=20)
+    listing.add_argument("--limit", type=positive(int), default=20)
     listing.add_argument("--all", action="store_true", help="those of subagents too")
     showing = _of_one(actions, "show", "One session: its messages and calls")
     showing.add_argument("--last", type=int, default=0, metavar="N", help="only the last messages")
@@ -165,7 +165,10 @@ async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     try:
         value = read_json(_text(options.file))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{options.file} cannot be read as a session: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{options.file} cannot be read as a session: {why}.") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{options.file} is no exported session: it needs `info` and `messages`.")
     print((await workspace.sessions.imported(value)).id)
 
 
@@ -173,7 +176,7 @@ def _text(file: str) -> str:
     """The text of a file, or of stdin; ValueError if it is longer than any session."""
     if file == "-":
         text = sys.stdin.read(MOST_IMPORTED + 1)
-    elif not Path(file).is_file():
+    elif Path(file).exists() and not Path(file).is_file():
         raise ValueError("it is not a regular file")
     else:
         with Path(file).open(encoding="utf-8") as stream:
