@@ -1,11 +1,15 @@
 """The guides: every listing runs, every output is the real one, and nothing of the program is left out."""
 
 import argparse
+import html
 import json
 import os
 import re
+import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -87,11 +91,41 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{named(page)} links to {target}"
 
 
-def test_the_first_page_shows_all_it_has_where_the_files_beside_it_are_not() -> None:
-    """As on a package index."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target] == []
-    assert "<img" not in text
+def test_the_page_of_the_package_shows_all_it_has_where_the_files_beside_it_are_not() -> None:
+    """As on a package index: the words of the picture stand in its place."""
+    picture = _picture()
+    readme, package = ((ROOT / name).read_text("utf-8") for name in ("README.md", "PACKAGE.md"))
+    drawing = (ROOT / "docs" / "demo.svg").read_text("utf-8")
+    rows = [
+        html.unescape(row).replace("\N{NO-BREAK SPACE}", " ") for row in re.findall("<text[^>]*>(.*)</text>", drawing)
+    ]
+    lines = re.findall(r"^```text\n(\$ tw demo.*?)\n```$", package, re.MULTILINE | re.DOTALL)[0].split("\n")
+    assert package == picture.without_picture(readme, lines)
+    assert (drawing, rows) == (picture.drawn(lines), [line for line in lines if line])
+    assert [target for target in re.findall(r"\]\(([^)#]+)", package) if "://" not in target] == []
+    assert "<img" not in package
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["readme"] == "PACKAGE.md"
+
+
+@pytest.mark.slow
+def test_the_picture_shows_what_the_demo_prints() -> None:
+    picture = _picture()
+    drawing = (ROOT / "docs" / "demo.svg").read_text("utf-8")
+    now = picture.drawn(picture.shown(picture.printed()))
+    # What runs side by side is told in the order in which it happens.
+    assert _rows(drawing) == _rows(now), "python docs/picture.py draws it anew"
+
+
+def _rows(drawing: str) -> list[str]:
+    return sorted(re.findall("<text[^>]*>(.*)</text>", drawing))
+
+
+def _picture() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        return import_module("picture")
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -16,6 +16,7 @@ from tests.cli.conftest import Tw
 from tests.cli.person import at_terminal
 from tests.session.trial import call, calls, says
 from toolwright import folders
+from toolwright.cli.dispatch import os_trouble
 from toolwright.errors import ConfigError
 
 
@@ -170,6 +171,18 @@ def test_what_comes_from_another_program_and_is_not_used_is_told_on_the_first_ru
     assert "not used here" not in tw("run", "Go", "--model", script).err
 
 
+@pytest.mark.parametrize("words", [["/review main"], ["--command", "review", "main"]])
+def test_a_run_that_begins_with_a_command_is_gone_on_with(tw: Tw, script: str, words: list[str]) -> None:
+    tw("run", *words, "--model", script)
+    assert "Review" in tw("session", "show", "last").out
+    assert len(tw("session", "list", "--all", "--json").json) == 1
+
+
+def test_a_command_that_is_none_is_told_and_sent_as_words(tw: Tw, script: str) -> None:
+    assert "There is no command /revew (tw command list has them)" in tw("run", "/revew main", "--model", script).err
+    assert "There is no command" not in tw("run", "/etc is a folder", "--model", script).err
+
+
 def test_what_waits_for_trust_is_told_on_the_first_run(tw: Tw, project: Path, script: str) -> None:
     (project / ".opencode/tool").mkdir(parents=True)
     (project / ".opencode/tool/db.ts").write_text("export default {}")
@@ -260,6 +273,48 @@ def test_without_a_null_device_that_is_what_is_told(tw: Tw, tmp_path: Path, monk
     told = tw("tool", "call", "bash", "echo hi")
     assert f"No command can be started, since {tmp_path / 'null'} is not there." in told.out + told.err
     assert "broke" not in told.out + told.err
+
+
+def test_an_empty_list_says_that_it_is_empty(tw: Tw) -> None:
+    assert tw("session", "list").err == "no sessions in this project yet; tw run and tw begin one\n"
+    assert "no plugins; " in tw("plugin", "list").err
+    assert tw("trust", "--list").err == "no projects are trusted\n"
+
+
+def test_ctrl_c_while_the_program_is_being_loaded_makes_no_traceback(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("toolwright.cli.dispatch.run_command", interrupted)
+    assert (tw("tool", "list").code, tw("tool", "list").err) == (4, "")
+
+
+def test_a_folder_that_may_not_be_entered_is_named_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = PermissionError(13, "Permission denied", str(tmp_path / "opencode.json"))
+    assert os_trouble(refused) == f"{tmp_path / 'opencode.json'}: Permission denied"
+    monkeypatch.setattr("os.access", lambda *_: False)  # for root every folder is open
+    assert os_trouble(refused) == f"{tmp_path}: Permission denied"
+
+
+@pytest.mark.parametrize("wrong", ["sk-ä", "my key is 7", "sk-\udcff"])
+def test_what_is_no_key_is_not_stored(tw: Tw, wrong: str) -> None:
+    assert "This is no key" in tw("auth", "openai", stdin=wrong).err
+    assert "openai" not in tw("auth").out
+
+
+def test_a_list_is_no_session(tw: Tw, project: Path) -> None:
+    (project / "list.json").write_text("[]")
+    assert "list.json is no exported session: it needs" in tw("session", "import", "list.json").err
+
+
+def test_a_folder_that_is_gone_is_named(tw: Tw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    told = "The folder you are in was deleted: change to another, or name one with --directory"
+    assert tw("tool", "list").err == f"tw: {told}. tw doctor checks the folders that are used.\n"
+    assert f"bad  settings  {told}" in tw("doctor").out
 
 
 def test_undo_walks_back_turn_by_turn_and_redo_forward_again(tw: Tw, project: Path) -> None:

@@ -45,6 +45,18 @@ def test_an_unknown_tool_is_told_with_the_nearest(tw: Tw) -> None:
     assert outcome.err == "tw: There is no tool 'raed'. Did you mean 'read'?\n"
 
 
+def test_a_tool_that_waits_for_trust_is_told_of(tw: Tw, project: Path) -> None:
+    file = project / ".toolwright/tool/weather.py"
+    file.parent.mkdir(parents=True)
+    file.write_text('def weather(city: str) -> str:\n    """Tells the weather."""\n    return f"{city}: sun"\n')
+    outcome = tw("tool", "call", "weather", "Rome")
+    assert outcome.code == 1
+    assert "There is no tool 'weather'." in outcome.err
+    assert "Not used until you trust the project (tw trust, or --trust for once): .toolwright/tool/weather.py." in (
+        outcome.err
+    )
+
+
 def test_a_call_prints_the_output_alone(tw: Tw, project: Path) -> None:
     (project / "a.txt").write_text("hello\n")
     outcome = tw("tool", "call", "read", '{"filePath": "a.txt"}')
@@ -119,7 +131,7 @@ def test_the_one_text_that_a_tool_of_the_project_needs_may_be_given_bare(tw: Tw,
     )
     assert tw("tool", "call", "weather", "Rome", "--trust").out == "Rome: sun for 1\n"
     assert tw("tool", "call", "weather", '{"city": "Rome", "days": 3}', "--trust").out == "Rome: sun for 3\n"
-    assert "There is no tool 'weather'" in tw("tool", "call", "weather", "Rome").out
+    assert "There is no tool 'weather'" in tw("tool", "call", "weather", "Rome").err
 
 
 def test_a_call_needs_a_tool(tw: Tw) -> None:

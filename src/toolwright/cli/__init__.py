@@ -80,10 +80,12 @@ def _run(given: list[str], *, whole_process: bool) -> int:
     """What a start makes lives to the end: to look for garbage in it would cost a fifth of a short command."""
     if whole_process:
         gc.set_threshold(_COLLECT_AFTER)
-    from toolwright.cli.dispatch import run_command
-
     try:
+        from toolwright.cli.dispatch import run_command
+
         return run_command(given)
+    except KeyboardInterrupt:
+        return 4
     finally:
         if whole_process:
             gc.freeze()

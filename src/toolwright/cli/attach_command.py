@@ -10,7 +10,7 @@ from toolwright.errors import UsageError
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_intermixed_args(arguments)
+    options = _parser().parse_args(arguments)
     if not options.prompt and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         if options.yes or options.no:
             raise UsageError("--yes and --no answer for a prompt that is given here; in a conversation you are asked.")
@@ -43,7 +43,7 @@ def _parser() -> Parser:
         examples="  tw attach http://127.0.0.1:4096\n  tw attach http://127.0.0.1:4096 'why does test_login fail?'",
     )
     made.add_argument("url", help="the address that tw serve has printed")
-    made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
+    made.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
     add_options(made)
     made.add_argument("--yes", action="store_true", help="allow whatever is asked (what a rule denies stays denied)")
     made.add_argument("--no", action="store_true", help="refuse whatever is asked")

@@ -15,7 +15,7 @@ from toolwright.chat.renderer import Renderer
 from toolwright.cli.dispatch import FAILED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines
-from toolwright.cli.options import note
+from toolwright.cli.options import note, server_address
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
 from toolwright.cli.run_command import told, view_of
@@ -37,7 +37,7 @@ async def run_attached(options: argparse.Namespace) -> int:
     text = "" if options.command else with_piped(" ".join(options.prompt))
     if not text.strip() and not options.command and not options.file:
         raise UsageError("There is no prompt. Give one, or pipe it in.")
-    async with Client(options.attach, directory=getattr(options, "directory", "")) as client:
+    async with Client(server_address(options.attach), directory=getattr(options, "directory", "")) as client:
         return await _run(client, user, text, options)
 
 

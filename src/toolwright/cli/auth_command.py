@@ -6,7 +6,7 @@ import sys
 
 from toolwright.auth import AuthFile
 from toolwright.cli.carried import keys_elsewhere
-from toolwright.cli.options import note, open_from, parser, print_table
+from toolwright.cli.options import note, open_from, parser, port, print_table
 from toolwright.errors import UsageError
 from toolwright.models.catalog import ProviderInfo
 from toolwright.models.logins import PROVIDERS
@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     chosen = made.add_mutually_exclusive_group()
     chosen.add_argument("--login", action="store_true", help=f"log in instead: {', '.join(PROVIDERS)}")
     chosen.add_argument("--remove", action="store_true", help="forget the key of this provider")
-    made.add_argument("--port", type=int, help="with --login openrouter: where the browser comes back to (3000)")
+    made.add_argument("--port", type=port, help="with --login openrouter: where the browser comes back to (3000)")
     return made
 
 
@@ -90,4 +90,6 @@ def _key(provider: str) -> str:
     key = asked.strip()
     if not key:
         raise UsageError("The key is empty; nothing was stored.")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UsageError("This is no key: a key has letters, digits and signs, and no blanks. Nothing was stored.")
     return key

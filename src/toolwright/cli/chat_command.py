@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw --session last --agent plan --model anthropic/claude-sonnet-5-5"
         ),
     )
-    made.add_argument("prompt", nargs="*", help="what to begin with")
+    made.add_argument("prompt", nargs="*", default=[], help="what to begin with")
     add_options(made)
     return made
 

@@ -94,11 +94,12 @@ async def _closed(workspace: "Workspace") -> None:
 
 
 async def _on_server(options: argparse.Namespace) -> Project:
+    from toolwright.cli.options import server_address
     from toolwright.client import Client
     from toolwright.client.remote import RemoteBackend
     from toolwright.folders import Folders
 
-    client = Client(options.url, directory=getattr(options, "directory", ""))
+    client = Client(server_address(options.url), directory=getattr(options, "directory", ""))
     backend = await RemoteBackend.open(client)
     try:
         names = [one.name for one in await backend.agents()]

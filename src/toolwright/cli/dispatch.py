@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from toolwright.cli import COMMANDS
@@ -24,7 +25,7 @@ def run_command(arguments: list[str]) -> int:
     _forgive_broken_characters()
     try:
         if not rest or rest[0] not in COMMANDS:
-            raise UsageError(_unknown(rest[0] if rest else " ".join(leading)))
+            raise UsageError(_unknown(rest[0]) if rest else _no_command(leading))
         command = import_module(f"toolwright.cli.{rest[0]}_command")
         code: int = command.main([*leading, *rest[1:]])
         sys.stdout.flush()
@@ -38,7 +39,7 @@ def run_command(arguments: list[str]) -> int:
         _leave_quietly()
     except OSError as error:
         _drop_output()
-        return _complain(_os_trouble(error), FAILED)
+        return _complain(f"{os_trouble(error)}. tw doctor checks the folders that are used.", FAILED)
     except RecursionError:
         return _complain("The input is nested too deeply to be read.", FAILED)
     except _database_errors() as error:
@@ -63,17 +64,32 @@ def _database_errors() -> tuple[type[Exception], ...]:
     return () if sqlite3 is None else (sqlite3.Error,)
 
 
-def _os_trouble(error: OSError) -> str:
+def os_trouble(error: OSError) -> str:
+    """What the system refused, as a sentence without its stop."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return "The folder you are in was deleted: change to another, or name one with --directory"
     what = error.strerror or type(error).__name__
-    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-    return f"{where}{what}. tw doctor checks the folders that are used."
+    if not isinstance(error.filename, str | bytes):
+        return what
+    place = Path(os.fsdecode(error.filename)).absolute()
+    closed = isinstance(error, PermissionError) and not os.access(place.parent, os.X_OK)
+    return f"{place.parent if closed else place}: {what}"
 
 
 def _forgive_broken_characters() -> None:
-    """Half a character, as models and file names have them, is printed as its escape; in JSON it is one anyway."""
-    for stream in (sys.stdout, sys.stderr):
+    """Half a character, as models and file names have them, is printed as its escape; in JSON it is one anyway.
+
+    What is read may have them too; whoever reads it says what is wrong with it.
+    """
+    for stream, errors in (
+        (sys.stdin, "surrogateescape"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=errors)
 
 
 def _leading_options(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -85,6 +101,13 @@ def _leading_options(arguments: list[str]) -> tuple[list[str], list[str]]:
         leading += rest[: 1 + takes_value]
         rest = rest[1 + takes_value :]
     return leading, rest
+
+
+def _no_command(leading: list[str]) -> str:
+    if leading[-1] == "--directory":
+        return "--directory needs the name of a folder. See tw --help."
+    unknown = [one for one in leading[:1] if one.partition("=")[0] not in ("--directory", "--trust", "--pure")]
+    return f"There is no option {unknown[0]!r}. See tw --help." if unknown else "Name a command. See tw --help."
 
 
 def _unknown(word: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolwright.cli.carried import carried_over, untrusted_files
+from toolwright.cli.dispatch import os_trouble
 from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
 from toolwright.config.jsonc import positions
@@ -87,6 +88,7 @@ def _tried(what: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 def _broken(what: str, error: Exception) -> Finding:
     told = str(error) if isinstance(error, ToolwrightError) else f"{type(error).__name__}: {error}"
+    told = os_trouble(error) if isinstance(error, OSError) else told
     return Finding("bad", what, " ".join(told.split()) or type(error).__name__)
 
 

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     actions = made.add_subparsers(dest="action", metavar="check|install")
     checking = subcommand(actions, "check", "The errors an agent would see")
     checking.add_argument(
-        "files", nargs="*", metavar="FILE", help=f"or folder; of one the newest {MOST} files are checked"
+        "files", nargs="*", default=[], metavar="FILE", help=f"or folder; of one the newest {MOST} files are checked"
     )
     checking.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="machine-readable")
     installing = subcommand(actions, "install", "Install a server from PyPI or npm into our own folder")

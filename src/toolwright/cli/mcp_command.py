@@ -5,7 +5,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from toolwright.cli.options import note, open_from, parser, plural, print_json, print_table, subcommand
+from toolwright.cli.options import note, open_from, parser, plural, port, print_json, print_table, subcommand
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     serving = subcommand(actions, "serve", "Offer our tools to another program, on stdio or over HTTP")
     serving.add_argument("--agent", default="", help="under the rules of this agent")
     serving.add_argument("--tools", default="", metavar="A,B", help="offer only these")
-    serving.add_argument("--http", type=int, default=None, metavar="PORT", help="on this port of 127.0.0.1")
+    serving.add_argument("--http", type=port, default=None, metavar="PORT", help="on this port of 127.0.0.1")
     return made
 
 

@@ -6,11 +6,12 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from toolwright.cli.words import action_first, close, nearest, options_first
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
 from toolwright.jsontext import read_json
@@ -25,10 +26,49 @@ Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that complains the way the rest of the program does."""
+    """argparse that takes options and words in any order, and complains the way the rest of the program does."""
+
+    free_words = False
+    """Whether the words are another program's, so that options we do not have are among them."""
+
+    def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        given = list(args or ())
+        if self._subparsers is not None:
+            return super().parse_known_args(self._with_action(given), namespace)
+        found, unknown = super().parse_known_args(options_first(self, given, free=self.free_words), namespace)
+        if unknown:
+            self.error(self._no_such(unknown))
+        return found, []
+
+    def _with_action(self, arguments: Sequence[str]) -> list[str]:
+        """Without one of its actions a command says which there are; with one it does not have, the nearest too."""
+        group = next(one for one in self._actions if isinstance(one, argparse._SubParsersAction))
+        known = [str(name) for name in group.choices]
+        found = action_first(self, arguments, known)
+        given = options_first(self, found)
+        words = given[given.index("--") + 1 :] if "--" in given else []
+        if words and words[0] not in known:
+            near = close(words[0], known)
+            told = f"did you mean {self.prog} {near}?" if near else f"there are: {', '.join(known)}"
+            self.error(f"there is no {self.prog} {words[0]}; {told}")
+        if not words and group.required and not {"-h", "--help"} & set(given):
+            self.error(f"say what to do: {', '.join(known)}, as in {self.prog} {known[0]}")
+        return found
+
+    def _no_such(self, unknown: Sequence[str]) -> str:
+        option = next((one for one in unknown if one.startswith("-") and one != "--"), "")
+        if not option:
+            return f"unexpected: {' '.join(one for one in unknown if one != '--')}"
+        near = nearest(self, option)
+        if near:
+            return f"there is no option {option}; did you mean {near}?"
+        many = any(action.nargs == "*" for action in self._get_positional_actions())
+        return f"there is no option {option}" + (
+            "; put words that begin with - into quotes with the rest" if many else ""
+        )
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. See {self.prog} --help.")
+        raise UsageError(f"{message}{'' if message.endswith('?') else '.'} See {self.prog} --help.")
 
 
 @cache
@@ -88,9 +128,17 @@ def positive(number: type[Number]) -> Callable[[str], Number]:
     return read
 
 
-def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> argparse.ArgumentParser:
+def port(text: str) -> int:
+    """The number of a port, for argparse; 0 is any."""
+    number = int(text)
+    if not 0 <= number < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
+    return number
+
+
+def subcommand(group: Any, name: str, text: str, *, as_json: bool = False) -> Parser:
     """A sub-command that takes the common options too, wherever they stand, and `--json` if it has that."""
-    made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
+    made: Parser = group.add_parser(name, help=text, description=text, formatter_class=Layout)
     add_common(made)
     if as_json:
         made.add_argument("--json", action="store_true", help="machine-readable")
@@ -198,6 +246,13 @@ def exit_code(error: ToolError | None, kind: str | None = None) -> int:
     if kind in ("denied", "rejected"):
         return REFUSED
     return STOPPED if kind in ("aborted", "timeout") else FAILED
+
+
+def server_address(text: str) -> str:
+    """The address of a server as it was given, if it is one."""
+    if not text.startswith(("http://", "https://")):
+        raise UsageError(f"{text!r} is no address of a server: it must begin with http:// or https://.")
+    return text
 
 
 def print_json(value: Any) -> None:

@@ -47,7 +47,10 @@ def _parser() -> argparse.ArgumentParser:
         actions, "explain", "Every permission a call needs, every rule that fits, and which one won"
     )
     explaining.add_argument("tool")
-    explaining.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
+    explaining.add_argument(
+        "args", nargs="*", default=[], help="its path, command or the like; or all arguments as a JSON object"
+    )
+    explaining.free_words = True
     policy_actions.add_to(actions)
     listing = subcommand(actions, "list", "The approvals that hold in this project")
     revoking = subcommand(actions, "revoke", "Revoke an approval")

@@ -31,6 +31,8 @@ async def _list(options: argparse.Namespace) -> int:
             print_json(shown)
         else:
             print_table([(str(one["name"]), str(one["status"]), _told(one)) for one in shown])
+        if not shown:
+            note("no plugins; a file in .toolwright/plugin or the setting plugin brings one")
     return DONE
 
 

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
             "  tw run 'play it' --model scripted/turns.json"
         ),
     )
-    made.add_argument("prompt", nargs="*", help="what you want; what is piped in is added to it")
+    made.add_argument("prompt", nargs="*", default=[], help="what you want; what is piped in is added to it")
     made.add_argument("--command", default="", metavar="NAME", help="carry out a command; each word is an argument")
     made.add_argument("--agent", default="", help="the agent to ask (build)")
     made.add_argument("--model", "-m", default="", metavar="P/M", help="the model to use")
@@ -90,6 +90,7 @@ async def _run(options: argparse.Namespace) -> int:
             workspace.commands[options.command]  # an unknown one leaves no empty session behind
         with _told_as_line(view_of("", options)):
             _check(workspace, options)
+        _tell_no_command(workspace, text)
         session = await _session(workspace, options)
         view = view_of(session.id, options)
         refusals = Refusals()
@@ -116,6 +117,13 @@ def _check(workspace: Workspace, options: argparse.Namespace) -> None:
     require_variant(info, options.variant)
     if options.max_cost is not None:
         require_price(info)
+
+
+def _tell_no_command(workspace: Workspace, text: str) -> None:
+    """What looks like a command and is none is a prompt like any other; a misspelt one should not go unnoticed."""
+    name = text[1:].split(maxsplit=1)[0] if text[:1] == "/" and text[1:].strip() else ""
+    if name.replace("-", "").isalnum() and name not in workspace.commands and not Path(f"/{name}").exists():
+        note(f"There is no command /{name} (tw command list has them); it is sent as words.")
 
 
 async def _offered_model(workspace: Workspace, options: argparse.Namespace) -> str:
@@ -212,14 +220,19 @@ async def _answered(workspace: Workspace, session: Session, text: str, options: 
 
 async def _asked(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
     agent, model = options.agent, options.model
-    if options.command:
-        from toolwright.commands import fill_in, is_subtask
+    if options.command or text.startswith("/"):
+        from toolwright.commands import called_by, fill_in, is_subtask
 
-        command = workspace.commands[options.command]
-        text = await fill_in(command, options.prompt, session)
-        agent, model = command.agent or agent, model or command.model
-        if is_subtask(command, session):
-            session = workspace.sessions.create(title=f"/{command.name}", parent=session)
+        called = called_by(text, workspace.commands)
+        if options.command:
+            called = workspace.commands[options.command], options.prompt
+        if called is not None:
+            command, words = called
+            text = await fill_in(command, words, session)
+            agent, model = command.agent or agent, model or command.model
+            # A conversation that begins with a command has nothing to keep it apart from, and is gone on with.
+            if session.conversation.messages and is_subtask(command, session):
+                session = workspace.sessions.create(title=f"/{command.name}", parent=session)
     return await session.prompt(
         text,
         files=options.file,

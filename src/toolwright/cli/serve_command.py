@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
-from toolwright.cli.options import Layout, Parser
+from toolwright.cli.options import Layout, Parser, port
 from toolwright.errors import UsageError
 
 
@@ -73,7 +73,7 @@ def serving_parser(name: str, description: str, *, examples: str) -> Parser:
     )
     made.add_argument("--directory", action="append", metavar="DIR", help="a folder to serve; may be repeated")
     made.add_argument("--trust", action="store_true", help="trust the projects for this once")
-    made.add_argument("--port", type=int, default=0, help="the port (4096, or any if that is taken)")
+    made.add_argument("--port", type=port, default=0, help="the port (4096, or any if that is taken)")
     made.add_argument("--hostname", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
     made.add_argument("--socket", type=Path, metavar="PATH", help="listen on a socket of the file system instead")
     made.add_argument("--open", action="store_true", help="open the page in a browser")

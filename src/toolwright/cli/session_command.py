@@ -11,7 +11,7 @@ from toolwright.backend import LocalBackend
 from toolwright.chat.calls import details
 from toolwright.cli import session_actions
 from toolwright.cli.changes import shown_change
-from toolwright.cli.options import named_session, note, open_from, parser, print_json, print_table, subcommand
+from toolwright.cli.options import named_session, note, open_from, parser, positive, print_json, print_table, subcommand
 from toolwright.display import visible
 from toolwright.errors import UsageError
 from toolwright.jsontext import read_json
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="list|show|export|import|fork|delete|changes|revert|unrevert|script|replay|report",
     )
     listing = subcommand(actions, "list", "The sessions of this project, the last used first")
-    listing.add_argument("--limit", type=int, default=20)
+    listing.add_argument("--limit", type=positive(int), default=20)
     listing.add_argument("--all", action="store_true", help="those of subagents too")
     showing = _of_one(actions, "show", "One session: its messages and calls")
     showing.add_argument("--last", type=int, default=0, metavar="N", help="only the last messages")
@@ -111,6 +111,8 @@ async def _list(workspace: Workspace, options: argparse.Namespace) -> None:
         print_json([to_json(info) for info in infos[: options.limit]])
         return
     print_table([(info.id, info.slug, _when(info), info.title) for info in infos[: options.limit]])
+    if not infos:
+        note("no sessions in this project yet; tw run and tw begin one")
     if len(infos) > options.limit:
         note(f"{len(infos) - options.limit} more; see --limit")
 
@@ -163,7 +165,10 @@ async def _import(workspace: Workspace, options: argparse.Namespace) -> None:
     try:
         value = read_json(_text(options.file))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{options.file} cannot be read as a session: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{options.file} cannot be read as a session: {why}.") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{options.file} is no exported session: it needs `info` and `messages`.")
     print((await workspace.sessions.imported(value)).id)
 
 
@@ -171,7 +176,7 @@ def _text(file: str) -> str:
     """The text of a file, or of stdin; ValueError if it is longer than any session."""
     if file == "-":
         text = sys.stdin.read(MOST_IMPORTED + 1)
-    elif not Path(file).is_file():
+    elif Path(file).exists() and not Path(file).is_file():
         raise ValueError("it is not a regular file")
     else:
         with Path(file).open(encoding="utf-8") as stream:
@@ -188,7 +193,10 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
         case "changes":
             print_table([(one.call_id, _kind(one.before, one.after), one.path) for one in undo.changes()])
         case "unrevert":
-            _tell(await undo.unrevert())
+            plans = await undo.unrevert()
+            _tell(plans)
+            if not plans:
+                note("No file had to be changed back.")
         case _:
             selection = Selection(turn=options.turn, call=options.call, file=options.file)
             plans = await LocalBackend(workspace).undo(session.id, selection, preview=options.preview)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
+from toolwright.cli.carried import untrusted_files
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -34,6 +35,9 @@ from toolwright.record import record
 from toolwright.session.session import Session
 from toolwright.wire import to_json
 from toolwright.workspace import Workspace
+
+WAITING = 5
+"""Files that are named, of those a project brings."""
 
 
 def main(arguments: list[str]) -> int:
@@ -65,7 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument("id")
     calling = subcommand(actions, "call", "Call a tool")
     calling.add_argument("id", nargs="?", help="the tool")
-    calling.add_argument("args", nargs="*", help="its path, command or the like; or all arguments as a JSON object")
+    calling.add_argument(
+        "args", nargs="*", default=[], help="its path, command or the like; or all arguments as a JSON object"
+    )
     calling.add_argument("--stdin", action="store_true", help="one JSON object per line in, one per line out")
     calling.add_argument("--fresh", action="store_true", help="with --stdin: a session of its own for each line")
     calling.add_argument(
@@ -146,6 +152,9 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
     answer = await calls.answer({"tool": options.id, "args": args})
     if options.json or options.dry_run:
         print_json(answer)
+    elif answer["kind"] == "unknown_tool":
+        note(answer["output"])
+        _tell_what_waits(calls.workspace)
     elif answer["status"] == "error":
         note(answer["error"])
     else:
@@ -153,9 +162,18 @@ async def _call_once(calls: "Calls", options: argparse.Namespace) -> int:
     return exit_code(None, answer.get("kind"))
 
 
+def _tell_what_waits(workspace: Workspace) -> None:
+    """Whoever has written a tool into the project, and has not trusted that, would look for it in vain."""
+    waiting = [] if workspace.trusted else untrusted_files(workspace.directory, workspace.folders)
+    if waiting:
+        note(f"Not used until you trust the project (tw trust, or --trust for once): {', '.join(waiting[:WAITING])}.")
+
+
 async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     """The arguments as JSON, or as the one text that a tool needs; a text for a tool that is not there is dropped."""
-    if not text or text.startswith(("{", "[", '"')):
+    if not text:
+        return {}
+    if text.startswith(("{", "[", '"')):
         return arguments_for(tool_id, text)
     registry = workspace.registry
     if registry.refresh is not None:
@@ -169,7 +187,8 @@ async def _arguments(workspace: Workspace, tool_id: str, text: str) -> Json:
     properties = parameters.get("properties", {})
     needed = parameters.get("required") or list(properties)
     alone = len(needed) == 1 and properties.get(needed[0], {}).get("type") == "string"
-    return {needed[0]: text} if alone else arguments_for(tool_id, text)
+    # Only the text itself: what a decision about it may make up, such as the new content of a file, is not for a call.
+    return {needed[0] if alone else next(iter(arguments_for(tool_id, text))): text}
 
 
 async def _call_lines(calls: "Calls") -> int:

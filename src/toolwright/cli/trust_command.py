@@ -39,6 +39,8 @@ def main(arguments: list[str]) -> int:
 def _list(trust: Trust) -> int:
     for known in trust.roots():
         print(known)
+    if not trust.roots():
+        note("no projects are trusted")
     return 0
 
 

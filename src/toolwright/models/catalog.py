@@ -232,7 +232,7 @@ def _nearest(wanted: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     known = list(names)
-    near = get_close_matches(wanted, known, n=3)
+    near = get_close_matches(wanted, known, n=3, cutoff=0.65)
     if near:
         return f" Did you mean {' or '.join(map(repr, near))}?"
     return f" There are: {', '.join(known)}." if known else ""

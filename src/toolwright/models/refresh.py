@@ -52,7 +52,8 @@ async def fetch(address: str) -> Json:
             answer.raise_for_status()
             return _parsed(answer.content[:LARGEST])
     except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise ToolwrightError(f"No list of models could be read from {address}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ToolwrightError(f"No list of models could be read from {address}: {why}") from error
 
 
 def _parsed(text: bytes) -> Json:

@@ -135,7 +135,8 @@ class ScriptedModel:
         try:
             script = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path} cannot be read as a script: {error}.") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(f"{path} cannot be read as a script: {why}.") from error
         if isinstance(script, list):
             script = {"turns": script}
         if not isinstance(script, dict) or not isinstance(script.get("turns"), list):
