@@ -120,8 +120,9 @@ class Transcript(ScrollView, can_focus=False):
         for at, block in enumerate(self.story.blocks[len(self._laid) :], len(self._laid)):
             self._laid.append(LaidOut(block, at, self._has_gap(at)))
             self._by_id[block.id] = self._laid[-1]
-        laid = (self._by_id[one] for one in changed if one in self._by_id)
-        self._measured(*min((one.at, self._lay_out(one)) for one in laid))
+        laid = [self._by_id[one] for one in changed if one in self._by_id]
+        if laid:
+            self._measured(*min((one.at, self._lay_out(one)) for one in laid))
 
     def strips_of(self, block: Block) -> list[Strip]:
         """The lines of a block, as they stand in the transcript."""
