@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -52,72 +51,20 @@ Rules = Sequence[Rule] | Mapping[str, Any] | str
 Anything = Tool | Callable[..., Any]
 
 
-@asynccontextmanager
-async def open_workspace(
-    path: str | Path = ".",
-    *,
-    rules: Rules = (),
-    config: Mapping[str, Any] | None = None,
-    model: "str | Model" = "",
-    agent: str = "",
-    tools: Sequence[Anything] = (),
-    extensions: Sequence[Extension] = (),
-    answer: Answerer | None = None,
-    budget: "Budget | Mapping[str, Any] | None" = None,
-    hooks: "Sequence[Hook | Callable[..., Any]]" = (),
-    keep: bool = False,
-    store: "Store | None" = None,
-    trust: bool = False,
-    client: Client = "api",
-    environment: Mapping[str, str] | None = None,
-    pure: bool = False,
-) -> AsyncIterator["Workspace"]:
-    """Open a folder: read its settings, join its tools, start its extensions, and close all of it at the end.
+class Workspace(Services):
+    """One folder opened in one process. Any number can be open at once: `async with open_workspace(".") as workspace`.
+
+    Opening reads its settings, joins its tools and starts its extensions; all of it is closed at the end.
 
     `rules` are permissions, as Rule records or as the `permission` of a configuration; `config` is more of what a
     configuration file would say. `answer` answers questions; without it every question is refused. `keep` stores the
     sessions on disk; `store` keeps them wherever you like, and is yours to close. `environment` stands in for the
     variables of the process. `pure` leaves plugins out.
     """
-    workspace = Workspace(
-        Path(path),
-        rules=rules,
-        config=config,
-        model=model,
-        agent=agent,
-        tools=tools,
-        extensions=extensions,
-        answer=answer,
-        budget=budget,
-        hooks=hooks,
-        keep=keep,
-        store=store,
-        trust=trust,
-        client=client,
-        environment=environment,
-        pure=pure,
-    )
-    async with workspace:
-        yield workspace
-
-
-def run_sync(text: str, path: str | Path = ".", **more: Any) -> "TurnResult":
-    """Answer one prompt in a folder, for scripts. Takes what `open_workspace` and `prompt` take."""
-    prompting = {name: more.pop(name) for name in ("files", "system", "output", "variant") if name in more}
-
-    async def run() -> "TurnResult":
-        async with open_workspace(path, **more) as workspace, workspace.session() as session:
-            return await session.prompt(text, **prompting)
-
-    return asyncio.run(run())
-
-
-class Workspace(Services):
-    """One folder opened in one process. Any number can be open at once."""
 
     def __init__(
         self,
-        directory: Path,
+        path: str | Path = ".",
         *,
         rules: Rules = (),
         config: Mapping[str, Any] | None = None,
@@ -136,6 +83,7 @@ class Workspace(Services):
         pure: bool = False,
     ) -> None:
         super().__init__()
+        directory = Path(path)
         if not directory.is_dir():
             raise UsageError(f"{directory} is not a folder. Name the folder of a project.")
         self.environment = os.environ if environment is None else environment
@@ -390,6 +338,20 @@ class Workspace(Services):
         """Remove what would undo the changes of a session that was deleted."""
         self.files.journal.forget(session_id)
         self.truncator.forget(session_id)
+
+
+open_workspace = Workspace
+
+
+def run_sync(text: str, path: str | Path = ".", **more: Any) -> "TurnResult":
+    """Answer one prompt in a folder, for scripts. Takes what `open_workspace` and `prompt` take."""
+    prompting = {name: more.pop(name) for name in ("files", "system", "output", "variant") if name in more}
+
+    async def run() -> "TurnResult":
+        async with open_workspace(path, **more) as workspace, workspace.session() as session:
+            return await session.prompt(text, **prompting)
+
+    return asyncio.run(run())
 
 
 def _agents(workspace: Workspace, rules: Rules, default: str) -> Agents:
