@@ -15,9 +15,11 @@ _MAKE = (
     " --just-print --load-average? --no-builtin-rules --no-print-directory --output-sync? --print-data-base"
     " --question --quiet --silent --recon --trace --touch --warn-undefined-variables --print-directory"
 )
-_MAKE_VARIABLE = re.compile(r"([A-Za-z_]\w*)(?::|::|\?|\+|!)?=")
+_MAKE_VARIABLE = re.compile(r"\s*([^\s=:?+!]+)\s*(?::{1,3}|\?|\+|!)?=")
 _PLAIN_VALUE = re.compile(r"[\w./:,=@%+ -]*")
-_MAKE_ORDERS = re.compile(r"SHELL|MAKE\w*|\w*CC|\w*CXX|LD|AR|AS|CPP|RM|\w*_CMD|\w*COMMAND|\w*_PROGRAM|PYTHON|NODE|BASH")
+_MAKE_ORDERS = re.compile(
+    r".*\W.*|SHELL|MAKE\w*|\w*CC|\w*CXX|LD|AR|AS|CPP|RM|\w*_CMD|\w*COMMAND|\w*_PROGRAM|PYTHON|NODE|BASH"
+)
 
 
 def make(found: Effects, arguments: Sequence[Field]) -> None:

@@ -71,7 +71,7 @@ def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
 
 _LOADER = re.compile(r"ld-linux.*|ld-musl.*|ld\.so.*|ld-\d.*")
 _COMMAND_WORD = re.compile(r"[A-Za-z_./~][\w./@+~-]*")
-_PIECES = re.compile(r"[;&|\n(){}`$<>'\"]+")
+_PIECES = re.compile(r"[;&|\n(){}`$<>'\"=,:!\\]+")
 _SUSPECTS = 24
 """How many words of a call are looked at as the beginning of a command of their own."""
 
@@ -81,16 +81,20 @@ def suspect(call: CommandCall) -> None:
     words = [one.spelled for one in call.argv]
     start = max(1, len(prefix([_plain(words[0]), *words[1:]])))
     for position, word in enumerate(words[start : start + _SUSPECTS], start):
-        if _COMMAND_WORD.fullmatch(word):
-            call.draft.suspected[" ".join([_plain(word), *words[position + 1 :]])] = None
-        elif " " in word:
+        if " " in word:
             suspect_text(call, word)
+            continue
+        named = word.rpartition("=")[2] if word.startswith("-") else word
+        if _COMMAND_WORD.fullmatch(named):
+            call.draft.suspected[" ".join([_plain(named), *words[position + 1 :]])] = None
 
 
 def suspect_text(call: CommandCall, text: str) -> None:
+    """Whatever reads the text may have words of its own before a command: `.shell rm x`, `system rm x`."""
     for piece in _PIECES.split(text)[:_SUSPECTS]:
-        if piece.strip():
-            call.draft.suspected[" ".join(piece.split())] = None
+        words = piece.split()
+        for position in range(min(len(words), _SUSPECTS)):
+            call.draft.suspected[" ".join([_plain(words[position]), *words[position + 1 :]])] = None
 
 
 def _plain(word: str) -> str:

@@ -14,7 +14,6 @@ _MOST_BRACES = 20
 _LONGEST = 20_000
 
 _PATTERN = re.compile(r"[][*?()\\]")
-_GLOB = re.compile(r"[*?]|\[[^]]+\]")
 _PLAIN = re.compile(r"[\w./:@%+,-]+")
 _OPEN_SEQUENCE = re.compile(r"\{[^{},]*\.\.[^{},]*\}")
 _SEQUENCE = re.compile(r"(-?\d{1,4})\.\.(-?\d{1,4})|([A-Za-z])\.\.([A-Za-z])")
@@ -83,7 +82,7 @@ def _unquoted(piece: Field) -> Field:
     """A value that is not settled, where it may still be split and matched with file names."""
     if not piece.known or any(text != "".join(text.split()) for text in piece.texts):
         return Field(piece.spelled, piece.texts, known=False, splits=True)
-    return piece if piece.glob else replace(piece, glob=any(map(_GLOB.search, piece.texts)))
+    return piece if piece.glob else replace(piece, glob=any(map(_has_wildcard, piece.texts)))
 
 
 def _is_quoted(part: Part) -> bool:
@@ -110,7 +109,12 @@ def _literal_piece(part: Literal, state: State, *, first: bool) -> Field:
 
 def _wild(text: str) -> Field:
     """Unquoted text, where wildcards are at work."""
-    return Field(text, (text,), glob=_GLOB.search(text) is not None)
+    return Field(text, (text,), glob=_has_wildcard(text))
+
+
+def _has_wildcard(text: str) -> bool:
+    """Of a set, `]` may be the first character. Not by a pattern: it would look for the end of every `[`."""
+    return "*" in text or "?" in text or text.rfind("]") > text.find("[") + 1 > 0
 
 
 def _with_tilde(text: str, state: State) -> Field:
@@ -121,7 +125,7 @@ def _with_tilde(text: str, state: State) -> Field:
     rest = text[match.end() :]
     if not folders:
         return unknown(text)
-    return Field(folders[0] + rest, tuple(folder + rest for folder in folders), glob=_GLOB.search(rest) is not None)
+    return Field(folders[0] + rest, tuple(folder + rest for folder in folders), glob=_has_wildcard(rest))
 
 
 def _piece(part: Part, state: State) -> Field:
@@ -179,7 +183,7 @@ def _changed(part: Parameter, value: Field) -> Field | None:
         ("#", "./"): lambda text: text.removeprefix("./"),
     }
     cut = cuts.get((part.operator, pattern))
-    if cut is None and part.operator in ("%", "%%") and not _GLOB.search(pattern):
+    if cut is None and part.operator in ("%", "%%") and not _has_wildcard(pattern):
         cut = lambda text: text.removesuffix(pattern)  # noqa: E731 - one more cut beside those of the table
     if cut is None or (value.glob and part.operator == "##" and "**" in "".join(value.texts)):
         return None
@@ -282,7 +286,7 @@ def _joined(pieces: list[Field], source: str) -> Field:
         combinations *= len(piece.texts)
     if combinations > ALTERNATIVES or sum(len(piece.texts[0]) for piece in pieces if piece.texts) > _LONGEST:
         return replace(unknown(source or spelled), splits=any(piece.splits for piece in pieces))
-    if glob and any(not piece.glob and any(map(_GLOB.search, piece.texts)) for piece in pieces):
+    if glob and any(not piece.glob and any(map(_has_wildcard, piece.texts)) for piece in pieces):
         known = False
     texts = tuple("".join(choice) for choice in product(*(piece.texts for piece in pieces)))
     number = all(piece.number or piece.texts == ("",) for piece in pieces) and any(piece.number for piece in pieces)

@@ -9,6 +9,8 @@ MOST = 1000
 """How many files that a wildcard names are judged one by one; where there are more, that is said."""
 _LOOKED_AT = 20_000
 """How many names are looked at before giving up."""
+_LONGEST = 1000
+"""Characters of a pattern for one name; names have at most 255, and nobody writes a longer one in earnest."""
 
 _MAGIC = re.compile(r"[*?\[]")
 _CLASSES = {
@@ -63,6 +65,8 @@ def _walk(folder: str, parts: list[str], budget: list[int]) -> Iterator[str]:
     if not is_wild(first):
         yield from _walk(posixpath.join(folder, first), rest, budget)
         return
+    if len(first) > _LONGEST:
+        raise TooMany
     deep = first == "**"
     if deep and rest:
         yield from _walk(folder, rest, budget)

@@ -229,3 +229,20 @@ async def test_nor_does_bytecode_of_a_module_that_it_imports(project: Path, tmp_
     async with make_workspace(project, trust=True) as workspace:
         assert (await workspace.call("fine")).output == "x"
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json"])
+@pytest.mark.parametrize("when", ["trusted", "new", "changed"])
+async def test_a_hook_of_another_program_runs_only_as_it_was_trusted(project: Path, name: str, when: str) -> None:
+    """Even if it comes after the settings were read, which is later than trust was looked at."""
+    mark = project.parent / f"{project.name}.mark"
+    folders = Folders.of({"HOME": str(project.parent / f"{project.name}.home")})
+    if when != "new":
+        lay_out(project, {name: HOOK if when == "trusted" else {"hooks": {}}}, mark)
+    Trust(folders.trust).add(content_of(project, folders))
+    workspace = make_workspace(project, trust=False, config=EVERYTHING)
+    assert workspace.trusted
+    lay_out(project, {name: HOOK}, mark)
+    async with workspace:
+        await workspace.call("bash", command="true", description="d")
+    assert mark.exists() == (when == "trusted")
