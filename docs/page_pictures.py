@@ -18,7 +18,6 @@ from toolwright.demo.project import write_project
 from toolwright.demo.script import PROMPT, turns
 
 HERE = Path(__file__).parent
-COLOURS = 96
 
 
 def main() -> None:
@@ -83,14 +82,13 @@ async def _take(url: str) -> None:
 
 
 async def _save(page: Page, name: str) -> None:
-    """A picture of few colours, which is small and looks the same."""
     from PIL import Image
 
     await page.wait_for_timeout(300)
     file = HERE / f"{name}.png"
     await page.screenshot(path=file)
     with Image.open(file) as image:
-        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
+        image.convert("RGB").save(file, optimize=True)
 
 
 if __name__ == "__main__":

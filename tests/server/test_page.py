@@ -250,6 +250,29 @@ async def test_nothing_is_wider_than_the_window(tmp_path: Path, width: int, sche
             await expect(page.get_by_role("list", name="Sessions")).to_be_visible()
 
 
+async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    async with served(folder, READ, EDIT, {"text": "Done."}, config=ASK_EDIT) as server, opened(server.url) as page:
+        await expect(prompt(page)).to_be_focused()
+        await page.keyboard.type("edit it")
+        await page.keyboard.press("Enter")
+        await expect(dialog(page, "Permission")).to_be_visible()
+        await page.keyboard.press("Control+Enter")
+        await expect(conversation(page)).to_contain_text("Done.")
+        await expect(prompt(page)).to_be_focused()
+        await button(page, "Session menu").focus()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("ArrowDown")
+        await expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
+        await page.keyboard.press("Escape")
+        await expect(button(page, "Session menu")).to_be_focused()
+        await page.keyboard.press("Alt+z")
+        await expect(button(dialog(page, "Undo"), "Undo")).to_be_enabled()
+        await button(dialog(page, "Undo"), "Undo").press("Enter")
+        await expect(page.get_by_text("Undone from there on.")).to_be_visible()
+        assert (folder / "a.py").read_text() == 'print("hi")\n'
+
+
 async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_near(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

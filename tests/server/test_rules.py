@@ -249,3 +249,17 @@ async def test_what_happens_beside_the_sessions_is_told_in_both_dialects(tmp_pat
         workspace.bus.publish(FileEdited(file="/x"))
         assert (await one.wait("file.edited"))["properties"] == {"file": "/x"}
         assert (await all_.wait("file.edited"))["payload"]["properties"] == {"file": "/x"}
+
+
+async def test_a_turn_that_checked_out_another_branch_is_told_also_in_a_worktree(tmp_path: Path) -> None:
+    folder, kept = project(tmp_path), tmp_path / "git"
+    kept.mkdir()
+    (kept / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git").write_text("gitdir: ../git\n")
+    async with served(folder, {"text": "Hello."}) as server, listening(server) as heard:
+        assert await server.get("/vcs") == {"branch": "main"}
+        (kept / "HEAD").write_text("ref: refs/heads/feature/x\n")
+        await server.say(await server.session(), "hi")
+        assert (await heard.wait("vcs.branch.updated"))["properties"] == {"branch": "feature/x"}
+        (kept / "HEAD").write_text("0123456789abcdef\n")
+        assert await server.get("/vcs") == {}

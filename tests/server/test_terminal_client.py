@@ -1,6 +1,7 @@
-"""OpenCode's own terminal client, as npm has it, holds a whole session with the server, in a terminal of tmux."""
+"""OpenCode's own program, as npm has it: its terminal client with our server, and our client with its server."""
 
 import asyncio
+import json
 import os
 import platform
 import shlex
@@ -16,6 +17,10 @@ import pytest
 from tests.server.harness import TOKEN, Served, listening, served
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 from tests.waiting import patience
+from toolwright.client import Client, ServerError
+from toolwright.client.remote import RemoteBackend
+from toolwright.events import PartUpdated
+from toolwright.parts import Completed, ToolPart
 
 pytestmark = pytest.mark.slow
 
@@ -123,3 +128,48 @@ async def test_a_permission_a_question_an_undo_and_a_stop(tmp_path: Path, progra
         await terminal.press("Escape")
         await heard.wait("session.idle", 3)
         await terminal.sees("interrupted")
+
+
+async def test_its_own_server_is_driven_by_the_python_client(tmp_path: Path, program: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "proj"
+    (home / ".config" / "opencode").mkdir(parents=True)
+    folder.mkdir()
+    model = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:9"}, "models": {"m": {}}}
+    settings = {"model": "nowhere/m", "provider": {"nowhere": model}, "autoupdate": False}
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(settings))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    server = await asyncio.create_subprocess_exec(
+        *(str(program), "serve", "--port", "0"), cwd=folder, env=environment, stdout=-1, stderr=-3
+    )
+    assert server.stdout is not None
+    try:
+        async with patience():
+            while b"listening on" not in (line := await server.stdout.readline()):
+                assert line, "it has ended"
+            async with Client(line.decode().split()[-1], environment={}) as client:
+                session = await client.create_session(title="from Python")
+                backend = await RemoteBackend.open(Client(client.address, environment={}))
+                await backend.resume(session.id)
+                events = backend.follow()
+                body = {
+                    "agent": "build",
+                    "command": "echo from here",
+                    "model": {"providerID": "nowhere", "modelID": "m"},
+                }
+                await client.send("POST", f"/session/{session.id}/shell", body)
+                while not isinstance(event := await anext(events), PartUpdated) or not isinstance(event.part, ToolPart):
+                    pass
+                [call] = [call for one in await client.messages(session.id) for call in one.calls]
+                assert isinstance(call.state, Completed)
+                assert "from here" in call.state.output
+                assert (await backend.rename(session.id, "other")).title == "other"
+                assert session.id in [one.id for one in await backend.sessions(10)]
+                assert {"build", "plan"} <= {agent.name for agent in await backend.agents()}
+                await client.abort(session.id)
+                await client.delete_session(session.id)
+                with pytest.raises(ServerError):
+                    await client.session(session.id)
+                await backend.close()
+    finally:
+        server.kill()
+        await server.wait()

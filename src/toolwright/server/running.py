@@ -168,6 +168,8 @@ def _config(app: Any) -> uvicorn.Config:
         lifespan="off",
         loop="asyncio",
         log_config=None,
+        # What a stranger sends is answered; it is no reason to fill the person's terminal.
+        log_level="error",
         access_log=False,
         server_header=False,
         proxy_headers=False,

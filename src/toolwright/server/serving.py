@@ -9,6 +9,7 @@ from typing import Any
 from toolwright.events import Event
 from toolwright.inbox import Inbox, Question
 from toolwright.jsontypes import Json
+from toolwright.server.branch import branch_of
 from toolwright.server.dialects import Dialect
 from toolwright.server.listeners import Channel
 from toolwright.server.projects import Projects
@@ -51,8 +52,13 @@ class Serving:
     async def _follow(self, workspace: Workspace) -> None:
         directory = str(workspace.directory)
         statuses = self.statuses.setdefault(directory, {})
+        branch = branch_of(workspace.config.root)
 
         def hear(event: Event) -> None:
+            nonlocal branch
+            if isinstance(event, SessionIdle) and (now := branch_of(workspace.config.root)) != branch:
+                branch = now
+                self.tell(directory, "vcs.branch.updated", {"branch": now} if now else {})
             if isinstance(event, SessionStatus):
                 if event.status.get("type") == "idle":
                     statuses.pop(event.session_id, None)

@@ -71,7 +71,20 @@ function Menu() {
     work()
   }
   const leave = (event) => !box.current.contains(event.relatedTarget) && (box.current.open = false)
-  return html`<details id="menu" ref=${box} onfocusout=${leave} onkeydown=${(event) => event.key === "Escape" && (box.current.open = false)}>
+  const keys = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (event.key === "Escape") {
+      box.current.open = false
+      box.current.querySelector("summary").focus()
+    } else if (step && !event.altKey) {
+      event.preventDefault()
+      box.current.open = true
+      const items = [...box.current.querySelectorAll("[role=menuitem]")]
+      const at = items.indexOf(document.activeElement)
+      items[at < 0 && step < 0 ? items.length - 1 : (at + step + items.length) % items.length].focus()
+    }
+  }
+  return html`<details id="menu" ref=${box} onfocusout=${leave} onkeydown=${keys}>
     <summary class="ghost" role="button" aria-label="Session menu">${icon("more")}</summary>
     <ul role="menu">${entries.map(([label, work]) => html`<li key=${label} role="none"><button type="button" role="menuitem" onclick=${act(work)}>${label}</button></li>`)}</ul>
   </details>`

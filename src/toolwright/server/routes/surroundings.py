@@ -8,6 +8,7 @@ from typing import Any
 from toolwright.auth import AuthFile
 from toolwright.jsontypes import Json
 from toolwright.server.asking import Ask, Routes
+from toolwright.server.branch import branch_of
 from toolwright.server.frames import project_name
 from toolwright.server.refusal import HttpRefusal, bad_request, forbidden, not_found
 from toolwright.server.shapes import agent_json, command_json, providers_json, without_secrets
@@ -200,13 +201,8 @@ async def paths(ask: Ask) -> Any:
 @routes.get("/vcs", "vcs.get")
 async def branch(ask: Ask) -> Any:
     """The branch that is checked out; nothing without git."""
-    workspace = await ask.workspace()
-    try:
-        head = await asyncio.to_thread((workspace.config.root / ".git" / "HEAD").read_text)
-    except (OSError, ValueError):
-        return {}
-    name = head.strip().removeprefix("ref: refs/heads/")
-    return {"branch": name} if name != head.strip() else {}
+    name = await asyncio.to_thread(branch_of, (await ask.workspace()).config.root)
+    return {"branch": name} if name else {}
 
 
 @routes.get("/project", "project.list")
