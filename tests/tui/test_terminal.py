@@ -288,6 +288,7 @@ def test_the_demo_is_played_inside_and_left_again(project: Path) -> None:
         emulator.press("/demo\r")
         emulator.expect("May the agent do this?")
         emulator.insist("y", "Nothing else was changed.")
+        emulator.insist("\x15", "Ask for something")
         emulator.press("\x04")
         emulator.expect("that was the demo")
         emulator.press("\x04")

@@ -1,6 +1,7 @@
 """Signals that reach a program whose main thread waits in a line editor."""
 
 import os
+import select
 import signal
 import threading
 import time
@@ -9,6 +10,11 @@ from contextlib import contextmanager, suppress
 
 AGAIN = 0.05
 """Seconds after which a signal that the line editor has overslept is sent again."""
+
+
+HANDLED = b"\0"
+"""Stands after the numbers of the signals that were handled."""
+READ = 64
 
 
 class Ended(BaseException):
@@ -20,14 +26,21 @@ def handled(interrupted: Callable[[], None], reading: Callable[[], int]) -> Iter
     """Ctrl-C calls a function, a signal to end raises Ended.
 
     A signal that comes just before the line editor begins to wait does not wake it; so while `reading` gives the same
-    number above zero, the signal is sent again.
+    number above zero, and nobody has handled it, the signal is sent again.
     """
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def handle(number: int, _: object) -> None:
+        with suppress(OSError):
+            os.write(mouth, HANDLED)
+        if number != signal.SIGINT:
+            raise Ended
+        interrupted()
+
     for number in before:
-        signal.signal(number, _end)
-    signal.signal(signal.SIGINT, lambda *_: interrupted())
+        signal.signal(number, handle)
     earlier = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
     main = threading.get_ident()
     threading.Thread(target=_repeat, args=(ears, main, reading), name="signals", daemon=True).start()
@@ -41,13 +54,14 @@ def handled(interrupted: Callable[[], None], reading: Callable[[], int]) -> Iter
 
 
 def _repeat(ears: int, main: int, reading: Callable[[], int]) -> None:
+    """Hear of every signal when it comes, and of its being handled; however late this thread gets to run."""
     with suppress(OSError), os.fdopen(ears, "rb", buffering=0) as heard:
-        while number := heard.read(1):
+        while waiting := heard.read(READ):
+            waiting = waiting.rpartition(HANDLED)[2]
             place = reading()
-            time.sleep(AGAIN)
-            if place and reading() == place and number[0] in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.pthread_kill(main, number[0])
-
-
-def _end(*_: object) -> None:
-    raise Ended
+            while waiting and place and reading() == place:
+                time.sleep(AGAIN)
+                if select.select([ears], [], [], 0)[0]:
+                    waiting = (waiting + heard.read(READ)).rpartition(HANDLED)[2]
+                if waiting and reading() == place and waiting[-1] in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.pthread_kill(main, waiting[-1])
