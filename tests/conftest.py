@@ -1,10 +1,16 @@
 """What all tests share: a project in a folder of its own."""
 
+import gc
+import json
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.waiting import PATIENCE
+from toolwright.process import selftest
+from toolwright.process.selftest import Findings, SelfTest
 
 # The tests may themselves run in a box, in which some commands refuse what is tried here.
 os.environ.pop("TOOLWRIGHT_SANDBOX", None)
@@ -14,6 +20,12 @@ settings.register_profile("without deadline", deadline=None)
 # What is merged is judged by the same examples each time; on a desk every run looks further.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "without deadline")
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves stay to the end: nobody needs to look through them for what can be freed."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +39,24 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture(scope="session")
+def tried_out() -> dict[str, Findings]:
+    """What kinds of sandbox work, by what the machine was like when they were tried out."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def sandboxes_are_tried_out_once(monkeypatch: pytest.MonkeyPatch, tried_out: dict[str, Findings]) -> None:
+    """And as long as a busy machine takes. Tests of the trial itself have a fixture of this name that does nothing."""
+    try_out = SelfTest._try_linux
+
+    async def once(self: SelfTest) -> Findings:
+        machine = json.dumps(selftest._machine())
+        if machine not in tried_out:
+            tried_out[machine] = await try_out(self)
+        return tried_out[machine]
+
+    monkeypatch.setattr(SelfTest, "_try_linux", once)
+    monkeypatch.setattr(selftest, "PATIENCE", PATIENCE)

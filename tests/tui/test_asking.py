@@ -94,16 +94,17 @@ async def test_a_diff_is_part_of_the_question(project: Path) -> None:
         assert (project / "a.new").read_text() == "one\ntwo\n"
 
 
-async def test_a_key_that_was_on_its_way_is_no_answer(project: Path) -> None:
+async def test_a_key_that_was_on_its_way_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    due = list[PermissionDialog]()
+    monkeypatch.setattr(PermissionDialog, "_arm", lambda self: due.append(self))
     async with on_stage(project, CLEAN, {"text": "Done."}) as stage:
         await stage.type("clean")
         await stage.until(lambda: isinstance(stage.app.screen, PermissionDialog), "the question")
         dialog = stage.app.screen
-        assert isinstance(dialog, PermissionDialog)
-        dialog.armed = False
         await stage.press("y")
         assert stage.app.screen is dialog
-        await stage.asked()
+        await stage.until(lambda: due, "the time from which on keys are answers")
+        due[0].armed = True
         await stage.press("y")
         await stage.rest()
 

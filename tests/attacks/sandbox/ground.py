@@ -65,6 +65,8 @@ class Ground:
         """The name of a socket that is in no folder; the machine has each only once."""
         self.places = {"$OUT": self.outside, "$HOME": self.home, "$DATA": self.data}
         self._make()
+        self.last_state = dict[str, str]()
+        """What was there after the last attack, and is there before the next."""
 
     def named(self, text: str) -> str:
         for name, place in self.places.items():
@@ -176,7 +178,7 @@ def listeners(ground: Ground) -> Iterator[int]:
 
 async def attack(ground: Ground, rung: str, one: Attack, environment: dict[str, str]) -> dict[str, Any]:
     (ground.project / ".attack").write_text(one.script)
-    before = ground.state()
+    before = ground.last_state
     said = rules(*(ground.named(rule) for rule in one.rules), source="attack")
     visible = ground.named(one.visible)
     replies = ["once"] * 10 if visible else []
@@ -186,7 +188,7 @@ async def attack(ground: Ground, rung: str, one: Attack, environment: dict[str, 
     ) as shell:
         command = f"{visible}; python3 evil.py" if visible else "python3 evil.py"
         result = await shell.bash(command)
-    after = ground.state()
+    after = ground.last_state = ground.state()
     different = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return {"printed": result.output, "different": different, "error": result.error is not None}
 
@@ -229,6 +231,7 @@ async def main(rung: str, base: Path) -> dict[str, Any]:
             **{f"GIT_{who}_{what}": "n" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
         }
         told = await harmless(ground, rung, environment)
+        ground.last_state = ground.state()
         for name, one in (pair for attacks in ATTACKS.values() for pair in attacks.items()):
             told[name] = await attack(ground, rung, one, environment)
         told["segments"] = {"left": _segments()}
