@@ -24,7 +24,7 @@ from toolwright.parts import Completed, Failed, Span, ToolPart
 from toolwright.session.events import PartDelta, SessionStatus
 
 
-def _call(text: str, *, failed: bool = False) -> ToolPart:
+def tool_call(text: str, *, failed: bool = False) -> ToolPart:
     span = Span(start=1, end=2)
     state: Completed | Failed = (
         Failed(input={}, error=text, kind="crash", time=span)
@@ -70,7 +70,7 @@ def test_words_and_calls_cannot_leave_their_line() -> None:
 
         live(PartUpdated(part=TextPart(session_id="ses_1", message_id="msg_1", id="prt_1", text="")))
         live(PartDelta(session_id="ses_1", message_id="msg_1", part_id="prt_1", field="text", delta=text))
-        for call in (_call(text), _call(text, failed=True)):
+        for call in (tool_call(text), tool_call(text, failed=True)):
             live(PartUpdated(part=call))
             Quiet("ses_1", notes=notes)(PartUpdated(part=call))
         live(SessionStatus(session_id="ses_1", status={"type": "retry", "message": text, "attempt": 1}))
@@ -82,7 +82,7 @@ def test_json_lines_are_harmless_and_whole() -> None:
     for text in HOSTILE:
         out = io.StringIO()
 
-        JsonLines("ses_1", out=out)(PartUpdated(part=_call(text)))
+        JsonLines("ses_1", out=out)(PartUpdated(part=tool_call(text)))
 
         assert unseen(out.getvalue()) == []
         assert json.loads(out.getvalue())["part"]["state"]["output"] == text
@@ -93,7 +93,7 @@ def test_a_session_is_shown_as_it_was(capsys: pytest.CaptureFixture[str]) -> Non
     for text in HOSTILE:
         info = User(id="msg_1", session_id="ses_1", time=Moment(created=1), agent="build", model=model)
         message = Message(info=info)
-        message.parts["prt_2"] = _call(text)
+        message.parts["prt_2"] = tool_call(text)
 
         print_table([("ses_1", text)])
         print_json({"title": text})

@@ -7,6 +7,7 @@ from toolwright.acp.editor import Editor
 from toolwright.acp.opened import OpenSession
 from toolwright.acp.patched import patched
 from toolwright.acp.updates import kind_of
+from toolwright.display import visible
 from toolwright.inbox import Choice, Question, Reply
 from toolwright.jsontypes import Json
 
@@ -39,7 +40,7 @@ async def _request(question: Question, known: OpenSession) -> Json:
     options = [{"optionId": "once", "kind": "allow_once", "name": "Allow once"}]
     for at, pattern in enumerate(question.always):
         rule = f"`{pattern}`" if question.permission == "bash" else f"{question.permission} `{pattern}`"
-        name = f"Always allow {rule} in this project"
+        name = visible(f"Always allow {rule} in this project", lines=False)
         several = len(question.always) > 1
         options.append({"optionId": f"always:{at}" if several else "always", "kind": "allow_always", "name": name})
     options.append({"optionId": "reject", "kind": "reject_once", "name": "Reject"})
@@ -51,7 +52,7 @@ async def _request(question: Question, known: OpenSession) -> Json:
     return _asked(question, known.session.id, options) | {
         "toolCall": {
             "toolCallId": question.call_id,
-            "title": question.title,
+            "title": visible(question.title),
             "kind": kind_of(question.tool, question.arguments),
             "status": "pending",
             "rawInput": dict(question.arguments),
@@ -62,7 +63,7 @@ async def _request(question: Question, known: OpenSession) -> Json:
 
 
 def _asked(question: Question, session_id: str, options: list[Json]) -> Json:
-    call = {"toolCallId": question.call_id, "title": question.title, "kind": "other", "status": "pending"}
+    call = {"toolCallId": question.call_id, "title": visible(question.title), "kind": "other", "status": "pending"}
     return {"sessionId": session_id, "toolCall": call | {"rawInput": dict(question.arguments)}, "options": options}
 
 
@@ -78,7 +79,7 @@ async def _content(question: Question, known: OpenSession) -> list[Json]:
         return []
     if isinstance(path, str) and (diff := await _diff(path, patch, known)):
         return [diff]
-    return [{"type": "content", "content": {"type": "text", "text": f"```diff\n{patch}\n```"}}]
+    return [{"type": "content", "content": {"type": "text", "text": f"```diff\n{visible(patch)}\n```"}}]
 
 
 async def _diff(path: str, patch: str, known: OpenSession) -> Json | None:
@@ -129,32 +130,33 @@ def _choice(question: Question, choice: Choice, session_id: str) -> Json:
         {
             "optionId": f"answer:{at}",
             "kind": "allow_once",
-            "name": f"{one.label}: {one.description}" if one.description else one.label,
+            "name": visible(f"{one.label}: {one.description}" if one.description else one.label, lines=False),
         }
         for at, one in enumerate(choice.options)
     ]
     options.append({"optionId": "reject", "kind": "reject_once", "name": "Give no answer"})
     asked = _asked(question, session_id, options)
-    return asked | {"toolCall": asked["toolCall"] | {"title": choice.question}}
+    return asked | {"toolCall": asked["toolCall"] | {"title": visible(choice.question)}}
 
 
 def _form(question: Question, session_id: str) -> Json:
     """All questions as one form: for each what is offered, and a field for words of one's own."""
     fields: Json = {}
     for at, choice in enumerate(question.choices):
-        offered = [{"const": one.label, "title": one.label} for one in choice.options]
-        about = {"title": choice.header or choice.question, "description": choice.question}
+        offered = [{"const": one.label, "title": visible(one.label)} for one in choice.options]
+        asked = visible(choice.question)
+        about = {"title": visible(choice.header) or asked, "description": asked}
         if offered and choice.multiple:
             fields[f"q{at}"] = about | {"type": "array", "items": {"anyOf": offered}}
         elif offered:
             fields[f"q{at}"] = about | {"type": "string", "oneOf": offered}
         if choice.custom or not offered:
-            fields[f"own{at}"] = {"type": "string", "title": "In your own words", "description": choice.question}
+            fields[f"own{at}"] = {"type": "string", "title": "In your own words", "description": asked}
     return {
         "mode": "form",
         "sessionId": session_id,
         "toolCallId": question.call_id,
-        "message": question.title or "A question",
+        "message": visible(question.title) or "A question",
         "requestedSchema": {"type": "object", "properties": fields, "required": []},
     }
 

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.display import visible
 from toolwright.events import Event, PartUpdated
 from toolwright.files.body import Body, Link, body_at, name_of
 from toolwright.files.journal import JournalEntry
@@ -100,7 +101,7 @@ class Updates:
                 return [plan(event.todos)]
             case SessionUpdated(info=info) if info.id == self.session_id and info.title != self._title:
                 self._title = info.title
-                return [{"sessionUpdate": "session_info_update", "title": info.title}]
+                return [{"sessionUpdate": "session_info_update", "title": visible(info.title, lines=False)}]
             case MessageUpdated(info=User() as info) if info.session_id == self.session_id and info.agent != self._mode:
                 return self.mode(info.agent)
             case MessageUpdated(info=Assistant() as info) if info.session_id == self.session_id and info.finish:
@@ -275,6 +276,10 @@ class Updates:
 
 def title_of(part: ToolPart) -> str:
     """The call in words: the command itself, or what is done to which file."""
+    return visible(_title_of(part))
+
+
+def _title_of(part: ToolPart) -> str:
     given = part.state.input
     if part.tool == "bash" and isinstance(given.get("command"), str):
         return str(given["command"])[:200] or "bash"

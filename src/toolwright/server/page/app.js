@@ -7,7 +7,7 @@ import { Prompt } from "./prompt.js"
 import { Sidebar, listed } from "./sidebar.js"
 import { changed, guarded, listen, say, select, start, state, stop, watch } from "./store.js"
 import { post } from "./api.js"
-import { icon } from "./ui.js"
+import { icon, visible } from "./ui.js"
 import { Glance, Work } from "./work.js"
 
 function App() {
@@ -43,7 +43,7 @@ function App() {
 function Title() {
   const info = state.sessions.get(state.current)
   const parent = state.sessions.get(info?.parentID)
-  return html`<h2 id="title">${parent ? html`<button type="button" class="link" onclick=${() => select(parent.id)}>${icon("back")}${parent.title}</button><span class="faint"> / </span>` : null}${info?.title ?? ""}</h2>`
+  return html`<h2 id="title">${parent ? html`<button type="button" class="link" onclick=${() => select(parent.id)}>${icon("back")}${visible(parent.title)}</button><span class="faint"> / </span>` : null}${visible(info?.title ?? "")}</h2>`
 }
 
 function Menu() {

@@ -3,7 +3,7 @@ import { post } from "./api.js"
 import { Part } from "./parts.js"
 import { html, useEffect, useLayoutEffect, useRef } from "./preact.js"
 import { changed, earlier, fromHome, guarded, say, select, state } from "./store.js"
-import { Memo, count, icon, lasted, money, nameOf, plural } from "./ui.js"
+import { Memo, count, icon, lasted, money, nameOf, plural, visible } from "./ui.js"
 
 const NEAR = 1500
 const GUESS = 90
@@ -142,7 +142,7 @@ const again = guarded(async (info) => {
 function Trouble({ info, busy }) {
   if (info.error.name === "MessageAbortedError") return html`<p class="stopped">Stopped.</p>`
   return html`<div class="trouble" role="alert">
-    <p>${info.error.data?.message ?? info.error.name}</p>
+    <p>${visible(info.error.data?.message ?? info.error.name)}</p>
     <button type="button" disabled=${busy} onclick=${() => again(info)}>Try again</button>
   </div>`
 }

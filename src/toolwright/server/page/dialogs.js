@@ -65,7 +65,7 @@ function Permission({ request }) {
       <h2><b>${call.agent ?? "The agent"}</b> wants to ${(command ? SIDE_ACTS[request.permission] : null) ?? ACTS[request.permission] ?? `use ${request.permission}`}</h2></header>
     ${command ? html`<${Code} text=${visible(command)} language="bash" />` : null}
     ${command && call.arguments.workdir ? html`<p class="faint">in <code>${call.arguments.workdir}</code></p>` : null}
-    ${command && call.arguments.description ? html`<p class="faint">“${call.arguments.description}”</p>` : null}
+    ${command && call.arguments.description ? html`<p class="faint">“${visible(call.arguments.description)}”</p>` : null}
     ${metadata.diff ? html`<p class="filename"><code>${what || metadata.filepath}</code></p><${Diff} text=${metadata.diff} />` : null}
     ${command || metadata.diff ? null : html`<pre class="output">${visible(what || patterns.join("\n"))}</pre>`}
     ${sameAs(patterns, command, what) ? null : html`<p class="touches"><span class="faint">It touches</span> ${patterns.map((one) => html`<code key=${one}>${visible(one)}</code> `)}</p>`}
@@ -91,7 +91,7 @@ function From({ id, agent }) {
   const info = state.sessions.get(id)
   const top = state.sessions.get(above(id).at(-1)) ?? info
   const other = top && top.id !== state.current
-  return html`<span>${info?.parentID ? `${agent}, a subagent in ` : "In "}${other ? html`<button type="button" class="link" onclick=${() => select(top.id)}>${top.title}</button>` : (top?.title ?? "a session")}</span>`
+  return html`<span>${info?.parentID ? `${agent}, a subagent in ` : "In "}${other ? html`<button type="button" class="link" onclick=${() => select(top.id)}>${visible(top.title)}</button>` : visible(top?.title ?? "a session")}</span>`
 }
 
 function Why({ request }) {
@@ -128,8 +128,8 @@ function Questions({ request }) {
   return html`<div>
     <header><p class="faint"><${From} id=${request.sessionID} agent="an agent" /></p></header>
     ${request.questions.map((one, at) => html`<section key=${at} class="question">
-      <h2>${one.question}</h2>
-      <div class="options">${(one.options ?? []).map((option) => html`<button key=${option.label} type="button" aria-label=${option.label} aria-pressed=${String(answers[at].includes(option.label))} onclick=${() => pick(at, option.label)}><b>${option.label}</b>${option.description ? html`<small>${option.description}</small>` : null}</button>`)}</div>
+      <h2>${visible(one.question)}</h2>
+      <div class="options">${(one.options ?? []).map((option) => html`<button key=${option.label} type="button" aria-label=${option.label} aria-pressed=${String(answers[at].includes(option.label))} onclick=${() => pick(at, option.label)}><b>${visible(option.label)}</b>${option.description ? html`<small>${visible(option.description)}</small>` : null}</button>`)}</div>
       ${one.custom === false ? null : html`<input type="text" aria-label="Your own answer" placeholder="In your own words" value=${own[at]} oninput=${(event) => setOwn(own.map((words, place) => (place === at ? event.currentTarget.value : words)))} onkeydown=${(event) => event.key === "Enter" && submit(answers)} />`}
     </section>`)}
     <footer>

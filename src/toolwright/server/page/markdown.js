@@ -3,7 +3,7 @@ import { lexer } from "./marked.js"
 import { html, useState } from "./preact.js"
 import Prism from "./prism.js"
 import { Diff } from "./diff.js"
-import { Memo, icon } from "./ui.js"
+import { Memo, icon, visible } from "./ui.js"
 
 const NAMES = { py: "python", js: "javascript", jsx: "javascript", mjs: "javascript", ts: "typescript", tsx: "typescript", sh: "bash", shell: "bash", zsh: "bash", console: "bash", yml: "yaml", rs: "rust", html: "markup", xml: "markup", svg: "markup", h: "c", cc: "cpp", hpp: "cpp", jsonc: "json" }
 const COLOURED = 60000
@@ -34,7 +34,7 @@ export function Code({ text, language }) {
   }
   return html`<div class="code">
     <button type="button" class="ghost copy" aria-label="Copy" onclick=${copy}>${icon(copied ? "check" : "copy")}</button>
-    <pre tabindex="0"><code>${colours(text, language)}</code></pre>
+    <pre tabindex="0"><code>${colours(visible(text), language)}</code></pre>
   </div>`
 }
 
@@ -107,6 +107,6 @@ function block(token, at) {
 
 export class Markdown extends Memo {
   render({ text }) {
-    return html`<div class="prose">${lexer(text).map(block)}</div>`
+    return html`<div class="prose">${lexer(visible(text)).map(block)}</div>`
   }
 }

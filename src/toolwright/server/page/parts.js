@@ -4,7 +4,7 @@ import { Code, Markdown, languageOf } from "./markdown.js"
 import { get } from "./api.js"
 import { html, useEffect, useState } from "./preact.js"
 import { changed, select, state } from "./store.js"
-import { Memo, icon, lasted, nameOf, plural } from "./ui.js"
+import { Memo, icon, lasted, nameOf, plural, visible } from "./ui.js"
 
 const OUTPUT = 30000
 const QUIET = ["todowrite", "question", "write"]
@@ -31,7 +31,7 @@ export function Part({ part }) {
 function Attached({ part }) {
   const image = part.mime?.startsWith("image/") && part.url?.startsWith("data:image/")
   if (image) return html`<img class="attached" src=${part.url} alt=${part.filename ?? "image"} />`
-  return html`<span class="chip">${icon("file")}${part.filename ?? nameOf(part.url ?? "") ?? part.mime}</span>`
+  return html`<span class="chip">${icon("file")}${visible(part.filename ?? nameOf(part.url ?? "") ?? part.mime)}</span>`
 }
 
 // Tool calls.
@@ -49,7 +49,7 @@ export function wordsOf(tool, input = {}) {
     : files.length ? files.join(", ")
     : relative(input.filePath ?? input.path) ?? input.pattern ?? input.url ?? input.query ?? input.name ?? ""
   const pattern = (tool === "grep" || tool === "glob") && input.pattern
-  return { verb: VERBS[tool] ?? tool, what: String(pattern || what || Object.values(input).find((one) => typeof one === "string") || "") }
+  return { verb: VERBS[tool] ?? tool, what: visible(pattern || what || Object.values(input).find((one) => typeof one === "string") || "") }
 }
 
 function differences({ state: call }) {
@@ -95,7 +95,7 @@ export class Call extends Memo {
   }
 }
 
-const firstLine = (text) => text.split("\n")[0].slice(0, 300)
+const firstLine = (text) => visible(text.split("\n")[0].slice(0, 300))
 
 function Body({ part, diffs }) {
   const { input = {}, metadata = {}, output, error, status } = part.state
@@ -104,12 +104,12 @@ function Body({ part, diffs }) {
   const shown = error ?? (diffs.length ? "" : said ?? metadata.output ?? "")
   return html`<div class="body">
     ${part.tool === "bash" ? html`<${Code} text=${input.command ?? ""} language="bash" />` : null}
-    ${diffs.map((one) => html`<div key=${one.file}>${diffs.length > 1 ? html`<p class="filename"><code>${one.file}</code></p>` : null}<${Diff} text=${one.text} /></div>`)}
+    ${diffs.map((one) => html`<div key=${one.file}>${diffs.length > 1 ? html`<p class="filename"><code>${visible(one.file)}</code></p>` : null}<${Diff} text=${one.text} /></div>`)}
     ${part.tool === "write" && status === "completed" ? html`<${Written} part=${part} />` : null}
     ${part.tool === "todowrite" ? html`<${Todos} todos=${input.todos ?? []} />` : null}
-    ${part.tool === "task" ? html`<p class="asked">${input.prompt}</p>` : null}
+    ${part.tool === "task" ? html`<p class="asked">${visible(input.prompt)}</p>` : null}
     ${part.tool === "question" ? html`<${Answers} questions=${input.questions} answers=${metadata.answers} />` : null}
-    ${diagnostics(metadata).map((one) => html`<p class="error line">${one}</p>`)}
+    ${diagnostics(metadata).map((one) => html`<p class="error line">${visible(one)}</p>`)}
     ${shown && !(QUIET.includes(part.tool) && !error) ? html`<${Output} text=${shown} bad=${Boolean(error)} language=${part.tool === "read" ? languageOf(input.filePath) : ""} />` : null}
     <p class="actions">
       ${child ? html`<button type="button" class="link" onclick=${() => select(child)}>Open the agent’s session</button>` : null}
@@ -138,16 +138,16 @@ function Output({ text, bad }) {
   const shown = all ? text : text.slice(-OUTPUT)
   return html`<div>
     ${shown.length < text.length ? html`<button type="button" class="link" onclick=${() => setAll(true)}>Show all ${plural(text.length, "character")}</button>` : null}
-    <pre class=${bad ? "output bad" : "output"} tabindex="0">${shown}</pre>
+    <pre class=${bad ? "output bad" : "output"} tabindex="0">${visible(shown)}</pre>
   </div>`
 }
 
 const MARKS = { completed: "done", in_progress: "doing", cancelled: "dropped" }
 
 export function Todos({ todos }) {
-  return html`<ul class="todos">${todos.map((one, at) => html`<li key=${at} class=${MARKS[one.status] ?? ""}><span class="box" role="img" aria-label=${(one.status ?? "pending").replace("_", " ")}>${one.status === "completed" ? icon("check") : null}</span>${one.content}</li>`)}</ul>`
+  return html`<ul class="todos">${todos.map((one, at) => html`<li key=${at} class=${MARKS[one.status] ?? ""}><span class="box" role="img" aria-label=${(one.status ?? "pending").replace("_", " ")}>${one.status === "completed" ? icon("check") : null}</span>${visible(one.content)}</li>`)}</ul>`
 }
 
 function Answers({ questions = [], answers = [] }) {
-  return html`<dl class="answers">${questions.map((one, at) => [html`<dt>${one.question}</dt>`, html`<dd>${answers[at]?.join(", ") || "not answered"}</dd>`])}</dl>`
+  return html`<dl class="answers">${questions.map((one, at) => [html`<dt>${visible(one.question)}</dt>`, html`<dd>${visible(answers[at]?.join(", ") || "not answered")}</dd>`])}</dl>`
 }

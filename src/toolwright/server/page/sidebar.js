@@ -1,7 +1,7 @@
 // The side: projects, a search, and the sessions, those that wait for an answer first.
 import { html } from "./preact.js"
 import { changed, openFolder, select, state, waitingIn } from "./store.js"
-import { ago, icon, nameOf } from "./ui.js"
+import { ago, icon, nameOf, visible } from "./ui.js"
 
 export function listed() {
   const wanted = state.search.toLowerCase()
@@ -20,7 +20,7 @@ export function Sidebar() {
     <input id="search" type="search" placeholder="Search sessions" aria-label="Search sessions" value=${state.search} oninput=${(event) => { const text = event.currentTarget.value; changed(() => (state.search = text)) }} />
     <ul id="sessions" aria-label="Sessions">
       ${listed().map((one) => html`<li key=${one.id}><button type="button" aria-current=${String(one.id === state.current)} onclick=${() => select(one.id)}>
-        <span class="title">${one.title}</span>${badge(one, waiting)}
+        <span class="title">${visible(one.title)}</span>${badge(one, waiting)}
       </button></li>`)}
     </ul>
     <footer class="faint"><span title=${state.directory}>${nameOf(state.directory)}</span></footer>
