@@ -2,9 +2,9 @@
 
 What we add is a fixed cost of some 1 ms, 0.8 ms of it our own CPU time, whatever the size of the project: looking what
 others changed on disk, finding the server and reading the file, packing, unpacking and comparing messages. So it shows
-where the server is done within 3 ms, as with ten modules, and is lost in its own time with fifty and more. It is
-one write and some seven turns of the loop; on a busy machine each of these may wait for a processor, which the bare
-server's few system calls do not. As root, `nice -n -19` before the command keeps others out of the measurement.
+where the server is done within 3 ms, as with ten modules, and is lost in the server's own time with fifty and more.
+It is one write and some seven turns of the loop; on a busy machine each of these may wait for a processor, which the
+bare server's few system calls do not. As root, `nice -n -19` before the command keeps others out of the measurement.
 
 python bench/lsp.py [modules ...]
 """
