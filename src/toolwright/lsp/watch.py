@@ -30,6 +30,7 @@ class Watch:
         self._active = finder.environment.get("VIRTUAL_ENV", "")
         self._names, self._endings = _of_interest(finder.servers)
         self._stamps: dict[str, Stamp] | None = None
+        self._too_large = False
         self._next = 0.0
         self._looking = asyncio.Lock()
         self.is_stale = True
@@ -39,7 +40,7 @@ class Watch:
         """What was created, changed or deleted since the last look; nothing at the first."""
         async with self._looking:
             begun = time.monotonic()
-            if begun < self._next and not self.is_stale:
+            if self._too_large or (begun < self._next and not self.is_stale):
                 return {}
             self.is_stale = False
             before = self._stamps
@@ -47,7 +48,7 @@ class Watch:
             now = self._look() if few else await asyncio.to_thread(self._look)
             ended = time.monotonic()
             self._next = ended + SPARING * (ended - begun)
-            self._stamps = now
+            self._stamps, self._too_large = now, now is None
             return _differences(before, now) if before is not None and now is not None else {}
 
     def _look(self) -> dict[str, Stamp] | None:
@@ -56,7 +57,7 @@ class Watch:
         folders, seen = [self._top, *_packages(self._active)], 0
         while folders:
             folder = folders.pop()
-            installed = folder.endswith(_PACKAGES)
+            installed = folder.rpartition("/")[2] in _PACKAGES
             for entry in _entries(folder):
                 seen += 1
                 if seen > MOST:
