@@ -2,8 +2,10 @@
 
 import base64
 import json
+import os
 import random
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,23 @@ async def test_the_note_for_other_programs_is_for_its_owner_alone(tmp_path: Path
 
 
 BAD_BODIES = [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 5000, b'{"parts": 1}', b'{"parts": [{"type": 5}]}']
+
+
+def test_a_secret_is_taken_over_from_a_server_that_is_gone_and_from_no_other(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for secret, pid, taken in (
+        (Secret(value="old"), gone.pid, True),
+        (Secret(value="old"), os.getppid(), False),
+        (Secret(value="a password", made=False), gone.pid, False),
+    ):
+        note = leave_note(environment, 5, "http://127.0.0.1:5", secret)
+        note.write_text(json.dumps(json.loads(note.read_text()) | {"pid": pid}))
+        fresh = Secret(value="new")
+        assert fresh.or_of_killed(environment, 5) == (secret if taken else fresh)
+        own = Secret(value="my own", made=False)
+        assert own.or_of_killed(environment, 5) == own
 
 
 async def test_bad_input_gets_one_clear_error_and_never_breaks_the_server(tmp_path: Path) -> None:

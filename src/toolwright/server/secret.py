@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +54,7 @@ class Secret:
         """
         if not self.made:
             return self
-        note = _note(environment, port)
+        note = _note_of_killed(environment, port)
         return replace(self, value=str(note["token"])) if note.get("made") and note.get("token") else self
 
     def is_it(self, given: str) -> bool:
@@ -110,7 +111,23 @@ def find_token(environment: Mapping[str, str], port: int) -> tuple[str, str]:
 
 def was_killed(environment: Mapping[str, str], port: int) -> bool:
     """Whether a server on this port did not end in order: it has left its note."""
-    return bool(_note(environment, port))
+    return bool(_note_of_killed(environment, port))
+
+
+def _note_of_killed(environment: Mapping[str, str], port: int) -> Json:
+    """What a server that is gone has left; a server with the same port may be alive at another address."""
+    note = _note(environment, port)
+    pid = note.get("pid")
+    return note if isinstance(pid, int) and (pid == os.getpid() or not _is_alive(pid)) else {}
+
+
+def _is_alive(pid: int) -> bool:
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+    return True
 
 
 def _note(environment: Mapping[str, str], port: int) -> Json:

@@ -49,8 +49,10 @@ async def mcp_servers(ask: Ask) -> Any:
     workspace = await ask.workspace()
     if not workspace.settings.mcp:
         return {}
-    starting = asyncio.ensure_future(workspace.mcp.settled())
-    await asyncio.wait([starting], timeout=SETTLING)
+    # One that failed is tried again by who needs it, not by who looks.
+    starting = [one for one in workspace.mcp.by_name.values() if one.status in ("idle", "connecting")]
+    if starting:
+        await asyncio.wait([asyncio.ensure_future(one.settled()) for one in starting], timeout=SETTLING)
     return {
         one.name: {"status": one.status} | ({"error": one.error} if one.error else {}) for one in workspace.mcp.states()
     }
