@@ -137,7 +137,6 @@ class ChatCommands:
         chat, session = self.chat, self._session()
         renderer = Renderer(session_id=session.id, screen=chat.screen)
         chat.followed(renderer, chat.background.submit(chat.backend.compact(session.id, chat.model)))
-        self._line("the conversation so far was summarised", DIM)
 
     def diff(self, _: str) -> None:
         plans = self.chat.wait(self.chat.backend.changes(self._session().id))
@@ -197,6 +196,7 @@ class ChatCommands:
         if not title:
             raise UsageError("/rename takes the new title.")
         self.chat.session = self.chat.wait(self.chat.backend.rename(self._session().id, title))
+        self._line(f"the session is called {self.chat.session.title!r} now", DIM)
 
     def fork(self, _: str) -> None:
         self.chat.session = self.chat.wait(self.chat.backend.fork(self._session().id))

@@ -95,7 +95,7 @@ class Renderer:
             case SessionStatus(session_id=self.session_id, status=status):
                 self._status(status)
             case SessionCompacted(session_id=self.session_id):
-                self._note("the conversation was summarised to make room", DIM)
+                self._note("the conversation so far is summarised for the model", DIM)
             case PermissionAsked(id=question_id) | QuestionAsked(id=question_id):
                 self.pause()
                 self._asked.add(question_id)

@@ -90,7 +90,8 @@ async def _make_room(turn: Answering, *, auto: bool) -> None:
     prompt = turn.user
     tail = _tail_start(turn, compacted)
     mark = _mark(turn, prompt, auto=auto, tail=tail)
-    _tell(turn, {"type": "busy", "doing": "writing a summary, for the conversation no longer fits the model"})
+    why = ", for the conversation no longer fits the model" if auto else ""
+    _tell(turn, {"type": "busy", "doing": f"writing a summary{why}"})
     try:
         await _summarise(turn, compacted)
     except ModelError:

@@ -69,7 +69,7 @@ class Story:
             case MessageRemoved(session_id=self.session_id, message_id=message_id):
                 self._remove({part for part, message in self._message_of.items() if message == message_id})
             case SessionCompacted(session_id=self.session_id):
-                self.note("the conversation was summarised to make room")
+                self.note("the conversation so far is summarised for the model")
             case SessionStatus(session_id=self.session_id, status={"type": "retry", "message": message, **rest}):
                 self.note(f"! {message} ({rest.get('wait') or 'trying again'})", YELLOW)
             case SessionStatus(session_id=self.session_id, status={"type": "busy", "doing": str(doing)}):

@@ -194,6 +194,7 @@ class Transcript(ScrollView, can_focus=False):
         for laid in self._laid:
             laid.lines = []
         if not self.is_attached or not self.size.width:
+            self._starts = [0]
             return
         self._behind = len(self._laid)
         room = AHEAD * max(1, self.size.height)
@@ -249,6 +250,9 @@ class Transcript(ScrollView, can_focus=False):
 
         What stands before a block, and so many of its lines, is as it was.
         """
+        if at >= len(self._starts):
+            # Those before it were never measured: there was no room to show them in.
+            at, kept = len(self._starts) - 1, 0
         top = self.scroll_offset.y
         first = self._at(top)
         inside = top - self._starts[first] if self._laid else 0
