@@ -100,7 +100,13 @@ def _sessions(folder: Path) -> Iterator[Recorded]:
             except (ValueError, KeyError):
                 continue
             if Path(directory).is_dir():
-                yield Recorded(home, session_id, directory, load(folder / "notes", session_id))
+                yield Recorded(home, session_id, directory, load(_notes(folder, database), session_id))
+
+
+def _notes(folder: Path, database: Path) -> Path:
+    """The notes that were made with a database; some tests record others."""
+    above = [one / "notes" for one in database.parents if one.is_relative_to(folder)]
+    return next((one for one in above if one.is_dir() and one.parent.joinpath("left").is_dir()), folder / "notes")
 
 
 def judge(session: Recorded) -> tuple[str, str]:

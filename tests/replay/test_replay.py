@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Tw
 from tests.waiting import until
+from toolwright.errors import UsageError
 from toolwright.ids import now
 from toolwright.replay import children_of, script_of
 from toolwright.replay import replay as replay_session
@@ -328,3 +329,15 @@ async def test_of_a_fork_only_what_it_did_itself_is_played(tw: Tw, project: Path
     assert [(one.tool, one.why) for one in again.not_played] == [("read", INHERITED), ("edit", INHERITED)]
     told = await asyncio.to_thread(tw, "session", "replay", fork.id)
     assert told.out == f"the same: 1 call\nnot played: read: {INHERITED}\nnot played: edit: {INHERITED}\n"
+
+
+async def test_a_subagent_that_is_not_there_any_more_is_named(project: Path) -> None:
+    task = {"description": "Look", "prompt": "Look at it", "subagent_type": "helper"}
+    turns: list[Any] = [{"tools": [{"name": "task", "args": task}]}, {"text": "Seen."}, {"text": "End."}]
+    config = {"agent": {"helper": {"mode": "subagent", "description": "Helps", "prompt": "Help."}}}
+    async with make_workspace(project, model=ScriptedModel(*turns), config=config, keep=True) as workspace:
+        async with workspace.session() as session:
+            await session.prompt("Go")
+        assert (await replay_session(workspace, session.id, config=config)).same
+        with pytest.raises(UsageError, match="'helper'"):
+            await replay_session(workspace, session.id)

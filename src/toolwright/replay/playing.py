@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwright.call import INVALID
 from toolwright.definition import Call
+from toolwright.errors import UsageError
 from toolwright.files.body import body_at, name_of
 from toolwright.files.journal import JournalEntry
 from toolwright.inbox import Question, Reply
@@ -261,6 +262,7 @@ async def _play(
         return replies.get(question.call_id, Reply(kind="once" if question.kind == "permission" else "reject"))
 
     async with Workspace(copy, answer=answer, **opening) as workspace:
+        _check_agents(workspace, messages, children)
         player = _Player(
             workspace=workspace,
             children=children,
@@ -279,6 +281,17 @@ async def _play(
             workspace.forget_changes(one)
         workspace.forget_changes(session.id)
     return replace(different or Replay(calls=player.played), not_played=tuple(player.not_played.values()))
+
+
+def _check_agents(workspace: Workspace, messages: Sequence[Message], children: Children) -> None:
+    """Every subagent must be there: under the rules of another its calls would mean nothing."""
+    for part in (part for message in messages for part in message.parts.values() if isinstance(part, ToolPart)):
+        below = during(part, children(child_of(part)))
+        for name in {one.info.agent for one in below if one.info.agent} - {*workspace.agents.by_name}:
+            raise UsageError(
+                f"The session had a subagent {name!r}, which is no agent here. Configure it, or name it again."
+            )
+        _check_agents(workspace, below, children)
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
