@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
-from toolwright.shell.findings import Contained
 from toolwright.shell.gitoptions import (
     EXTRA,
     KNOWN,
@@ -86,8 +85,8 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
         found.doubts.append(f"`{rest[0].spelled}` decides what `git` does, and is only known when it runs.")
         return
     if name not in KNOWN:
+        # an alias, or a program that is named like this: judged by its name, as every program is
         found.unlisted = True
-        found.doubts.append(Contained(f"`git {name}` is an alias or a program of its own, and not examined."))
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)

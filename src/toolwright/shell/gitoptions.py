@@ -141,7 +141,14 @@ SHOWS = names(
 )
 """Subcommands that show what files hold, or held."""
 
-RUNS = names("credential daemon filter-branch hook instaweb p4 send-email shell svn web--browse")
+RUNS = names(
+    "add--interactive bisect--helper credential credential-cache credential-store daemon difftool--helper fast-import"
+    " fetch-pack filter-branch fsmonitor--daemon hook http-backend http-fetch http-push imap-send index-pack instaweb"
+    " merge-index merge-octopus merge-one-file merge-ours merge-recursive merge-resolve merge-subtree p4 quiltimport"
+    " receive-pack remote-ext remote-fd remote-ftp remote-ftps remote-http remote-https send-email send-pack shell"
+    " submodule--helper svn unpack-file unpack-objects upload-archive upload-pack web--browse"
+)
+"""Parts of git that run programs, or fetch, send and write in ways of their own."""
 
 KNOWN = names(
     "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap"
