@@ -4,7 +4,8 @@ from tests.cli.test_hostile_text import tool_call
 from tests.test_display import HOSTILE, unseen
 from toolwright.acp.permission import _asked, _choice, _form
 from toolwright.acp.updates import title_of
-from toolwright.inbox import Choice, Option, Question
+from toolwright.inbox import Choice, Question
+from toolwright.request import Option
 
 
 def test_titles_and_questions_hide_nothing() -> None:
