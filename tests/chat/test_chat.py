@@ -97,7 +97,7 @@ class Talk:
 
     def leave(self) -> None:
         self.expect("> ")
-        self.type("/quit")
+        self.type("/exit")
         self.ends_with(0)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("textual", reason="the full screen needs textual: pip install 'toolwright[tui]'")
 
 from toolwright import server
-from toolwright.chat.command_table import COMMANDS, FULL_SCREEN
+from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHER_NAMES
 from toolwright.chat.commands import ChatCommands as LineCommands
 from toolwright.tui.commands import Commands
 from toolwright.tui.keys import KEYS, chosen
@@ -28,6 +28,11 @@ def test_the_first_frame_needs_nothing_of_models_or_the_project() -> None:
 def test_both_forms_of_the_conversation_have_every_command() -> None:
     assert all(callable(getattr(LineCommands, name, None)) for name in COMMANDS)
     assert all(callable(getattr(Commands, name, None)) for name in {**COMMANDS, **FULL_SCREEN})
+
+
+def test_a_command_is_also_known_by_the_name_it_has_elsewhere() -> None:
+    assert set(OTHER_NAMES.values()) <= set(COMMANDS)
+    assert not set(OTHER_NAMES) & {*COMMANDS, *FULL_SCREEN}
 
 
 def test_keys_are_chosen_by_our_names_or_opencodes_alone_or_behind_a_leader() -> None:

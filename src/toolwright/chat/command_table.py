@@ -33,6 +33,18 @@ FULL_SCREEN = {
     "timeline": "the prompts of the session: jump to one, fork or undo there",
 }
 """What only the full screen has."""
+OTHER_NAMES = {
+    "exit": "quit",
+    "q": "quit",
+    "clear": "new",
+    "resume": "sessions",
+    "continue": "sessions",
+    "models": "model",
+    "agents": "agent",
+    "summarize": "compact",
+    "themes": "theme",
+}
+"""What people know them by from elsewhere."""
 OTHERS = (
     "!COMMAND       run a command yourself; the agent is not told of it",
     "@path, @agent  in a prompt: send the file along, or have the agent called",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from toolwright.chat.calls import diff_lines
 from toolwright.chat.chat import Chat
-from toolwright.chat.command_table import COMMANDS, OTHERS
+from toolwright.chat.command_table import COMMANDS, OTHER_NAMES, OTHERS
 from toolwright.chat.editor import edited
 from toolwright.chat.keyboard import Left
 from toolwright.chat.naming import fitting
@@ -46,8 +46,8 @@ class ChatCommands:
             return False
         if name in self.own:
             self.chat.prompt(text)
-        elif name in COMMANDS:
-            getattr(self, name)(rest.strip())
+        elif (known := OTHER_NAMES.get(name, name)) in COMMANDS:
+            getattr(self, known)(rest.strip())
         else:
             raise UsageError(f"There is no command /{name}. /help lists them.")
         return True

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHERS
+from toolwright.chat.command_table import COMMANDS, FULL_SCREEN, OTHER_NAMES, OTHERS
 from toolwright.chat.screen import BOLD, DIM
 from toolwright.errors import UsageError
 from toolwright.ids import new_id
@@ -44,8 +44,9 @@ class Commands(Choosing):
         name, _, rest = text[1:].partition(" ")
         if not text.startswith("/") or ("/" in name and name not in self.own) or name in self.own:
             return False
-        do: Callable[[str], Awaitable[None]] | None = getattr(self, name, None)
-        if name not in {**COMMANDS, **FULL_SCREEN} or do is None:
+        known = OTHER_NAMES.get(name, name)
+        do: Callable[[str], Awaitable[None]] | None = getattr(self, known, None)
+        if known not in {**COMMANDS, **FULL_SCREEN} or do is None:
             raise UsageError(f"There is no command /{name}. /help lists them.")
         await do(rest.strip())
         return True

@@ -6,8 +6,9 @@ from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
 from toolwright.record import record
+from toolwright.web.apart import converted
 from toolwright.web.charsets import decode, is_text
-from toolwright.web.convert import Fits, convert
+from toolwright.web.convert import Fits
 from toolwright.web.pages import Page
 
 Format = Literal["markdown", "text", "html"]
@@ -48,7 +49,7 @@ def show(page: Page, form: Format, fits: Fits) -> Shown:
     text = decode(page.data, page.content_type)
     if form == "html" or not _is_html(page, text):
         return Shown(text=text)
-    return Shown(text=convert(text, form, str(page.url), fits) or "(The page has no text.)")
+    return Shown(text=converted(text, form, str(page.url), fits) or "(The page has no text.)")
 
 
 def _is_html(page: Page, text: str) -> bool:
@@ -64,7 +65,7 @@ def _refusal(page: Page) -> ToolError:
     said = ""
     if page.data and is_text(page.data, page.content_type):
         text = decode(page.data, page.content_type)
-        said = convert(text, "text", str(page.url)) if _is_html(page, text) else text.strip()
+        said = converted(text, "text", str(page.url)) if _is_html(page, text) else text.strip()
     answer = f"{page.status} {page.reason}".strip()
     excerpt = f" It says: {said[:EXCERPT]}" if said else ""
     return ToolError(f"{page.url} answered {answer}.{excerpt}", "network")

@@ -1,0 +1,66 @@
+"""Large pages, converted by a process of its own with limits of its own.
+
+A page may be made so that its conversion takes minutes, and whatever converts it can do nothing else meanwhile.
+"""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from toolwright.errors import ToolError
+from toolwright.web.convert import Fits, Form, convert
+
+LARGE = 256 * 1024
+"""Characters up to which a page is converted here: even one made for it then takes less than two tenths of a second."""
+SECONDS = 10
+"""Processor time that a page may take."""
+LONGEST = 30.0
+"""Seconds that it may take on a busy machine."""
+_MEMORY = 2 * 1024**3
+
+
+def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True) -> str:
+    """The page as text, as `convert` makes it, or a ToolError if it takes too long."""
+    if len(html) <= LARGE:
+        return convert(html, form, base, fits)
+    argv = [sys.executable, "-P", "-m", __name__, form, base, str(SECONDS)]
+    sent = html.encode("utf-8", "surrogatepass")
+    try:
+        done = subprocess.run(argv, input=sent, capture_output=True, timeout=LONGEST, check=True)
+        told: Any = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        problem = f"Turning {base} into {form} takes more time or memory than any real page does. Use format html."
+        raise ToolError(problem, "too_large") from error
+    if problem := told.get("problem"):
+        raise ToolError(problem, told["kind"])
+    whole, main_first = str(told["whole"]), str(told["main_first"])
+    return whole if fits(whole) else main_first
+
+
+def _convert_both(html: str, form: Form, base: str) -> dict[str, Any]:
+    wholes = list[str]()
+
+    def fits(text: str) -> bool:
+        wholes.append(text)
+        return False
+
+    try:
+        main_first = convert(html, form, base, fits)
+    except ToolError as error:
+        return {"problem": str(error), "kind": error.kind}
+    return {"whole": wholes[0], "main_first": main_first}
+
+
+def _main(form: Form, base: str, seconds: str) -> None:
+    import resource
+
+    limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, int(seconds)), (resource.RLIMIT_CORE, 0))
+    for kind, most in limits:
+        resource.setrlimit(kind, (most, most))
+    html = sys.stdin.buffer.read().decode("utf-8", "surrogatepass")
+    sys.stdout.write(json.dumps(_convert_both(html, form, base)))
+
+
+if __name__ == "__main__":
+    _main("text" if sys.argv[1] == "text" else "markdown", sys.argv[2], sys.argv[3])

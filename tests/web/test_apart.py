@@ -1,0 +1,42 @@
+"""Large pages are converted apart, and those that are made to take for ever are given up."""
+
+import pytest
+
+from toolwright.errors import ToolError
+from toolwright.web import apart
+from toolwright.web.apart import LARGE, converted
+from toolwright.web.convert import Form, convert
+
+pytest.importorskip("turbohtml", reason="turbohtml is not installed")
+
+PARAGRAPH = "<section><h2>Größe \N{PILE OF POO}</h2><p>Some <b>text</b> and <a href='x'>a link</a>.</p></section>"
+
+
+@pytest.mark.parametrize("form", ["markdown", "text"])
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_large_page_comes_out_as_a_small_one_would(form: Form, fits: bool) -> None:
+    html = f"<nav>menu</nav><main>{PARAGRAPH * (LARGE // len(PARAGRAPH) + 1)}</main>"
+    assert len(html) > LARGE
+    expected = convert(html, form, "https://x.example/a/", lambda _: fits)
+    assert converted(html, form, "https://x.example/a/", lambda _: fits) == expected
+
+
+def test_half_a_character_is_no_trouble() -> None:
+    html = f"<p>\ud800 {'x ' * LARGE}</p>"
+    assert converted(html, "text", "https://x.example/") == convert(html, "text", "https://x.example/")
+
+
+@pytest.mark.slow
+def test_a_page_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "SECONDS", 1)
+    with pytest.raises(ToolError, match="more time or memory than any real page does"):
+        converted("<pre>x\n" * 600_000, "markdown", "https://x.example/")
+
+
+def test_a_page_that_grows_too_long_says_so() -> None:
+    html = "<blockquote>x" * 250_000
+    with pytest.raises(ToolError) as whole:
+        convert(html, "markdown", "https://x.example/")
+    with pytest.raises(ToolError) as far:
+        converted(html, "markdown", "https://x.example/")
+    assert (str(far.value), far.value.kind) == (str(whole.value), whole.value.kind)
