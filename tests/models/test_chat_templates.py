@@ -36,6 +36,8 @@ pytestmark = [
         reason="needs llama.cpp, its templates and a model: make real",
     ),
 ]
+AT_ONCE = 6
+"""Servers in one process, each of which takes some 150 MB."""
 COUNT = 70
 """Templates of llama-cpp-python 0.3.36; the usual run plays those with a lack and every fourth of the others."""
 NO_TOOLS = frozenset({"google-gemma-2-2b-it", "llama-cpp-rwkv-world", "microsoft-Phi-3.5-mini-instruct"})
@@ -52,8 +54,8 @@ NO_CALLS = frozenset(
 )
 """Templates that show the results and not the calls they belong to (the last one: not beside text)."""
 RENDER = """
-import json, sys, urllib.error, urllib.request, xllamacpp
-weights = sys.argv[1]
+import json, os, sys, urllib.error, urllib.request, xllamacpp
+weights, servers = sys.argv[1], []
 for line in sys.stdin:
     asked = json.loads(line)
     params = xllamacpp.CommonParams()
@@ -68,8 +70,9 @@ for line in sys.stdin:
             prompts.append(json.load(urllib.request.urlopen(request))["prompt"])
         except urllib.error.HTTPError as error:
             prompts.append("refused: " + error.read().decode())
-    del server
+    servers.append(server)  # to end one may wait for ever
     print(json.dumps([asked["name"], prompts]), flush=True)
+os._exit(0)
 """
 
 
@@ -116,10 +119,11 @@ def rendered(asked: Mapping[str, str]) -> Mapping[str, list[str]]:
         json.dumps({"name": name, "template": template, "bodies": [body_of(name, 1), body_of(name, 2)]})
         for name, template in asked.items()
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", RENDER, str(weights)], input="\n".join(lines), capture_output=True, text=True, check=True
-    )
-    answers: list[Any] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    answers: list[Any] = []
+    for some in (lines[at : at + AT_ONCE] for at in range(0, len(lines), AT_ONCE)):
+        argv = [sys.executable, "-c", RENDER, str(weights)]
+        done = subprocess.run(argv, input="\n".join(some), capture_output=True, text=True, check=True)
+        answers += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return dict(answers)
 
 
