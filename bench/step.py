@@ -1,10 +1,11 @@
-"""Where a step of the loop spends its time: by the tool it calls, and by the part of the program that runs.
+"""Where a step of the loop spends its time: by the tool it calls, by the part of the program that runs, and in an edit.
 
 python bench/step.py [--steps 200]
 
 The first table is measured from outside, as loop.py does: from the last byte of a reply to the next request. The second
 is a profile of the event loop's thread in this process, which takes about twice as long for being watched: read the
 shares, not the times. What other threads do (SQLite, files on their way to disk) and ripgrep shows up as waiting.
+The third is one exact edit of a small file, with the time that the system takes for each kind of operation.
 """
 
 import argparse
@@ -15,8 +16,11 @@ import pstats
 import statistics
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from loop import make_project, run, served_model
 
@@ -34,6 +38,7 @@ ROOMS = {
     "diff": "files, edits, searches",
     "permission": "rules",
 }
+EDITS = 100
 Row = tuple[str, int, str]
 
 
@@ -49,6 +54,52 @@ def main() -> None:
         print(f"{'all':32} {statistics.median(steps):6.2f} ms   target   2.50 ms\n")
         profile = asyncio.run(profiled(options.steps, port))
     show(pstats.Stats(profile), options.steps)
+    asyncio.run(one_edit())
+
+
+async def one_edit() -> None:
+    spent, seen = defaultdict[str, float](float), list[float]()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "a.py"
+        file.write_text("value = 0\n" + "".join(f"line {number}\n" for number in range(200)))
+        environment = {**os.environ, "HOME": folder}
+        async with open_workspace(folder, rules={"*": "allow"}, environment=environment) as workspace:
+            await workspace.call("read", filePath="a.py")
+            for number in range(EDITS):
+                if number == EDITS // 5:
+                    watch(spent)
+                began = time.perf_counter()
+                change = {"oldString": f"value = {number}\n", "newString": f"value = {number + 1}\n"}
+                await workspace.call("edit", filePath="a.py", **change)
+                seen.append(time.perf_counter() - began)
+    count = EDITS - EDITS // 5
+    whole = sum(seen[-count:]) / count * 1000
+    print(f"\n{'one exact edit':36} {'ms':>7}")
+    for name, total in sorted(spent.items(), key=lambda one: -one[1]):
+        print(f"{name:36} {total / count * 1000:7.2f}")
+    print(f"{'everything else':36} {whole - sum(spent.values()) / count * 1000:7.2f}")
+    print(f"{'all':36} {whole:7.2f}   target 1.5")
+
+
+def watch(spent: dict[str, float]) -> None:
+    """From now on note what the system takes; nobody stops watching, for the program ends soon."""
+    kinds = {"fsync": "fsync", "replace": "rename", "rename": "rename"}
+    kinds |= dict.fromkeys(
+        ("open", "close", "write", "stat", "fstat", "unlink", "mkdir", "utime", "fchmod"), "other files"
+    )
+    for name, kind in kinds.items():
+        setattr(os, name, timed(getattr(os, name), kind, spent))
+
+
+def timed(function: Callable[..., Any], kind: str, spent: dict[str, float]) -> Callable[..., Any]:
+    def call(*given: Any, **named: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return function(*given, **named)
+        finally:
+            spent[kind] += time.perf_counter() - began
+
+    return call
 
 
 async def profiled(steps: int, port: int) -> cProfile.Profile:
