@@ -120,15 +120,16 @@ async def test_to_wait_with_nothing_held_does_not_let_out_what_comes_meanwhile()
     assert scene.told == []
 
 
-async def test_a_failing_disk_is_told_to_whoever_waits_and_holds_nothing_back_for_ever() -> None:
+@pytest.mark.parametrize("problem", [StorageError("the disk is full"), RuntimeError("the store of somebody is full")])
+async def test_a_failing_store_is_told_to_whoever_waits_and_holds_nothing_back_for_ever(problem: Exception) -> None:
     scene = Scene()
     scene.outbox.tell_when_safe(event("a"))
     await rounds()
-    scene.store.asked[0].set_exception(StorageError("the disk is full"))
+    scene.store.asked[0].set_exception(problem)
     await rounds()
     assert scene.told == ["a"]
     waiting = asyncio.ensure_future(scene.outbox.settled())
     await rounds()
-    scene.store.asked[1].set_exception(StorageError("the disk is full"))
-    with pytest.raises(StorageError, match="full"):
+    scene.store.asked[1].set_exception(problem)
+    with pytest.raises(type(problem), match="full"):
         await waiting

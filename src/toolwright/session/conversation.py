@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 
-from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event, PartUpdated
 from toolwright.ids import follow_id, now
 from toolwright.messages import Assistant, Info, Message, SessionInfo, User
@@ -216,8 +215,8 @@ class Outbox:
     async def _release_after(self, mark: _Mark) -> None:
         if self._open is mark:
             self._open = None
-        # Whoever waits next hears of a failure; and whoever follows a call must see it end all the same.
-        with suppress(ToolwrightError):
+        # Whoever waits next hears of a failure, whatever kind; and who follows a call must see it end all the same.
+        with suppress(Exception):
             await self.store.settled()
         self._release(mark)
 
