@@ -80,6 +80,15 @@ async def serving(port: int = 0) -> AsyncIterator[Server]:
         listening.close()
 
 
+@asynccontextmanager
+async def listened_to(server: asyncio.Server) -> AsyncIterator[None]:
+    """Close a server at the end. `async with server` would wait for all its connections, from Python 3.12 on."""
+    try:
+        yield
+    finally:
+        server.close()
+
+
 async def _request(reader: asyncio.StreamReader) -> Seen | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")

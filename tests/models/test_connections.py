@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.models.server import listened_to
 from tests.models.test_tls import certificate
 from tests.waiting import until
 from toolwright.models.connections import KEPT, BadHeader, BadUrl, Connections, NoConnection, NoWay, Silence
@@ -47,7 +48,7 @@ async def listening(handler: Handler, context: ssl.SSLContext | None = None) -> 
             writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-    async with server:
+    async with listened_to(server):
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
 
 
@@ -291,7 +292,7 @@ async def tunnel(port: int) -> AsyncIterator[tuple[str, list[bytes]]]:
         await asyncio.gather(copy(reader, back), copy(there, writer), return_exceptions=True)
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
+    async with listened_to(server):
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
 
 
@@ -391,7 +392,7 @@ async def test_an_answer_that_comes_before_the_request_was_read_is_heard(connect
         writer.close()
 
     server = await asyncio.start_server(refuse, "127.0.0.1", 0)
-    async with server:
+    async with listened_to(server):
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         async with connections.post(url, b"x" * 20_000_000, {}) as answer:
             assert answer.head.status == 413
@@ -434,7 +435,7 @@ async def test_a_request_that_is_given_up_leaves_nothing_behind(phase: str, monk
 
         monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", hang)
     server = await asyncio.start_server(wait, "127.0.0.1", 0)
-    async with server, opened(local=True) as connections:
+    async with listened_to(server), opened(local=True) as connections:
         before = asyncio.all_tasks()
         scheme = "https" if phase == "handshake" else "http"
         url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.models.conftest import CHAT, events_of, text_of
 from tests.models.replies import Reply
-from tests.models.server import Server
+from tests.models.server import Server, listened_to
 from toolwright.models.connect import connect
 from toolwright.models.model import Model, ModelError
 
@@ -66,7 +66,7 @@ async def test_a_server_without_tls_is_told_as_such() -> None:
         writer.close()
 
     listening = await asyncio.start_server(complain, "127.0.0.1", 0)
-    async with listening:
+    async with listened_to(listening):
         with pytest.raises(ModelError) as caught:
             await events_of(model_at(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"))
     assert "should begin with http:// or https://" in str(caught.value)

@@ -49,9 +49,10 @@ async def serve_http(service: Service, port: int, token: str, say: Callable[[str
     if not token:
         say(f"token: {made}  (set TOOLWRIGHT_MCP_TOKEN to choose it)")
     try:
-        async with listening:
-            await listening.serve_forever()
+        await asyncio.Event().wait()
     finally:
+        # Not `async with` nor `serve_forever`: from Python 3.12 on they wait until the last client goes by itself.
+        listening.close()
         await server.close()
 
 
