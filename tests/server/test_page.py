@@ -276,6 +276,13 @@ async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
         assert (folder / "a.py").read_text() == 'print("hi")\n'
 
 
+TO_THE_TOP = """() => {
+  const list = document.getElementById('conversation')
+  list.scrollTo(0, 0)
+  return list.querySelector('article').firstChild !== null
+}"""
+
+
 async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_near(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -287,7 +294,8 @@ async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_ne
             await expect(conversation(page)).to_contain_text("remark 299")
             await page.evaluate("document.getElementById('conversation').scrollTo(0, 0)")
             await expect(page.locator("article")).to_have_count(300)
-            await page.evaluate("document.getElementById('conversation').scrollTo(0, 0)")
+            # The page keeps the place it was at when older messages come, which may be after we go to the top.
+            await page.wait_for_function(TO_THE_TOP)
             await expect(conversation(page).get_by_text("remark 0", exact=True)).to_be_in_viewport()
             assert (
                 await page.evaluate("[...document.querySelectorAll('article')].filter(e => e.firstChild).length") < 80
