@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import field
 from pathlib import Path
 
@@ -36,14 +37,19 @@ class Projects:
             return self.workspaces[path]
         async with self._opening:
             if path not in self.workspaces:
-                try:
-                    workspace = self.make(path)
-                    await workspace.__aenter__()
-                except ToolwrightError as error:
-                    raise refusal_of(error) from error
-                await self.opened(workspace)
-                self.workspaces[path] = workspace
+                self.workspaces[path] = await self._open(path)
             return self.workspaces[path]
+
+    async def _open(self, path: Path) -> Workspace:
+        """A workspace that cannot be used is closed again."""
+        try:
+            async with AsyncExitStack() as opening:
+                workspace = await opening.enter_async_context(self.make(path))
+                await self.opened(workspace)
+                opening.pop_all()
+                return workspace
+        except ToolwrightError as error:
+            raise refusal_of(error) from error
 
     def resolve(self, folder: str) -> Path:
         if not folder:
