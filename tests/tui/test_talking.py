@@ -112,6 +112,28 @@ async def test_commands_agents_and_files_are_completed(project: Path) -> None:
         assert not offers.has_class("shown")
 
 
+async def test_keys_faster_than_the_screen_take_the_completion_of_what_was_typed(project: Path) -> None:
+    async with on_stage(project) as stage:
+        prompt = stage.app.prompt
+        await stage.type("/", send=False)
+        assert len(prompt.offers.found) > 1
+        prompt.insert("editor")
+        assert not prompt.accept(send=True), "the command is whole and may be sent"
+        assert prompt.text == "/editor"
+        prompt.put("")
+        prompt.insert("/edi")
+        assert prompt.accept(), "nothing has been shown yet"
+        assert prompt.text == "/editor "
+
+
+async def test_walking_through_earlier_prompts_goes_past_commands(project: Path) -> None:
+    async with on_stage(project) as stage:
+        for prompt in ("first", "/cost", "/model"):
+            stage.app.prompt.past.remember(prompt)
+        await stage.press("up", "up", "up")
+        assert stage.app.prompt.text == "first"
+
+
 async def test_a_command_of_the_user_is_carried_out_and_one_of_nobody_is_refused(project: Path) -> None:
     config = {"command": {"greet": {"template": "Say hello to $ARGUMENTS"}}}
     async with on_stage(project, {"text": "Hello, Ann."}, config=config) as stage:

@@ -260,7 +260,7 @@ class Conversation(App[int]):
         now = time.monotonic()
         again, self._escapes = now - self._escapes < TWICE, now
         if self.prompt.offers.has_class("shown"):
-            self.prompt.offers.offer([])
+            self.prompt.offer_none()
         elif self.drawing is not None and self.drawing.inside is not None:
             self.look_at(None)
         elif again and self.talk is not None and self.talk.busy:

@@ -118,6 +118,8 @@ class Prompt(TextArea):
         self.complete = complete
         self.directory = directory
         self._pasted: dict[str, str] = {}
+        self._completed = (0, "", True)
+        """The word before the cursor that completions were last looked for."""
         self.keys = Chosen(keys={})
         self.led = 0.0
         """Until when the next key is one behind the leader."""
@@ -148,7 +150,7 @@ class Prompt(TextArea):
         text = self.whole()
         self._pasted.clear()
         self.put("")
-        self.offers.offer([])
+        self.offer_none()
         return text
 
     async def _on_key(self, event: events.Key) -> None:
@@ -168,9 +170,9 @@ class Prompt(TextArea):
         elif key in self.keys.send:
             if not self.accept(send=True):
                 self.post_message(self.Sent(self.whole()))
-        elif key == "up" and self.offers.has_class("shown"):
+        elif key == "up" and self._offering():
             self.offers.action_cursor_up()
-        elif key == "down" and self.offers.has_class("shown"):
+        elif key == "down" and self._offering():
             self.offers.action_cursor_down()
         elif key == "up" and self.cursor_location[0] == 0:
             self._walk(-1)
@@ -192,26 +194,36 @@ class Prompt(TextArea):
         found = self.past.walk(step, self.text)
         if found is not None:
             self.put(found)
-            self.offers.offer([])
+            self.offer_none()
 
     # Completions.
 
+    def offer_none(self) -> None:
+        self._completed = self._word()
+        self.offers.offer([])
+
     def accept(self, *, send: bool = False) -> bool:
         """Take the chosen completion; whether there was one. One that changes nothing is no reason not to send."""
-        chosen = self.offers.highlighted
-        if not self.offers.has_class("shown") or chosen is None:
+        if not self._offering() or (chosen := self.offers.highlighted) is None:
             return False
         start, word, _ = self._word()
         wanted = self.offers.found[chosen][0]
-        self.offers.offer([])
+        self.offer_none()
         if send and wanted.rstrip() == word:
             return False
         row, column = self.cursor_location
         self.replace(wanted, (row, start), (row, column))
         return True
 
+    def _offering(self) -> bool:
+        """Whether completions are shown. A key may come before what was typed was looked at: then it is now."""
+        self.on_text_area_changed()
+        return self.offers.has_class("shown")
+
     def on_text_area_changed(self) -> None:
-        _, word, first = self._word()
+        if self._completed == self._word():
+            return
+        self._completed = _, word, first = self._word()
         wanted = word.startswith("@") or (first and word.startswith("/"))
         found = self.complete(word, first) if wanted else []
         self.offers.offer(found)
