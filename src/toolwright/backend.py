@@ -9,7 +9,7 @@ from toolwright.agents import Agent
 from toolwright.commands import Command
 from toolwright.errors import UsageError
 from toolwright.events import Event
-from toolwright.inbox import Question, Reply
+from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo, User
 from toolwright.models.info import ModelInfo
@@ -92,6 +92,9 @@ class Backend(Protocol):
     async def reply(self, question_id: str, reply: Reply) -> None: ...
     async def explained(self, question: Question) -> list[str]:
         """Why it is asked: every rule that fits, with its file and line."""
+
+    async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
+        """What storing these patterns instead of the offered ones would mean."""
 
     # Changes.
     async def changes(self, session_id: str) -> list[FileUndo]:
@@ -212,6 +215,9 @@ class LocalBackend:
         request = Request(permission=question.permission, patterns=question.patterns, always=question.always)
         approvals = self.workspace.gate.approvals.of((session.id, *session.callers))
         return lines(explain(session.ruled_agent.policy, request, approvals))
+
+    async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
+        return question.tried(patterns)
 
     async def changes(self, session_id: str) -> list[FileUndo]:
         messages = await self.workspace.sessions.messages(session_id)

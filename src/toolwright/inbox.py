@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ class Reply:
     scope: Scope = "project"
     """With `always`: for how long."""
     patterns: tuple[str, ...] | None = None
-    """With `always`: which of the offered patterns; all of them if not said."""
+    """With `always`: which of the offered patterns, or others that answer the question too; all if not said."""
     answers: tuple[tuple[str, ...], ...] = ()
     """To a choice: the chosen labels or words of one's own, one tuple a question."""
 
@@ -49,8 +49,25 @@ class Choice:
     """Whether the user may answer in words of their own."""
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class RuleTrial:
+    """What storing certain patterns would mean, tried before it is done."""
+
+    settles: bool
+    """Whether the question would be answered by them."""
+    reason: str = ""
+    """Why it would not."""
+    earlier: tuple[str, ...] = ()
+    """What was asked for before and would have been answered too, the newest first."""
+
+
 def _nothing(_: Reply) -> None:
     """For questions whose answer has no effect but on who asked."""
+
+
+def _unknown(_: Sequence[str]) -> RuleTrial:
+    """For questions that no rule answers."""
+    return RuleTrial(settles=False, reason="no rule answers this")
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,6 +94,8 @@ class Question:
     id: str = field(default_factory=lambda: new_id("per"))
     accept: Callable[[Reply], None] = field(default=_nothing, repr=False)
     """Carries out what an answer means beyond this question, before whoever asked goes on."""
+    tried: Callable[[Sequence[str]], RuleTrial] = field(default=_unknown, repr=False)
+    """What storing these patterns instead of the offered ones would mean."""
 
 
 Said = Reply | str | None
@@ -218,10 +237,16 @@ def as_reply(said: object) -> Reply:
 
 
 def _check(question: Question, reply: Reply) -> None:
-    unknown = set(reply.patterns or ()) - set(question.always)
-    if reply.kind == "always" and unknown:
-        choice = ", ".join(question.always) or "nothing: this can only be allowed once"
-        raise UsageError(f"{', '.join(sorted(unknown))} was not offered for this question; there is {choice}.")
+    """A rule of the person's own must answer what one of the offered rules would."""
+    own = () if reply.kind != "always" else [one for one in reply.patterns or () if one not in question.always]
+    for pattern in own:
+        if not any(question.tried(_exchanged(question.always, one, pattern)).settles for one in question.always):
+            choice = ", ".join(question.always) or "nothing: this can only be allowed once"
+            raise UsageError(f"{pattern} would not answer this question; there is {choice}.")
+
+
+def _exchanged(patterns: Sequence[str], old: str, new: str) -> list[str]:
+    return [new if one == old else one for one in patterns]
 
 
 def rejected(what: str, reply: Reply) -> PermissionRejected:

@@ -77,6 +77,11 @@ def test_escape_sequences_are_shown_as_text() -> None:
         assert "\x9b" not in text
 
 
+def test_a_table_that_has_only_an_edge_is_shown_as_it_is() -> None:
+    assert shown("|-", colour=True).strip() == "|-"
+    assert shown("|--|--|\n\n", colour=True).strip() == "|--|--|"
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.text(alphabet="ab `*#|-\n1.>日\x1b~", max_size=80), st.lists(st.integers(0, 80), max_size=6), st.booleans())
 def test_the_pieces_in_which_words_come_make_no_difference(text: str, cuts: list[int], colour: bool) -> None:

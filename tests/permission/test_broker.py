@@ -12,7 +12,7 @@ from tests.waiting import patience
 from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
 from toolwright.events import Bus, PermissionAsked, PermissionReplied
-from toolwright.inbox import Inbox, Question, Reply, always_say
+from toolwright.inbox import Inbox, Question, Reply, RuleTrial, always_say
 from toolwright.permission.approvals import Approvals
 from toolwright.permission.gate import AskingCall, Gate
 from toolwright.permission.rules import Layer, Policy, Rule
@@ -159,15 +159,56 @@ async def test_always_may_take_a_part_of_what_was_offered(trial: Trial) -> None:
     again.cancel()
 
 
-async def test_what_was_not_offered_cannot_be_approved(trial: Trial) -> None:
+async def test_a_rule_that_does_not_answer_the_question_cannot_be_stored(trial: Trial) -> None:
     task = trial.start(trial.asker(ASK), bash("git status"))
     await settle()
     [question] = trial.inbox.pending
-    with pytest.raises(UsageError, match=r"\* was not offered for this question; there is git status"):
-        trial.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
+    with pytest.raises(UsageError, match=r"git push \* would not answer this question; there is git status"):
+        trial.inbox.reply(question.id, Reply(kind="always", patterns=("git push *",)))
     assert trial.inbox.pending == [question]
     assert not trial.gate.approvals.file.exists()
     task.cancel()
+
+
+async def test_where_nothing_may_be_stored_no_rule_of_the_persons_own_is_either(trial: Trial) -> None:
+    uncertain = trial.start(trial.asker(ASK), bash("eval $x", must_ask=True))
+    await settle()
+    [question] = trial.inbox.pending
+    assert not question.tried(["*"]).settles
+    with pytest.raises(UsageError, match="this can only be allowed once"):
+        trial.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
+    uncertain.cancel()
+
+
+async def test_a_rule_of_the_persons_own_is_tried_on_what_was_asked_before_and_stored_if_it_answers(
+    trial: Trial,
+) -> None:
+    asked = [
+        trial.start(trial.asker(ASK), bash(command, always=(f"{command} *",)))
+        for command in ("git push", "git pull", "make", "git push --all")
+    ]
+    await settle()
+    question = trial.user.questions[3]
+    assert question.tried(["git push *"]).earlier == ("git push",)
+    assert question.tried(["git *"]).earlier == ("git pull", "git push")
+    assert question.tried(["git push --all"]) == RuleTrial(settles=True)
+    assert not question.tried(["make"]).settles
+    trial.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git push --all",)))
+    async with patience():
+        await asked[3]
+    await trial.ask(trial.asker(ASK), bash("git push --all"))
+    assert len(trial.user.questions) == 4
+    for task in asked[:3]:
+        task.cancel()
+
+
+async def test_one_of_two_rules_may_be_replaced_and_the_other_left_out(trial: Trial) -> None:
+    task = trial.start(trial.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
+    await settle()
+    [question] = trial.inbox.pending
+    trial.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status",)))
+    await task
+    await trial.ask(trial.asker(ASK), bash("git status"))
 
 
 async def test_a_rule_is_offered_only_if_it_would_settle_this_very_question(trial: Trial) -> None:

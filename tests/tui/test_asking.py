@@ -8,7 +8,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from textual.widgets import Input
 
-from tests.tui.stage import call, on_stage
+from tests.tui.stage import Stage, call, on_stage
 from toolwright.tui.asking import ChoiceDialog, PermissionDialog
 
 CLEAN = call("bash", command="echo hi > made; rm -rf ../elsewhere", description="Clean")
@@ -219,3 +219,38 @@ async def test_on_a_low_screen_the_answers_are_short_and_what_is_asked_has_room(
         assert "bash rm -rf gone" in stage.words.partition("store:")[2]
         await stage.press("y")
         await stage.rest()
+
+
+async def test_a_rule_can_be_edited_and_its_meaning_is_shown_before_it_is_stored(project: Path) -> None:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (project / name).write_text(name)
+    calls = [call("bash", command=f"cat {name}.txt", description="Read") for name in "abc"]
+    async with on_stage(project, *calls, {"text": "Read."}) as stage:
+        await stage.type("read")
+        await stage.asked()
+        await stage.press("y")
+        await stage.until(lambda: _asked_command(stage) == "cat b.txt", "the second question")
+        await stage.asked()
+        await stage.press("e")
+        rule = stage.app.screen.query_one("#rule", Input)
+        assert rule.has_focus
+        rule.value = "cat c*"
+        await stage.see("does not answer this question")
+        await stage.press("enter")
+        assert rule.has_focus, "what does not answer the question is not taken"
+        rule.value = "cat *"
+        await stage.see("answers this question and one asked before: cat a.txt")
+        rule.value = "cat b.txt"
+        await stage.press("enter")
+        await stage.until(lambda: not rule.has_focus, "the end of editing")
+        await stage.press("s")
+        await stage.until(lambda: _asked_command(stage) == "cat c.txt", "the third question")
+        await stage.asked()
+        await stage.press("e", "escape", "y")
+        await stage.rest()
+        assert [one.pattern for one in stage.workspace.gate.approvals.of((stage.talk.session.id,))] == ["cat b.txt"]
+
+
+def _asked_command(stage: Stage) -> object:
+    screen = stage.app.screen
+    return screen.question.arguments.get("command") if isinstance(screen, PermissionDialog) else None

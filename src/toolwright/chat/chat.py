@@ -134,6 +134,7 @@ class Chat:
             keyboard=self.keyboard,
             directory=self.backend.directory,
             explained=lambda one: self.wait(self.backend.explained(one)),
+            tried=lambda one, patterns: self.wait(self.backend.tried(one, patterns)),
         )
         try:
             self.wait(self.backend.reply(question_id, asker.ask(question)))

@@ -200,10 +200,9 @@ class Flow:
             [cell.strip().replace("**", "").replace("`", "") for cell in row.strip("|").split("|")] for row in rows
         ]
         count = max(map(len, cells))
-        sizes = [
-            max(columns(row[at]) if at < len(row) else 0 for row in cells if not _is_edge(row)) for at in range(count)
-        ]
-        if sum(sizes) + 3 * count > self.screen.width:
+        words = [row for row in cells if not _is_edge(row)]
+        sizes = [max((columns(row[at]) for row in words if at < len(row)), default=0) for at in range(count)]
+        if not words or sum(sizes) + 3 * count > self.screen.width:
             for line in rows:
                 self.screen.line(line)
             return

@@ -45,7 +45,8 @@ class Keyboard:
         readline.set_completer(_completer(complete))
         readline.parse_and_bind("tab: complete")
 
-    def line(self, prompt: str, code: str = "", *, remember: bool = False) -> str:
+    def line(self, prompt: str, code: str = "", *, text: str = "", remember: bool = False) -> str:
+        """One line; `text` stands there already and can be edited."""
         shown = prompt
         if self.screen.colour and code:
             # The marks tell the line editor what takes no room.
@@ -53,16 +54,17 @@ class Keyboard:
         self._reads += 1
         self.reading = True
         try:
-            text = input(shown)
+            with _written_before(text):
+                typed = input(shown)
         except EOFError:
             raise Left from None
         finally:
             self.reading = False
-        while text.endswith("\\"):
-            text = f"{text[:-1]}\n{self.line('… ', code)}"
-        if remember and text.strip():
-            self._remember(text)
-        return text
+        while typed.endswith("\\"):
+            typed = f"{typed[:-1]}\n{self.line('… ', code)}"
+        if remember and typed.strip():
+            self._remember(typed)
+        return typed
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -88,6 +90,21 @@ class Keyboard:
 
             readline.add_history(text)
         self.history.remember(text)
+
+
+@contextmanager
+def _written_before(text: str) -> Iterator[None]:
+    """The line editor begins with this text, if there is one and it can show it."""
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    readline.set_startup_hook(lambda: readline.insert_text(text) if text.isprintable() else None)
+    try:
+        yield
+    finally:
+        readline.set_startup_hook()
 
 
 def _completer(complete: Complete) -> Callable[[str, int], str | None]:

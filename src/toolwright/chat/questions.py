@@ -8,8 +8,9 @@ from toolwright.chat.columns import pieces
 from toolwright.chat.keyboard import Keyboard
 from toolwright.chat.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Screen
 from toolwright.cli.call_text import shown_call
+from toolwright.cli.stored_rules import numbered, replaced, trial_lines
 from toolwright.cli.terminal import forget_typed
-from toolwright.inbox import Choice, Question, Reply, Scope
+from toolwright.inbox import Choice, Question, Reply, RuleTrial, Scope
 from toolwright.record import record
 
 SCOPES: dict[str, tuple[Scope, str]] = {
@@ -28,6 +29,8 @@ class QuestionPrompt:
     directory: Path
     explained: Callable[[Question], list[str]]
     """Why a question is asked, with file and line."""
+    tried: Callable[[Question, Sequence[str]], RuleTrial]
+    """What storing other patterns than the offered ones would mean."""
 
     def ask(self, question: Question) -> Reply:
         # A key that was pressed before the question was there is no answer to it.
@@ -36,7 +39,8 @@ class QuestionPrompt:
 
     def _permission(self, question: Question) -> Reply:
         show_call(self.screen, shown_call(question, self.directory))
-        self._offer(question)
+        rules = question.always
+        self._offer(question, rules)
         while True:
             first, _, rest = self.keyboard.line("Allow? ", BOLD).strip().partition(" ")
             match first.lower():
@@ -47,13 +51,27 @@ class QuestionPrompt:
                 case "?":
                     for line in self.explained(question):
                         self.screen.wrapped(line, DIM)
-                case "s" | "a" | "u" if chosen := _chosen(question, rest):
+                case "s" | "a" | "u" if chosen := numbered(rules, rest):
                     return Reply(kind="always", scope=SCOPES[first.lower()][0], patterns=chosen)
+                case "e" if chosen := numbered(rules, rest):
+                    rules = self._edited(question, rules, chosen[0])
+                    self._offer(question, rules)
                 case _:
-                    self._offer(question)
+                    self._offer(question, rules)
 
-    def _offer(self, question: Question) -> None:
-        for line in offers(question, question.always, "a 1 stores only the first"):
+    def _edited(self, question: Question, rules: Sequence[str], rule: str) -> tuple[str, ...]:
+        """The rules with another in the place of one, if the person wants that once its meaning is told."""
+        typed = self.keyboard.line(f"Store {question.permission} ", BOLD, text=rule).strip()
+        if not typed:
+            return tuple(rules)
+        made = replaced(rules, rule, typed)
+        trial = self.tried(question, made)
+        for line in trial_lines(trial):
+            self.screen.wrapped(f"  {line}", "" if trial.settles else YELLOW)
+        return made if trial.settles else tuple(rules)
+
+    def _offer(self, question: Question, rules: Sequence[str]) -> None:
+        for line in offers(question, rules, rules, "a 1 stores only the first, e 1 edits it"):
             show_offer(self.screen, line)
 
     def _choices(self, question: Question) -> Reply:
@@ -76,44 +94,36 @@ class QuestionPrompt:
                 return [typed] if typed else []
 
 
-def offers(question: Question, stored: Sequence[str], how: str) -> Iterator[str]:
+def offers(question: Question, rules: Sequence[str], stored: Sequence[str], how: str) -> Iterator[str]:
     """The answers there are, and the rules that those for longer would store; `how` one stores only some of them."""
     yield "  y  yes, this once"
-    if question.always:
+    if rules:
         for key, (_, where) in SCOPES.items():
             yield f"  {key}  yes, {where}"
         yield "     s, a and u store:"
-        for number, pattern in enumerate(question.always, 1):
-            counted = f"{number}. " if len(question.always) > 1 else ""
+        for number, pattern in enumerate(rules, 1):
+            counted = f"{number}. " if len(rules) > 1 else ""
             left = "" if pattern in stored else "  (left out)"
             yield f"       {counted}{question.permission} {pattern}{left}"
-        if len(question.always) > 1:
+        if len(rules) > 1:
             yield f"       ({how})"
+        yield "  e  edit the rule first"
     yield "  n  no; words after it are told to the agent"
     yield "  ?  why it is asked"
 
 
-def short_offers(question: Question, stored: Sequence[str], how: str) -> Iterator[str]:
+def short_offers(question: Question, rules: Sequence[str], stored: Sequence[str], how: str) -> Iterator[str]:
     """The same in few lines."""
-    longer = "   s session   a project   u every project" if question.always else ""
+    longer = "   s session   a project   u every project   e edit" if rules else ""
     yield f"  y once{longer}   n no   ? why"
-    if question.always:
-        several = len(question.always) > 1
+    if rules:
+        several = len(rules) > 1
         rules = [
             f"{f'{number}. ' if several else ''}{question.permission} {pattern}"
             f"{'' if pattern in stored else ' (left out)'}"
-            for number, pattern in enumerate(question.always, 1)
+            for number, pattern in enumerate(rules, 1)
         ]
         yield f"  s, a, u store: {'; '.join(rules)}{f' ({how})' if several else ''}"
-
-
-def _chosen(question: Question, words: str) -> tuple[str, ...]:
-    """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
-    numbers = words.replace(",", " ").split()
-    known = {str(number): pattern for number, pattern in enumerate(question.always, 1)}
-    if not numbers:
-        return question.always
-    return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
 
 
 def _is_number(word: str, choice: Choice) -> bool:
@@ -148,7 +158,7 @@ def show_offer(screen: Screen, line: str) -> None:
 
 
 _LABELS = ("in", "runs", "reads", "writes", "deletes", "goes to", "network", "asks for")
-_KEY = re.compile(r"  [ysaun?]  ")
+_KEY = re.compile(r"  [ysauen?]  ")
 
 
 def _colour_of(label: str, told: str) -> str:

@@ -4,11 +4,13 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.cli.call_text import behind_bar, shown_call, wrapped
 from toolwright.cli.options import note
+from toolwright.cli.stored_rules import numbered, replaced, trial_lines
 from toolwright.cli.terminal import forget_typed, is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import UsageError
@@ -50,35 +52,40 @@ async def _prompt(question: Question, directory: Path) -> Reply:
     # A key that was pressed before the question was there is no answer to it.
     forget_typed()
     note(shown_call(question, directory))
+    stored = question.always
     while True:
-        note(_choices(question))
-        line = await read_line()
-        words = line.split(maxsplit=1)
-        match words[:1]:
-            case ["y" | "yes" | "once"]:
+        note(_choices(question, stored))
+        first, _, rest = (await read_line()).strip().partition(" ")
+        match first:
+            case "y" | "yes" | "once":
                 return Reply(kind="once")
-            case ["s" | "session"] if chosen := _chosen(question, words[1:]):
+            case "s" | "session" if chosen := numbered(stored, rest):
                 return Reply(kind="always", scope="session", patterns=chosen)
-            case ["a" | "always"] if chosen := _chosen(question, words[1:]):
+            case "a" | "always" if chosen := numbered(stored, rest):
                 return Reply(kind="always", scope="project", patterns=chosen)
-            case ["n" | "no"] | []:
-                return Reply(kind="reject", message=words[1].strip() if len(words) > 1 else "")
+            case "e" | "edit" if chosen := numbered(stored, rest):
+                stored = await _edited(question, stored, chosen[0])
+            case "n" | "no" | "":
+                return Reply(kind="reject", message=rest.strip())
             case _:
                 continue
 
 
-def _chosen(question: Question, words: list[str]) -> tuple[str, ...]:
-    """The patterns to store: all that are offered, or those whose numbers were named; none for a wrong number."""
-    if not words:
-        return question.always
-    numbers = words[0].replace(",", " ").split()
-    known = {str(number): pattern for number, pattern in enumerate(question.always, 1)}
-    return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
+async def _edited(question: Question, stored: tuple[str, ...], rule: str) -> tuple[str, ...]:
+    """The rules with another in the place of one, if that answers the question."""
+    note(f"Store instead of {visible(f'{question.permission} {rule}', lines=False)}:")
+    typed = (await read_line()).strip().removeprefix(f"{question.permission} ")
+    if not typed:
+        return stored
+    made = replaced(stored, rule, typed)
+    trial = question.tried(made)
+    note("\n".join(f"  {line}" for line in trial_lines(trial)))
+    return made if trial.settles else stored
 
 
-def _choices(question: Question) -> str:
+def _choices(question: Question, stored: Sequence[str]) -> str:
     """The answers there are, and the rule that each would store."""
-    rules = [visible(f"{question.permission} {pattern}", lines=False) for pattern in question.always]
+    rules = [visible(f"{question.permission} {pattern}", lines=False) for pattern in stored]
     lines = ["Allow?", "  y  yes, once"]
     if rules:
         lines += ["  s  yes, and store for this session:", "  a  yes, and store for this project, always:"]
@@ -86,7 +93,9 @@ def _choices(question: Question) -> str:
             line for number, rule in enumerate(rules, 1) for line in wrapped(f"{_number(number, rules)}{rule}", " " * 7)
         ]
     if len(rules) > 1:
-        lines.append("     (a 1 stores only the first)")
+        lines.append("     (a 1 stores only the first, e 1 edits it)")
+    if rules:
+        lines.append("  e  edit the rule first")
     lines.append("  n  no; words after it go to the agent")
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """A project on a server, as surfaces see it: the same protocol as over a workspace of this process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from toolwright.client.reading import agent_of, command_of, result_of, todo_of, 
 from toolwright.commands import Command
 from toolwright.errors import ToolwrightError, UsageError
 from toolwright.events import Event
-from toolwright.inbox import Question, Reply
+from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.jsontypes import Json
 from toolwright.messages import Assistant, Message, SessionInfo, User
 from toolwright.services import Todo
@@ -261,6 +261,13 @@ class RemoteBackend:
             return [_OTHERS.format("does not say which rules it asks by")]
         found = await self.client.send("GET", "/tw/permission/explain", None, request=question.id)
         return _why(found)
+
+    async def tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
+        if not self._ours:
+            return RuleTrial(settles=False, reason="this server stores only the rules that it offers")
+        body: Json = {"patterns": list(patterns)}
+        found = await self.client.send("POST", f"/tw/permission/{question.id}/try", body)
+        return RuleTrial(settles=found["settles"], reason=found["reason"], earlier=tuple(found["earlier"]))
 
     # Changes.
 

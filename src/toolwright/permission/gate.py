@@ -1,21 +1,25 @@
 """The gate every call's requests pass: judged all together, asked one after the other, each written down."""
 
 import logging
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError
 from toolwright.events import Event, PermissionAsked, PermissionReplied
-from toolwright.inbox import Inbox, Question, Reply, ReplyKind, rejected
-from toolwright.permission.approvals import Approval, Approvals
+from toolwright.inbox import Inbox, Question, Reply, ReplyKind, RuleTrial, rejected
+from toolwright.permission.approvals import Approval, Approvals, covered
 from toolwright.permission.judge import Judgement, denial, judged
 from toolwright.permission.rules import Policy
 from toolwright.record import record
 from toolwright.request import Request
 
 log = logging.getLogger(__name__)
+
+REMEMBERED = 200
+"""Questions of the past that a new rule is tried on."""
 
 
 @record(slots=True)
@@ -51,6 +55,7 @@ class Gate:
     inbox: Inbox
     approvals: Approvals
     _waiting: dict[str, tuple[AskingCall, Request]] = field(default_factory=dict[str, tuple[AskingCall, Request]])
+    _asked: deque[Request] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def judge(self, asker: AskingCall, request: Request) -> Judgement:
         """What a request comes to. Approvals are looked up only where they can matter."""
@@ -108,6 +113,8 @@ class Gate:
             return PermissionReplied(session_id=asker.session_id, request_id=question.id, reply=kind)
 
         self._waiting[question.id] = (asker, request)
+        # A difference may be large, and no rule looks at it.
+        self._asked.append(replace(request, metadata={}))
         try:
             reply = await self.inbox.ask(question, _asked(question), gone)
         finally:
@@ -134,25 +141,55 @@ class Gate:
             always=offered,
             metadata=request.metadata,
             accept=lambda reply: self._accept(asker, request, offered, reply),
+            tried=lambda patterns: self._tried(asker, request, patterns),
         )
 
     def _worth_offering(self, asker: AskingCall, request: Request) -> tuple[str, ...]:
         """The offered patterns, if storing them would let this very request pass; otherwise none."""
-        wanted = tuple(Approval(request.permission, pattern) for pattern in request.always)
-        approvals = (*self.approvals.of(asker.sessions), *wanted)
-        return request.always if judged(asker.policy, request, approvals).action == "allow" else ()
+        return request.always if self._settled(asker, request, _approvals(request, request.always)) else ()
+
+    def _settled(self, asker: AskingCall, request: Request, more: Sequence[Approval]) -> bool:
+        approvals = (*self.approvals.of(asker.sessions), *more)
+        return judged(asker.policy, request, approvals).action == "allow"
+
+    def _tried(self, asker: AskingCall, request: Request, patterns: Sequence[str]) -> RuleTrial:
+        wanted = _approvals(request, patterns)
+        earlier = [", ".join(one.patterns) for one in reversed(self._asked) if _all_covered(one, wanted)]
+        settles = self._settled(asker, request, wanted)
+        return RuleTrial(
+            settles=settles,
+            reason="" if settles else _unsettled(request),
+            earlier=tuple(one for one in dict.fromkeys(earlier) if one != ", ".join(request.patterns)),
+        )
 
     def _accept(self, asker: AskingCall, request: Request, offered: tuple[str, ...], reply: Reply) -> None:
         """Store what an `always` allows, and let every call go on, of any session, that this allows too."""
         if reply.kind != "always":
             return
         chosen = offered if reply.patterns is None else reply.patterns
-        approvals = tuple(Approval(request.permission, pattern) for pattern in chosen)
-        self.approvals.add(approvals, reply.scope, asker.session_id)
+        self.approvals.add(_approvals(request, chosen), reply.scope, asker.session_id)
         for question in self.inbox.pending:
             waiting = self._waiting.get(question.id)
             if waiting is not None and self.judge(*waiting).action == "allow":
                 self.inbox.release(question.id, Reply(kind="always"))
+
+
+def _approvals(request: Request, patterns: Sequence[str]) -> tuple[Approval, ...]:
+    return tuple(Approval(request.permission, pattern) for pattern in patterns)
+
+
+def _all_covered(request: Request, approvals: Sequence[Approval]) -> bool:
+    return all(covered(request, pattern, approvals) for pattern in (*request.patterns, *request.implied))
+
+
+def _unsettled(request: Request) -> str:
+    """Why patterns of a person's own do not answer a question."""
+    exact = {request.exact[pattern] for pattern in (*request.patterns, *request.implied) if pattern in request.exact}
+    if "" in exact:
+        return "nothing stored can answer this; it is asked every time"
+    if exact:
+        return f"this can only be stored word for word: {'; '.join(sorted(exact))}"
+    return "a rule fits the same words, or with a * at its end all that begins with them"
 
 
 class DryRunOver(ToolError):

@@ -1,6 +1,6 @@
 """Questions to the person: a permission with the whole call and the rule each answer stores, and choices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from textual import events
@@ -8,9 +8,10 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from toolwright.chat.questions import SCOPES, offers, short_offers, show_call, show_offer
-from toolwright.chat.screen import BOLD, DIM
+from toolwright.chat.screen import BOLD, DIM, YELLOW
 from toolwright.cli.call_text import shown_call
-from toolwright.inbox import Choice, Question, Reply
+from toolwright.cli.stored_rules import replaced, trial_lines
+from toolwright.inbox import Choice, Question, Reply, RuleTrial
 from toolwright.tui.dialog import Dialog, Quiet, content_of
 from toolwright.tui.diffs import WIDE, side_by_side
 from toolwright.tui.page import Line, Page
@@ -21,28 +22,38 @@ LOW = 24
 """Lines of a screen on which the answers are told in short, so that there is room for what is asked."""
 ALL = 1_000_000
 
+Tried = Callable[[Question, Sequence[str]], Awaitable[RuleTrial]]
+"""What storing other patterns than the offered ones would mean."""
+
 
 class PermissionDialog(Dialog[Reply | None]):
     """May this be done? The whole of it, what it was understood to do, and what each answer would store."""
 
-    def __init__(self, question: Question, directory: Path, explain: Callable[[Question], None]) -> None:
+    def __init__(self, question: Question, directory: Path, explain: Callable[[Question], None], tried: Tried) -> None:
         super().__init__()
         self.question = question
         self.directory = directory
         self.explain = explain
-        self.chosen = list(question.always)
-        """The rules that an answer for longer would store."""
+        self.tried = tried
+        self.rules = question.always
+        """The rules that are offered, as the person has edited them."""
+        self.chosen = question.always
+        """Those that an answer for longer would store."""
+        self._edited = ""
+        """The rule that is being edited."""
+        self._picks = False
+        """Whether the next number says which rule to edit."""
         self.armed = False
         self.title_text = "May the agent do this?"
 
     def answers(self) -> ComposeResult:
         yield Static(id="offers", markup=False)
         yield Quiet(placeholder="what to do instead; Enter refuses", widget_id="advice")
+        yield Quiet(placeholder="the rule to store", widget_id="rule")
+        yield Static(id="trial", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#advice").display = False
-        self.tell("")
-        self._show()
+        self._leave_editing()
         self.set_timer(ARMED, self._arm)
 
     def on_resize(self) -> None:
@@ -67,12 +78,12 @@ class PermissionDialog(Dialog[Reply | None]):
         self.read(lines)
         page = Page.blank(columns)
         told = short_offers if self.size.height < LOW else offers
-        for line in told(question, self.chosen, "a number leaves one out or takes it back in"):
+        for line in told(question, self.rules, self.chosen, "a number leaves one out or takes it back in"):
             show_offer(page, line)
         self.query_one("#offers", Static).update(content_of(page.lines))
 
     def on_key(self, event: events.Key) -> None:
-        if self.query_one("#advice").has_focus:
+        if isinstance(self.focused, Input):
             return
         if self.scroll(event.key):
             event.stop()
@@ -83,33 +94,84 @@ class PermissionDialog(Dialog[Reply | None]):
         if key == "y":
             self.dismiss(Reply(kind="once"))
         elif key in SCOPES and self.chosen:
-            self.dismiss(Reply(kind="always", scope=SCOPES[key][0], patterns=tuple(self.chosen)))
+            self.dismiss(Reply(kind="always", scope=SCOPES[key][0], patterns=self.chosen))
         elif key == "n":
             self.query_one("#advice").display = True
             self.query_one("#advice").focus()
             event.prevent_default()
         elif key == "?":
             self.explain(self.question)
-        elif key.isdigit() and 0 < int(key) <= len(self.question.always):
-            self._toggle(self.question.always[int(key) - 1])
+        elif key == "e" and self.rules:
+            self._pick_to_edit()
+            event.prevent_default()
+        elif key.isdigit() and 0 < int(key) <= len(self.rules):
+            (self._edit if self._picks else self._toggle)(self.rules[int(key) - 1])
+            event.prevent_default()
         else:
             return
         event.stop()
 
     def _toggle(self, pattern: str) -> None:
-        kept = [one for one in self.chosen if one != pattern] if pattern in self.chosen else [*self.chosen, pattern]
+        kept = {*self.chosen} ^ {pattern}
         # An answer for longer that stores nothing would be no answer for longer.
-        self.chosen = [one for one in self.question.always if one in kept] or self.chosen
+        self.chosen = tuple(one for one in self.rules if one in kept) or self.chosen
+        self._show()
+
+    # Rules of the person's own.
+
+    def _pick_to_edit(self) -> None:
+        if len(self.rules) == 1:
+            self._edit(self.rules[0])
+        else:
+            self._picks = True
+            self.tell("which rule? its number")
+
+    def _edit(self, rule: str) -> None:
+        self._picks, self._edited = False, rule
+        self.tell("Enter takes it, Esc leaves it as it was; a * at the end stands for anything")
+        field = self.query_one("#rule", Input)
+        field.value = rule
+        field.display = self.query_one("#trial").display = True
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "rule":
+            self.run_worker(self._try(event.value.strip()), group="trial", exclusive=True, exit_on_error=False)
+
+    async def _try(self, rule: str) -> tuple[str, ...]:
+        """Show what storing this would mean; the rules then, or none where it would not answer the question."""
+        rules = replaced(self.rules, self._edited, rule)
+        trial = await self.tried(self.question, rules) if rule else RuleTrial(settles=False, reason="it is empty")
+        page = Page.blank(max(20, self.size.width - 4))
+        for line in trial_lines(trial):
+            page.wrapped(f" {line}", DIM if trial.settles else YELLOW)
+        self.query_one("#trial", Static).update(content_of(page.lines))
+        self.call_after_refresh(self._fit)
+        return rules if trial.settles else ()
+
+    async def _take(self, rule: str) -> None:
+        if rules := await self._try(rule):
+            self.chosen = tuple(one for one in rules if one in replaced(self.chosen, self._edited, rule))
+            self.rules = rules
+            self._leave_editing()
+
+    def _leave_editing(self) -> None:
+        for name in ("#advice", "#rule", "#trial"):
+            self.query_one(name).display = False
+        self.set_focus(None)
+        self.tell("")
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(Reply(kind="reject", message=event.value.strip()))
+        if event.input.id == "rule":
+            self.run_worker(self._take(event.value.strip()), group="trial", exclusive=True, exit_on_error=False)
+        else:
+            self.dismiss(Reply(kind="reject", message=event.value.strip()))
 
     def action_give_up(self) -> None:
-        advice = self.query_one("#advice")
-        if advice.has_focus:
-            advice.display = False
-            self.set_focus(None)
+        if isinstance(self.focused, Input) or self._picks:
+            self._picks = False
+            self._leave_editing()
         elif self.armed:
             # Nobody has answered: the turn is stopped, as Ctrl-C does everywhere else.
             self.dismiss(None)

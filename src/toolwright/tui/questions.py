@@ -1,10 +1,11 @@
 """The questions that wait for the person, put one after the other, and withdrawn when they are settled elsewhere."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolwright.chat.screen import YELLOW
 from toolwright.errors import ToolwrightError
-from toolwright.inbox import Question, Reply
+from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.tui.asking import ChoiceDialog, PermissionDialog
 from toolwright.tui.talk import MODES
 
@@ -66,7 +67,8 @@ class Questions:
                 self.app.note(f"  {question.permission} {', '.join(question.patterns)}: yes ({MODES[talk.mode]})")
                 return Reply(kind="once")
             self.app.call_for_attention()
-            return await self.app.push_screen_wait(PermissionDialog(question, talk.backend.directory, self._explain))
+            dialog = PermissionDialog(question, talk.backend.directory, self._explain, self._tried)
+            return await self.app.push_screen_wait(dialog)
         self.app.call_for_attention()
         answers: list[tuple[str, ...]] = []
         for number, choice in enumerate(question.choices, 1):
@@ -76,6 +78,14 @@ class Questions:
                     return None
                 answers.append(said)
         return Reply(kind="once", answers=tuple(answers)) if any(answers) else Reply(kind="reject")
+
+    async def _tried(self, question: Question, patterns: Sequence[str]) -> RuleTrial:
+        talk = self.app.talk
+        assert talk is not None
+        try:
+            return await talk.call(talk.backend.tried(question, patterns))
+        except ToolwrightError as error:
+            return RuleTrial(settles=False, reason=str(error))
 
     def _explain(self, question: Question) -> None:
         async def look_up() -> None:

@@ -27,6 +27,11 @@ from toolwright.workspace import Workspace
 routes = Routes()
 
 _TEXT = {"type": "string"}
+_PATTERNS = {
+    "type": "object",
+    "required": ["patterns"],
+    "properties": {"patterns": {"type": "array", "items": _TEXT, "maxItems": 100}},
+}
 
 
 @routes.get("/tw/session/{sessionID}/changes", "tw.changes")
@@ -200,6 +205,14 @@ async def explained(ask: Ask) -> Any:
         return {"requests": found, "note": "" if asked else result.output[:2000]}
     finally:
         await session.close()
+
+
+@routes.post("/tw/permission/{requestID}/try", "tw.try", _PATTERNS)
+async def tried(ask: Ask) -> Any:
+    """What "always" with these patterns would mean for a question that waits; nothing is stored."""
+    _, question = ask.serving.question(ask.ids["requestID"], "permission")
+    found = question.tried((await ask.body())["patterns"])
+    return {"settles": found.settles, "reason": found.reason, "earlier": list(found.earlier)}
 
 
 def _arguments(text: str) -> Json:

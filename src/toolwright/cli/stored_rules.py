@@ -1,0 +1,35 @@
+"""The rules that an answer for longer stores: chosen by their numbers, or edited and tried before."""
+
+from collections.abc import Sequence
+
+from toolwright.display import visible
+from toolwright.inbox import RuleTrial
+
+NAMED = 5
+"""Earlier questions that are named."""
+
+
+def numbered(rules: Sequence[str], words: str) -> tuple[str, ...]:
+    """All of the rules, or those whose numbers were named; none for a wrong number."""
+    numbers = words.replace(",", " ").split()
+    if not numbers:
+        return tuple(rules)
+    known = {str(number): pattern for number, pattern in enumerate(rules, 1)}
+    return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
+
+
+def replaced(rules: Sequence[str], rule: str, by: str) -> tuple[str, ...]:
+    """The rules with another in the place of one."""
+    return tuple(dict.fromkeys(by if one == rule else one for one in rules))
+
+
+def trial_lines(trial: RuleTrial) -> list[str]:
+    """What storing rules of the person's own would mean."""
+    if not trial.settles:
+        return [f"does not answer this question: {visible(trial.reason, lines=False)}"]
+    count = len(trial.earlier)
+    if not count:
+        return ["answers this question, and none that was asked before"]
+    lines = [f"answers this question and {'one' if count == 1 else count} asked before:"]
+    lines += [f"  {visible(one, lines=False)}" for one in trial.earlier[:NAMED]]
+    return [*lines, f"  and {count - NAMED} more"] if count > NAMED else lines
