@@ -64,6 +64,8 @@ async def test_a_question_is_found_explained_and_answered_by_its_id(project: Pat
         [question] = await one.questions()
         assert question.tool == "bash"
         assert any("rm *" in line for line in await one.explained(question))
+        assert (await one.tried(question, ["rm -f gone"])).settles
+        assert "word for word" in (await one.tried(question, ["rm *"])).reason
         await one.reply(question.id, Reply(kind="once"))
         assert (await asking).text == "Removed."
         assert await one.questions() == []

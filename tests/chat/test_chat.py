@@ -352,6 +352,25 @@ def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> N
         talk.leave()
 
 
+def test_a_rule_is_edited_before_it_is_stored(project: Path) -> None:
+    turns = (call("bash", command="cat ../x.txt", description="Look"), {"text": "Read."})
+    (project.parent / "x.txt").write_text("outside\n")
+    with talking(project, *turns, arguments=("read it",)) as talk:
+        talk.expect("Allow?")
+        talk.type("e")
+        talk.expect("Store bash")
+        talk.press("\x15")
+        talk.type("cat ../x.txt")
+        talk.expect("answers this question")
+        talk.type("a")
+        talk.expect("Read.")
+        talk.expect("> ")
+        talk.type("/permissions")
+        talk.expect("tw permission revoke")
+        assert "project bash cat ../x.txt" in talk.words
+        talk.leave()
+
+
 def test_a_command_that_a_subagent_carries_out_is_shown_and_can_be_stopped(project: Path) -> None:
     turns = ({"text": "It looks right."}, call("bash", command="echo begun; sleep 1000", description="Wait"))
     with talking(project, *turns, arguments=("/review HEAD",)) as talk:

@@ -80,7 +80,7 @@ def test_of_several_rules_only_the_chosen_one_is_stored(project: Path) -> None:
     (project / "toolwright.json").write_text('{"permission": {"bash": "ask"}}')
     with calling(project, "bash", '{"command": "ls && pwd"}') as terminal:
         terminal.wait_for("words after it")
-        assert "1. bash ls * 2. bash pwd * (a 1 stores only the first)" in terminal.words
+        assert "1. bash ls * 2. bash pwd * (a 1 stores only the first, e 1 edits it)" in terminal.words
         terminal.type("a 3")
         terminal.seen = ""
         terminal.wait_for("words after it")
@@ -89,6 +89,25 @@ def test_of_several_rules_only_the_chosen_one_is_stored(project: Path) -> None:
     stored = next((project.parent / "home").rglob("approvals.json")).read_text("utf-8")
     assert '"pwd *"' in stored
     assert '"ls *"' not in stored
+
+
+def test_a_rule_is_edited_before_it_is_stored_and_one_that_does_not_answer_is_not_taken(asking: Path) -> None:
+    with calling(asking, "write", WRITE) as terminal:
+        terminal.wait_for("words after it")
+        terminal.type("e")
+        terminal.wait_for("Store instead of edit *")
+        terminal.type("elsewhere/*")
+        terminal.wait_for("does not answer this question")
+        terminal.seen = ""
+        terminal.wait_for("words after it")
+        terminal.type("e")
+        terminal.wait_for("Store instead of edit *")
+        terminal.type(json.loads(WRITE)["filePath"])
+        terminal.wait_for("answers this question, and none that was asked before")
+        terminal.type("a")
+        assert terminal.exit_code() == 0
+    stored = json.loads((asking.parent / "home/.local/share/toolwright/approvals.json").read_text())
+    assert [one["pattern"] for one in stored["projects"][str(asking.resolve())]] == [json.loads(WRITE)["filePath"]]
 
 
 def test_a_command_is_shown_whole_with_what_it_was_understood_to_do(project: Path) -> None:

@@ -89,6 +89,33 @@ async def test_always_stores_the_chosen_rule_for_the_chosen_scope_and_can_be_rev
         assert await server.get("/tw/approvals") == []
 
 
+async def test_a_rule_is_edited_and_tried_before_it_is_stored(tmp_path: Path) -> None:
+    calls = [{"tools": [{"name": "bash", "args": {"command": f"echo {word}", "description": "d"}}]} for word in "ab"]
+    config = {"permission": {"bash": "ask"}}
+    async with (
+        served(project(tmp_path), *calls, {"text": "Done."}, config=config) as server,
+        opened(server.url) as page,
+    ):
+        await say(page, "say it")
+        asked = dialog(page, "Permission")
+        await expect(asked).to_contain_text("echo a")
+        await button(asked, "Allow once").click()
+        await expect(asked).to_contain_text("echo b")
+        await button(asked, "Edit").click()
+        rule = asked.get_by_role("textbox", name="Rule")
+        await rule.fill("make *")
+        await expect(asked).to_contain_text("does not answer the question")
+        await expect(button(asked, "Always allow")).to_be_disabled()
+        await rule.fill("echo *")
+        await expect(asked).to_contain_text("answers this question and one asked before")
+        await expect(asked.get_by_role("listitem")).to_have_text("echo a")
+        await rule.fill("echo b")
+        await expect(asked).to_contain_text("none that was asked before")
+        await button(asked, "Always allow").click()
+        await expect(conversation(page)).to_contain_text("Done.")
+        assert [one["pattern"] for one in await server.get("/tw/approvals")] == ["echo b"]
+
+
 async def test_a_rejection_with_words_reaches_the_model_and_hidden_characters_are_shown(tmp_path: Path) -> None:
     hidden = {"tools": [{"name": "bash", "args": {"command": "echo \u202eevil", "description": "d"}}]}
     config = {"permission": {"bash": "ask"}}

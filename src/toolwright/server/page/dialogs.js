@@ -3,7 +3,7 @@ import { Failed, get, post } from "./api.js"
 import { Diff } from "./diff.js"
 import { Code } from "./markdown.js"
 import { wordsOf } from "./parts.js"
-import { html, useEffect, useState } from "./preact.js"
+import { html, useEffect, useRef, useState } from "./preact.js"
 import { above, changed, complain, fromHome, select, state } from "./store.js"
 import { Dialog, nameOf, visible } from "./ui.js"
 
@@ -49,15 +49,20 @@ const SCOPES = [
 function Permission({ request }) {
   const { metadata = {}, call = {}, always = [], patterns = [] } = request
   const [scope, setScope] = useState("project")
-  const [chosen, setChosen] = useState(always)
+  const [rules, setRules] = useState(always)
+  const [left, setLeft] = useState([])
+  const edited = rules.some((one, at) => one !== always[at])
+  const trial = useTrial(request.id, rules)
   const [words, setWords] = useState("")
   const [sent, setSent] = useState(false)
   const reply = (answer, more = {}) => {
     setSent(true)
     send(request, `/permission/${request.id}/reply`, { reply: answer, ...more }).then(() => setSent(false))
   }
-  const allowAlways = () => reply("always", { scope, ...(chosen.length < always.length ? { patterns: chosen } : {}) })
-  const flip = (one) => setChosen(chosen.includes(one) ? chosen.filter((other) => other !== one) : always.filter((other) => chosen.includes(other) || other === one))
+  const chosen = rules.filter((_, at) => !left.includes(at))
+  const allowAlways = () => reply("always", { scope, ...(left.length || edited ? { patterns: chosen.map((one) => one.trim()) } : {}) })
+  const flip = (at) => setLeft(left.includes(at) ? left.filter((other) => other !== at) : [...left, at])
+  const edit = (at, text) => setRules(rules.map((one, place) => (place === at ? text : one)))
   const command = call.arguments?.command
   const what = wordsOf(call.tool, call.arguments).what
   return html`<div>
@@ -72,17 +77,52 @@ function Permission({ request }) {
     <${Why} request=${request} />
     ${always.length ? html`<fieldset class="always">
       <legend>“Always allow” would store ${always.length === 1 ? "this rule" : "these rules"}</legend>
-      ${always.map((one) => html`<label key=${one}>${always.length > 1 ? html`<input type="checkbox" checked=${chosen.includes(one)} onchange=${() => flip(one)} />` : null}<code>${request.permission} ${visible(one)}</code></label>`)}
+      ${rules.map((one, at) => html`<div key=${at} class="rule">${always.length > 1 ? html`<input type="checkbox" aria-label=${`Store ${visible(one)}`} checked=${!left.includes(at)} onchange=${() => flip(at)} />` : null}<${Rule} permission=${request.permission} text=${one} first=${always[at]} onedit=${(text) => edit(at, text)} /></div>`)}
+      ${edited || trial.earlier?.length ? html`<${Trial} ...${trial} />` : null}
       <div class="scopes" role="radiogroup" aria-label="Scope">${SCOPES.map(([name, label, about]) => html`<label key=${name} class=${scope === name ? "on" : ""}><input type="radio" name="scope" value=${name} checked=${scope === name} onchange=${() => setScope(name)} /><span>${label}</span><small>${about()}</small></label>`)}</div>
     </fieldset>` : html`<p class="faint">This can only be allowed once at a time.</p>`}
     <footer>
       <button type="button" class="main" disabled=${sent} title="Ctrl Enter" onclick=${() => reply("once")}>Allow once</button>
-      <button type="button" disabled=${sent || !always.length || !chosen.length} onclick=${allowAlways}>Always allow</button>
+      <button type="button" disabled=${sent || !chosen.length || (edited && !trial.settles)} onclick=${allowAlways}>Always allow</button>
       <span class="grow"></span>
       <input type="text" aria-label="What to do instead" placeholder="What to do instead" value=${words} oninput=${(event) => setWords(event.currentTarget.value)} onkeydown=${(event) => event.key === "Enter" && !event.ctrlKey && words && reply("reject", { message: words })} />
       <button type="button" class="danger" disabled=${sent} onclick=${() => reply("reject", words ? { message: words } : {})}>Reject</button>
     </footer>
   </div>`
+}
+
+// A rule may be edited, unless something in it could not be seen while it is.
+function Rule({ permission, text, first, onedit }) {
+  const [open, setOpen] = useState(false)
+  const field = useRef(null)
+  useEffect(() => field.current?.focus(), [open])
+  const plain = visible(first) === first && !first.includes("\n")
+  if (!open) return html`<code>${permission} ${visible(text)}</code>${plain ? html`<button type="button" class="link" onclick=${() => setOpen(true)}>Edit</button>` : null}`
+  return html`<code>${permission}</code><input ref=${field} type="text" aria-label="Rule" spellcheck="false" autocapitalize="off" autocomplete="off" title="A * at the end stands for anything" value=${text} oninput=${(event) => onedit(event.currentTarget.value)} />`
+}
+
+// What storing these rules would mean.
+function useTrial(id, rules) {
+  const [found, setFound] = useState(null)
+  const wanted = JSON.stringify(rules.map((one) => one.trim()))
+  useEffect(() => {
+    if (!rules.length) return undefined
+    let current = true
+    const tell = (answer) => current && setFound({ ...answer, wanted })
+    post(`/tw/permission/${id}/try`, { patterns: JSON.parse(wanted) }).then(tell, (error) => tell({ settles: false, reason: error.message, earlier: [] }))
+    return () => (current = false)
+  }, [wanted])
+  return found?.wanted === wanted ? found : { settles: false, waits: true }
+}
+
+const NAMED = 5
+
+function Trial({ settles, waits, reason, earlier }) {
+  if (waits) return html`<p class="trial faint">What it answers: …</p>`
+  if (!settles) return html`<p class="trial wrong">This does not answer the question: ${visible(reason)}.</p>`
+  if (!earlier.length) return html`<p class="trial faint">It answers this question, and none that was asked before.</p>`
+  return html`<div class="trial faint"><p>It answers this question and ${earlier.length === 1 ? "one" : earlier.length} asked before:</p>
+    <ul>${earlier.slice(0, NAMED).map((one) => html`<li key=${one}><code>${visible(one)}</code></li>`)}</ul>${earlier.length > NAMED ? html`<p>and ${earlier.length - NAMED} more</p>` : null}</div>`
 }
 
 const sameAs = (patterns, command, what) => patterns.length === 1 && (patterns[0] === command || patterns[0] === what)
