@@ -91,11 +91,8 @@ async def test_always_stores_the_chosen_rule_for_the_chosen_scope_and_can_be_rev
 
 async def test_a_rule_is_edited_and_tried_before_it_is_stored(tmp_path: Path) -> None:
     calls = [{"tools": [{"name": "bash", "args": {"command": f"echo {word}", "description": "d"}}]} for word in "ab"]
-    config = {"permission": {"bash": "ask"}}
-    async with (
-        served(project(tmp_path), *calls, {"text": "Done."}, config=config) as server,
-        opened(server.url) as page,
-    ):
+    turns, config = (*calls, {"text": "Done."}), {"permission": {"bash": "ask"}}
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
         await say(page, "say it")
         asked = dialog(page, "Permission")
         await expect(asked).to_contain_text("echo a")

@@ -248,6 +248,7 @@ async def test_a_rule_can_be_edited_and_its_meaning_is_shown_before_it_is_stored
         await stage.asked()
         await stage.press("e", "escape", "y")
         await stage.rest()
+        assert stage.talk.session is not None
         assert [one.pattern for one in stage.workspace.gate.approvals.of((stage.talk.session.id,))] == ["cat b.txt"]
 
 
