@@ -117,7 +117,7 @@ class Quiet(Input):
     """One line of input, whose cursor stands still."""
 
     def __init__(self, *, placeholder: str = "", widget_id: str | None = None) -> None:
-        super().__init__(placeholder=placeholder, id=widget_id, compact=True)
+        super().__init__(placeholder=placeholder, id=widget_id, compact=True, select_on_focus=False)
         self.cursor_blink = False
 
 
