@@ -111,11 +111,12 @@ def _no_command(leading: list[str]) -> str:
 
 
 def _unknown(word: str) -> str:
+    import shlex
     from difflib import get_close_matches
 
     near = get_close_matches(word, COMMANDS, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
-    return f"There is no command {word!r}. {hint} See tw --help."
+    return f"There is no command {word!r}. {hint} See tw --help; to say it to an agent: tw chat {shlex.quote(word)}."
 
 
 def _complain(told: str, code: int) -> int:
