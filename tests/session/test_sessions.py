@@ -422,13 +422,16 @@ async def test_records_that_cannot_be_written_end_the_turn_and_are_written_later
         assert [one.text for one in await trial.stored()] == ["First.", "", "Second.", "Not reached."]
 
 
-async def test_a_file_that_is_no_database_is_told_as_such(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "sessions.db"
-    path.write_bytes(b"this is not a database at all, but long enough to look like a header" * 20)
+    content = b"this is not a database at all, but long enough to look like a header" * 20
+    path.write_bytes(content)
     storage = Storage.open(path)
-    with pytest.raises(StorageError, match="is damaged: file is not a database"):
-        await storage.sessions("p")
+    assert await storage.sessions("p") == []
     await storage.close()
+    [aside] = tmp_path.glob("sessions.db.damaged-*")
+    assert aside.read_bytes() == content
+    assert f"the damaged file is now {aside}" in caplog.text
 
 
 async def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:

@@ -177,6 +177,8 @@ def _data_folder() -> Iterator[Finding]:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         yield Finding("ok", "data", str(folder))
+        for aside in sorted(folder.glob("*.db.damaged-*[0-9]")):
+            yield Finding("note", "data", f"{aside} was damaged; its records were saved, and it may be deleted")
     else:
         told = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
         yield Finding("bad", "data", told)

@@ -17,6 +17,7 @@ def start_log() -> None:
     log.handlers.clear()
     if not words:
         log.addHandler(logging.NullHandler())
+        _tell_always("toolwright.session.rescue")
         return
     wrong = [word for word in words if word not in (*LEVELS, "JSON")]
     if wrong:
@@ -28,12 +29,26 @@ def start_log() -> None:
     log.setLevel(next((word for word in words if word in LEVELS), "DEBUG"))
 
 
+def _tell_always(name: str) -> None:
+    """What this module has to say is for every user, and nobody else tells it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(PlainLine())
+    logging.getLogger(name).handlers[:] = [handler]
+
+
 class TextLine(logging.Formatter):
     """`2026-01-31T12:00:00.123Z DEBUG call: …`, followed by the traceback if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         module = record.name.removeprefix("toolwright.")
         return visible(f"{_moment(record)} {record.levelname} {module}: {_message(self, record)}")
+
+
+class PlainLine(logging.Formatter):
+    """As the command line tells its own warnings."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(f"warning: {record.getMessage()}.", lines=False)
 
 
 class JsonLine(logging.Formatter):

@@ -14,8 +14,22 @@ from typing import Any, TypeVar
 
 from toolwright.errors import ToolwrightError
 from toolwright.record import record
-from toolwright.session.sqlite_file import connect, problem_of
-from toolwright.session.writer import PATIENCE, Action, End, Lost, Order, Shrink, Tell, Waiter, Write, Writer, tried
+from toolwright.session.rescue import is_damage
+from toolwright.session.sqlite_file import connect, identity, problem_of
+from toolwright.session.writer import (
+    PATIENCE,
+    Action,
+    End,
+    Lost,
+    Order,
+    Rescue,
+    Shrink,
+    Tell,
+    Waiter,
+    Write,
+    Writer,
+    tried,
+)
 
 T = TypeVar("T")
 
@@ -49,6 +63,8 @@ class Database:
     _reads: "SimpleQueue[Waiter | End]" = field(default_factory=SimpleQueue)
     _writing: threading.Thread | None = None
     _reading: threading.Thread | None = None
+    _read_file: tuple[int, int] | None = None
+    """Which file the reader is connected to."""
     _open: bool = True
     _put: int = 1
     """How much was put, to know whether a reader has to wait for the writer. The file itself is the first."""
@@ -199,12 +215,35 @@ class Database:
                     connection.close()
                 job.tell(None, None)
                 return
-            value, problem = None, None
-            if connection is None:
-                connection, problem = tried(lambda: _reader(self.path))
-            if connection is not None and job.action is not None:
-                value, problem = tried(partial(job.action, connection))
+            connection, value, problem = self._found(connection, job)
+            if is_damage(problem):
+                if connection is not None:
+                    connection.close()
+                problem = self._rescued()
+                connection, value, problem = (None, None, problem) if problem else self._found(None, job)
             job.tell(value, problem)
+
+    def _found(
+        self, connection: sqlite3.Connection | None, job: Waiter
+    ) -> tuple[sqlite3.Connection | None, Any, Exception | None]:
+        """What a reader wants to know, over this connection or one that is made."""
+        value, problem = None, None
+        file = identity(self.path)
+        if connection is not None and file != self._read_file:
+            connection.close()
+            connection = None
+        if connection is None:
+            connection, problem = tried(lambda: _reader(self.path))
+            self._read_file = file
+        if connection is not None and job.action is not None:
+            value, problem = tried(partial(job.action, connection))
+        return connection, value, problem
+
+    def _rescued(self) -> Exception | None:
+        """Have the writer put a sound file in the place of the damaged one."""
+        answers: SimpleQueue[Exception | None] = SimpleQueue()
+        self._queue.put([Rescue(answers.put)])
+        return answers.get()
 
 
 def _made_ready(row: _Row) -> Write | Lost:

@@ -28,7 +28,7 @@ def prepare(path: Path, schema: str, version: int, patience: float) -> sqlite3.C
             raise UsageError(
                 f"{path} was written by a newer version of this program. Update, or set another data folder."
             )
-        if found < version or not _tables(schema) <= _tables_of(connection):
+        if found < version or not tables_in(schema) <= _tables_of(connection):
             connection.executescript(f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version = {version}; COMMIT")
     except BaseException:
         connection.close()
@@ -46,6 +46,15 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path now; another than before if somebody has moved or removed it."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - for every commit
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def problem_of(path: Path, error: Exception) -> ToolwrightError:
@@ -83,7 +92,7 @@ def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
             return
 
 
-def _tables(schema: str) -> set[str]:
+def tables_in(schema: str) -> set[str]:
     return set(re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", schema))
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolwright.record import record
-from toolwright.session.sqlite_file import prepare
+from toolwright.session.rescue import is_damage, rescue
+from toolwright.session.sqlite_file import identity, prepare
 
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], Any]
@@ -49,13 +50,20 @@ class Shrink:
 
 
 @record(frozen=True, slots=True)
+class Rescue:
+    """Somebody who reads has found the file damaged."""
+
+    tell: Callable[[Exception | None], None]
+
+
+@record(frozen=True, slots=True)
 class End:
     """The last order."""
 
     tell: Tell
 
 
-Order = Write | Lost | Waiter | Shrink | End
+Order = Write | Lost | Waiter | Shrink | Rescue | End
 
 
 @record(slots=True)
@@ -71,22 +79,26 @@ class Writer:
     due: float | None = None
     """When that is due, by the monotonic clock."""
     _connection: sqlite3.Connection | None = None
+    _file: tuple[int, int] | None = None
+    """Which file that is connected to."""
     _backlog: list[Write] = field(default_factory=list[Write])
     _patience: float = PATIENCE
 
     def carry_out(self, batch: list[Order]) -> Exception | None:
         self._backlog += [entry for entry in batch if isinstance(entry, Write)]
+        for entry in batch:
+            if isinstance(entry, Rescue):
+                entry.tell(self._rescued())
         problem = self._committed()
-        connection = self._connection
         if problem is None:
             problem = next((entry.reason for entry in batch if isinstance(entry, Lost)), None)
-        if connection is not None and any(isinstance(entry, Shrink) for entry in batch):
-            _shrink(connection)
+        if self._connection is not None and any(isinstance(entry, Shrink) for entry in batch):
+            _shrink(self._connection)
         for entry in batch:
             if isinstance(entry, Waiter):
-                self._be_patient_after(_answered(connection, entry, problem))
-        if connection is not None:
-            self._beat(connection)
+                self._be_patient_after(self._answered(entry, problem))
+        if self._connection is not None:
+            self._beat(self._connection)
         return problem
 
     @property
@@ -98,18 +110,53 @@ class Writer:
         if self._connection is not None:
             self._connection.close()
 
+    def _disconnect(self) -> None:
+        self.close()
+        self._connection = None
+
+    def _rescued(self) -> Exception | None:
+        """Have a sound file in the place of a damaged one; why not, if that cannot be."""
+        self._disconnect()
+        return tried(lambda: rescue(self.path, self.schema, self.version, self._patience))[1]
+
     def _committed(self) -> Exception | None:
+        """Write what is to be written, into another file if this one turns out to be damaged."""
+        problem = self._tried_to_commit()
+        if not is_damage(problem):
+            return problem
+        return self._rescued() or self._tried_to_commit()
+
+    def _tried_to_commit(self) -> Exception | None:
         """Open the file if it is not yet, and write what is to be written."""
         problem = None
+        if self._connection is not None and identity(self.path) != self._file:
+            self._disconnect()
         if self._connection is None:
             self._connection, problem = tried(lambda: prepare(self.path, self.schema, self.version, self._patience))
+            self._file = identity(self.path)
         if self._connection is not None:
             problem = _commit(self._connection, self._backlog)
         # Only trouble that may pass is worth another try; a statement that can never work must not block the rest.
-        if self._connection is not None and not isinstance(problem, sqlite3.OperationalError):
+        passes = isinstance(problem, sqlite3.OperationalError) or is_damage(problem)
+        if self._connection is not None and not passes:
             self._backlog.clear()
         self._be_patient_after(problem)
         return problem
+
+    def _answered(self, waiter: Waiter, problem: Exception | None) -> Exception | None:
+        """Do what somebody who waits wants done, and tell them; what went wrong, if anything did."""
+        value = None
+        if problem is None and waiter.action is not None:
+            value, problem = self._acted(waiter.action)
+            if is_damage(problem):
+                problem = self._rescued() or self._committed()
+                value, problem = (None, problem) if problem else self._acted(waiter.action)
+        waiter.tell(value, problem)
+        return problem
+
+    def _acted(self, action: Action) -> tuple[Any, Exception | None]:
+        connection = self._connection
+        return (None, None) if connection is None else tried(partial(_in_transaction, connection, action))
 
     def _be_patient_after(self, problem: Exception | None) -> None:
         seconds = SHORT_PATIENCE if isinstance(problem, sqlite3.OperationalError) else PATIENCE
@@ -155,7 +202,8 @@ def _commit(connection: sqlite3.Connection, writes: list[Write]) -> Exception | 
         return error
     except _UNWRITABLE as error:  # the others are written without it
         _roll_back(connection)
-        _commit_one_by_one(connection, writes)
+        if not is_damage(error):
+            _commit_one_by_one(connection, writes)
         return error
     return None
 
@@ -171,14 +219,6 @@ def _shrink(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.Error):
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _answered(connection: sqlite3.Connection | None, waiter: Waiter, problem: Exception | None) -> Exception | None:
-    value = None
-    if problem is None and connection is not None and waiter.action is not None:
-        value, problem = tried(partial(_in_transaction, connection, waiter.action))
-    waiter.tell(value, problem)
-    return problem
 
 
 def _in_transaction(connection: sqlite3.Connection, action: Action) -> Any:
