@@ -22,7 +22,8 @@ CAPABILITIES: dict[str, Any] = {
     },
     "textDocument": {
         "synchronization": {"dynamicRegistration": False, "didSave": True},
-        "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        # Without `relatedInformation`, which nobody is shown, a server says in its message what it would say there.
+        "publishDiagnostics": {"versionSupport": True},
         # A server that is told so keeps its findings until it is asked: only then can they not come for an older text.
         "diagnostic": {"dynamicRegistration": False, "relatedDocumentSupport": True},
         "definition": {"linkSupport": True},

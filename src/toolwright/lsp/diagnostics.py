@@ -175,7 +175,7 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
-    return in_order(set(found))
+    return in_order(set(found)) if len(found) > 1 else tuple(found)
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
