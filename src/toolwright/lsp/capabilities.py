@@ -1,12 +1,17 @@
-"""What we tell every language server that we can do."""
+"""What we tell language servers that we can do."""
 
 from typing import Any
 
+
+def capabilities(*, progress: bool) -> dict[str, Any]:
+    """`progress` is whether the server is to tell how far it is with its work."""
+    return {"window": {"workDoneProgress": progress}, **_CAPABILITIES}
+
+
 _KINDS = list(range(1, 27))
 
-CAPABILITIES: dict[str, Any] = {
+_CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
-    "window": {"workDoneProgress": True},
     "workspace": {
         "applyEdit": True,
         "configuration": True,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.lsp.capabilities import CAPABILITIES
+from toolwright.lsp.capabilities import capabilities
 from toolwright.lsp.diagnostics import Board
 from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import RunningServer
@@ -87,7 +87,7 @@ class LanguageClient:
             "rootUri": root,
             "rootPath": str(self.found.root),
             "workspaceFolders": [{"uri": root, "name": self.found.root.name}],
-            "capabilities": CAPABILITIES,
+            "capabilities": capabilities(progress=self.found.server.progress),
             "initializationOptions": dict(self.found.init),
         }
         try:
@@ -242,8 +242,8 @@ class LanguageClient:
         known = {**self.board.results, **dict.fromkeys(self.documents, "")}
         previous = [{"uri": uri_of(one), "value": result} for one, result in known.items()]
         # With a token of ours the server need not ask for one before it tells how far it is.
-        params = {"previousResultIds": previous, "workDoneToken": _PROJECT}
-        project = self._ask("workspace/diagnostic", params)
+        token = {"workDoneToken": _PROJECT} if self.found.server.progress else {}
+        project = self._ask("workspace/diagnostic", {"previousResultIds": previous, **token})
         self._peer.flush()
         return Survey(path=path, own=own, project=project, known=known)
 
