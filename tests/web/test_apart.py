@@ -40,7 +40,7 @@ def test_a_refusal_is_told_whatever_page_comes_with_it() -> None:
     url = parse_url("https://x.example/")
     data = b"<!doctype html><p>Not here.</p>" + b"<pre>x\n" * 600_000
     page = Page(url=url, hops=(url,), status=404, reason="Not Found", content_type="text/html", data=data)
-    with pytest.raises(ToolError, match="answered 404 Not Found. It says: Not here"):
+    with pytest.raises(ToolError, match=r"answered 404 Not Found\. It says: Not here"):
         show(page, "markdown", lambda _: True)
 
 
