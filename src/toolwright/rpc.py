@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from itertools import count
 from typing import Any, Literal, Self
 
@@ -115,27 +116,41 @@ class Peer:
 
     async def request(self, method: str, params: Any = None) -> Any:
         """The result; RpcError if the other side says so. A caller that is cancelled cancels the request there too."""
+        answer = self.ask(method, params)
+        try:
+            await self._drain()
+            return await answer
+        finally:
+            answer.cancel()
+
+    def ask(self, method: str, params: Any = None) -> asyncio.Future[Any]:
+        """Hand a request over without waiting; cancelling its answer cancels it on the other side too."""
         request_id = next(self._ids)
         answer = asyncio.get_running_loop().create_future()
+        packed = self._packed(_message(id=request_id, method=method, params=params))
         self._waiting[request_id] = answer
-        try:
-            await self._send(_message(id=request_id, method=method, params=params))
-            return await answer
-        except asyncio.CancelledError:
+        answer.add_done_callback(partial(self._forget, request_id))
+        self._queue(packed, request_id)
+        return answer
+
+    def _forget(self, request_id: Id, answer: asyncio.Future[Any]) -> None:
+        self._waiting.pop(request_id, None)
+        if answer.cancelled():
             self._put(_message(method=self._dialect.cancel, params={self._dialect.cancel_key: request_id}))
-            raise
-        finally:
-            self._waiting.pop(request_id, None)
-            if answer.done() and not answer.cancelled():
-                answer.exception()  # looked at, should it have come while the request was still being sent
+        else:
+            answer.exception()  # looked at, should nobody wait for it any more
 
     async def notify(self, method: str, params: Any = None) -> None:
         await self._send(_message(method=method, params=params))
 
+    def tell(self, method: str, params: Any = None) -> None:
+        """The same without waiting; dropped where the other side takes nothing any more."""
+        self._put(_message(method=method, params=params))
+
     async def close(self) -> None:
         """Stop everything that is under way. Whoever waits for an answer gets RpcClosed."""
         tasks = [*self._working.values(), *([self._reading] if self._reading else [])]
-        self._flush()
+        self.flush()
         self._end("it was closed here")
         for task in tasks:
             task.cancel()
@@ -172,7 +187,7 @@ class Peer:
             elif "id" in message:
                 self._begin(message["id"], message["method"], message.get("params"))
             else:
-                self._tell(message["method"], message.get("params"))
+                self._notice(message["method"], message.get("params"))
 
     def _pass_over(self, problem: str, code: int) -> None:
         log.debug("passed over what is no message: %s", problem)
@@ -194,7 +209,7 @@ class Peer:
         else:
             waiting.set_exception(RpcError(str(error)))
 
-    def _tell(self, method: str, params: Any) -> None:
+    def _notice(self, method: str, params: Any) -> None:
         """Take a notification, once the requests before it are begun."""
         asyncio.get_running_loop().call_soon(self._told, method, params)
 
@@ -267,9 +282,10 @@ class Peer:
 
     async def _send(self, message: dict[str, Any]) -> None:
         """Hand a message over, and wait while the other side is slow to take it."""
-        if self._why:
-            raise RpcClosed(f"Nothing can be sent: {self._why}.")
-        self._queue(message)
+        self._queue(self._packed(message))
+        await self._drain()
+
+    async def _drain(self) -> None:
         try:
             await self._writer.drain()
         except OSError as error:
@@ -278,22 +294,27 @@ class Peer:
     def _put(self, message: dict[str, Any]) -> None:
         """Hand over a short message without waiting; dropped where the other side takes nothing any more."""
         if not self._why and self._writer.transport.get_write_buffer_size() < self._largest:
-            self._queue(message)
+            self._queue(self._packed(message))
 
-    def _queue(self, message: dict[str, Any]) -> None:
+    def _packed(self, message: dict[str, Any]) -> bytes:
+        if self._why:
+            raise RpcClosed(f"Nothing can be sent: {self._why}.")
+        return self._frames.pack(_encoded(message))
+
+    def _queue(self, packed: bytes, request_id: Id | None = None) -> None:
         """Messages of one turn of the loop go out in one piece: each write on its own would wake the other side.
 
         So do those of the next turn, in which tasks begin that were made in this one.
         """
-        packed = self._frames.pack(_encoded(message))
         if not self._outgoing:
             loop = asyncio.get_running_loop()
-            loop.call_soon(loop.call_soon, self._flush)
-        self._outgoing.append((message.get("id") if "method" in message else None, packed))
+            loop.call_soon(loop.call_soon, self.flush)
+        self._outgoing.append((request_id, packed))
         if len(packed) >= _CHUNK or len(self._outgoing) >= _TOGETHER:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what was handed over now, rather than with what may follow in this turn of the loop."""
         sent, self._outgoing = self._outgoing, []
         self._writer.write(b"".join(packed for _, packed in sent))
         if sent and not self._why and self._writer.transport.is_closing():

@@ -146,6 +146,19 @@ async def test_extended_attributes_outlive_a_formatter_that_puts_a_new_file_in_p
     assert os.getxattr(file, "user.origin") == b"here"
 
 
+@pytest.mark.parametrize("script", ['echo two > "$0.new"; mv "$0.new" "$0"', 'rm "$0"'])
+async def test_the_other_names_of_a_file_are_kept_whatever_is_put_in_its_place(project: Path, script: str) -> None:
+    file, other = project / "a.txt", project / "other"
+    file.write_text("one\n")
+    other.hardlink_to(file)
+    async with stage(project, plain=shell(script)) as workspace:
+        await workspace.call("read", filePath="a.txt")
+        await workspace.call("edit", filePath="a.txt", oldString="one", newString="1")
+    assert file.read_text() == ("1\n" if "rm" in script else "two\n")
+    assert file.samefile(other) or not Path("/proc/self/fd").exists()
+    assert sorted(one.name for one in project.iterdir()) == ["a.txt", "other"]
+
+
 async def test_formatters_run_in_order_in_the_project_folder(project: Path) -> None:
     (project / "sub").mkdir()
     add = 'pwd >> "$0"; echo {} >> "$0"'

@@ -31,6 +31,8 @@ class Case:
     at: tuple[int, int]
     """Where the second file uses what the first defines."""
     breaks: tuple[str, ...]
+    says: str = ""
+    """What the model must be told of it."""
     name: str = "double"
     """What the first file defines."""
     marks: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -68,9 +70,10 @@ CASES = [
             "b.c": "int doubled(int x);\nint main(void) {\n  return doubled(1);\n}\n",
         },
         old="return x",
-        new="return y",
+        new="return doubled()",
         at=(3, 10),
         breaks=("a.c",),
+        says="note: 'doubled' declared here",
         name="doubled",
     ),
     Case(
@@ -132,6 +135,7 @@ async def test_a_real_server_answers_and_tells_of_errors_here_and_elsewhere(proj
         broken = await session.call("edit", filePath=first, oldString=case.old, newString=case.new)
         for name in case.breaks:
             assert f'<diagnostics file="{name}">' in broken.output, broken.output
+        assert case.says in broken.output
         fixed = await session.call("edit", filePath=first, oldString=case.new, newString=case.old)
         assert "<diagnostics" not in fixed.output
         shown = await session.call("lsp", operation="readSymbol", filePath=first, query=case.name)

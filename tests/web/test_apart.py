@@ -6,6 +6,9 @@ from toolwright.errors import ToolError
 from toolwright.web import apart
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.convert import Form, convert
+from toolwright.web.pages import Page
+from toolwright.web.shown import show
+from toolwright.web.urls import parse_url
 
 pytest.importorskip("turbohtml", reason="turbohtml is not installed")
 
@@ -31,6 +34,14 @@ def test_a_page_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(apart, "SECONDS", 1)
     with pytest.raises(ToolError, match="more time or memory than any real page does"):
         converted("<pre>x\n" * 600_000, "markdown", "https://x.example/")
+
+
+def test_a_refusal_is_told_whatever_page_comes_with_it() -> None:
+    url = parse_url("https://x.example/")
+    data = b"<!doctype html><p>Not here.</p>" + b"<pre>x\n" * 600_000
+    page = Page(url=url, hops=(url,), status=404, reason="Not Found", content_type="text/html", data=data)
+    with pytest.raises(ToolError, match=r"answered 404 Not Found\. It says: Not here"):
+        show(page, "markdown", lambda _: True)
 
 
 def test_a_page_that_grows_too_long_says_so() -> None:

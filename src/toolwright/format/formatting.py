@@ -3,9 +3,11 @@
 import asyncio
 import codecs
 import os
+import secrets
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from toolwright.errors import ToolError
 from toolwright.files.attributes import Attributes
@@ -14,6 +16,7 @@ from toolwright.files.text import decode
 from toolwright.format.registry import Chooser, Wanted
 from toolwright.process.output import Output, OutputReader
 from toolwright.process.scope import Program, Scopes
+from toolwright.record import record
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LARGEST = 64 * 1024 * 1024
@@ -45,14 +48,15 @@ class Formatters:
         return "\n".join(remarks) or None
 
     async def _format(self, wanted: Wanted, path: Path) -> str | None:
-        before, attributes = await asyncio.to_thread(_state, path)
         name = wanted.formatter.name
-        try:
-            problem = await self._run(wanted, path)
-        except BaseException:
-            _restore(path, before, attributes)
-            raise
-        problem, changed = await asyncio.to_thread(_settle, path, before, attributes, problem)
+        with path.open("rb") as file:
+            before = await asyncio.to_thread(_state, file)
+            try:
+                problem = await self._run(wanted, path)
+            except BaseException:
+                _restore(path, before, before.data)
+                raise
+            problem, changed = await asyncio.to_thread(_settle, path, before, problem)
         if problem:
             return f"The formatter {name} failed, so the file is as written: {problem}"
         return f"Formatted with {name}." if changed else None
@@ -99,19 +103,28 @@ def kept(before: bytes, after: bytes) -> bytes:
     return after.replace(b"\r\n", b"\n") if ends and not crlf else after
 
 
-def _state(path: Path) -> tuple[bytes, Attributes]:
-    with path.open("rb") as file:
-        return file.read(), Attributes.of(file.fileno())
+@record(frozen=True, slots=True, kw_only=True)
+class State:
+    """A file as it was before a formatter ran."""
+
+    file: BinaryIO
+    """Held open, so that it can be told from another in its place."""
+    data: bytes
+    attributes: Attributes
 
 
-def _settle(path: Path, before: bytes, attributes: Attributes, problem: str) -> tuple[str, bool]:
+def _state(file: BinaryIO) -> State:
+    return State(file=file, data=file.read(), attributes=Attributes.of(file.fileno()))
+
+
+def _settle(path: Path, before: State, problem: str) -> tuple[str, bool]:
     """Keep what a formatter made of a file, or put back what was there: what went wrong, and whether it changed it."""
     problem = problem or _fault(path)
-    after = before if problem else kept(before, path.read_bytes())
-    if _is_text(before) and not _is_text(after):
-        problem, after = "it left what is no text.", before
-    _restore(path, after, attributes)
-    return problem, after != before
+    after = before.data if problem else kept(before.data, path.read_bytes())
+    if _is_text(before.data) and not _is_text(after):
+        problem, after = "it left what is no text.", before.data
+    _restore(path, before, after)
+    return problem, after != before.data
 
 
 def _is_text(data: bytes) -> bool:
@@ -133,15 +146,16 @@ def _fault(path: Path) -> str:
     return f"it made the file larger than {LARGEST:,} bytes." if status.st_size > LARGEST else ""
 
 
-def _restore(path: Path, data: bytes, attributes: Attributes) -> None:
-    """Have the file hold this, with these attributes; the file itself is kept, and with it its other names."""
+def _restore(path: Path, before: State, data: bytes) -> None:
+    """Have the file hold this, with the attributes it had; the file itself is kept, and with it its other names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         path.rmdir()
     elif _fault(path):
         path.unlink(missing_ok=True)
     elif not os.access(path, os.R_OK | os.W_OK):
-        path.chmod(attributes.mode | stat.S_IRUSR | stat.S_IWUSR)
+        path.chmod(before.attributes.mode | stat.S_IRUSR | stat.S_IWUSR)
+    _put_back(path, before.file.fileno())
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
     with open(os.open(path, flags, 0o600), "r+b") as file:  # noqa: PTH123 - without following a link
         if file.read() != data:
@@ -149,5 +163,19 @@ def _restore(path: Path, data: bytes, attributes: Attributes) -> None:
             file.truncate()
             file.write(data)
             file.flush()
-        if Attributes.of(file.fileno()) != attributes:
-            attributes.give(file.fileno(), strict=False)
+        if Attributes.of(file.fileno()) != before.attributes:
+            before.attributes.give(file.fileno(), strict=False)
+
+
+def _put_back(path: Path, held: int) -> None:
+    """Put the file itself back in its place if it has other names, which another file there would leave behind."""
+    status = os.fstat(held)
+    if not status.st_nlink or (path.exists() and os.path.samestat(status, path.stat())):
+        return
+    link = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        # Any folder will do for the path, but without one Python does not follow it to the file.
+        os.link(f"/proc/self/fd/{held}", link, src_dir_fd=held)
+        link.replace(path)
+    except OSError:
+        link.unlink(missing_ok=True)  # a system without such names; the others keep what they had

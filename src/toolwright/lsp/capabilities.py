@@ -1,12 +1,17 @@
-"""What we tell every language server that we can do."""
+"""What we tell language servers that we can do."""
 
 from typing import Any
 
+
+def capabilities(*, progress: bool) -> dict[str, Any]:
+    """`progress` is whether the server is to tell how far it is with its work."""
+    return {"window": {"workDoneProgress": progress}, **_CAPABILITIES}
+
+
 _KINDS = list(range(1, 27))
 
-CAPABILITIES: dict[str, Any] = {
+_CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
-    "window": {"workDoneProgress": True},
     "workspace": {
         "applyEdit": True,
         "configuration": True,
@@ -22,7 +27,8 @@ CAPABILITIES: dict[str, Any] = {
     },
     "textDocument": {
         "synchronization": {"dynamicRegistration": False, "didSave": True},
-        "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        # Without `relatedInformation`, which nobody is shown, a server says in its message what it would say there.
+        "publishDiagnostics": {"versionSupport": True},
         # A server that is told so keeps its findings until it is asked: only then can they not come for an older text.
         "diagnostic": {"dynamicRegistration": False, "relatedDocumentSupport": True},
         "definition": {"linkSupport": True},

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import ToolError
-from toolwright.lsp.capabilities import CAPABILITIES
+from toolwright.lsp.capabilities import capabilities
 from toolwright.lsp.diagnostics import Board
 from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import RunningServer
+from toolwright.lsp.questions import Question, Survey
 from toolwright.lsp.servers import Found, language_id
 from toolwright.lsp.tsserver import COMMAND, file_errors
 from toolwright.record import record
@@ -86,7 +87,7 @@ class LanguageClient:
             "rootUri": root,
             "rootPath": str(self.found.root),
             "workspaceFolders": [{"uri": root, "name": self.found.root.name}],
-            "capabilities": CAPABILITIES,
+            "capabilities": capabilities(progress=self.found.server.progress),
             "initializationOptions": dict(self.found.init),
         }
         try:
@@ -171,11 +172,11 @@ class LanguageClient:
             params["text"] = self.documents[path].text
         await self._peer.notify("textDocument/didSave", params)
 
-    async def touched(self, kinds: Mapping[Path, int]) -> None:
+    def touched(self, kinds: Mapping[Path, int]) -> None:
         """Tell the server which files were created, changed or deleted on disk."""
         changes = [{"uri": uri_of(path), "type": kind} for path, kind in kinds.items()]
         if changes:
-            await self._peer.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+            self._peer.tell("workspace/didChangeWatchedFiles", {"changes": changes})
 
     async def close_document(self, path: Path) -> None:
         if self.documents.pop(path, None) is not None:
@@ -190,14 +191,23 @@ class LanguageClient:
 
     async def request(self, method: str, params: Any) -> Any:
         """The answer; asked again where the server was interrupted by a change."""
-        for _ in range(RETRIES):
-            try:
-                return await self._peer.request(method, params)
-            except RpcError as error:
-                if error.code not in (SERVER_CANCELLED, CONTENT_MODIFIED):
-                    raise
-                failure = error
-        raise failure
+        return await self._answered(self._ask(method, params))
+
+    def _ask(self, method: str, params: Any) -> Question:
+        return Question(method=method, params=params, answer=self._peer.ask(method, params))
+
+    async def _answered(self, question: Question) -> Any:
+        answer = question.answer
+        try:
+            for left in reversed(range(RETRIES)):
+                try:
+                    return await answer
+                except RpcError as error:
+                    if not left or error.code not in (SERVER_CANCELLED, CONTENT_MODIFIED):
+                        raise
+                answer = self._peer.ask(question.method, question.params)
+        finally:
+            answer.cancel()
 
     async def diagnose(self, path: Path) -> None:
         """Return when the board holds what the server finds in the document as it is now."""
@@ -209,7 +219,7 @@ class LanguageClient:
             self.board.pull(path, await file_errors(self.request, path))
             return
         answer = await self.request("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}})
-        self._take_report(path, answer)
+        self.board.take_report(path, answer)
 
     async def _while_it_runs(self, waiting: Coroutine[Any, Any, None]) -> None:
         """Wait for what only a server that runs can bring about."""
@@ -223,45 +233,33 @@ class LanguageClient:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def diagnose_all(self) -> None:
-        """The same for all files of the project, where the server can be asked that.
+    def survey(self, path: Path | None = None) -> Survey:
+        """Ask about all files of the project, where the server can be asked that, and about a document among them.
 
         A server may answer no sooner than there is something to report; so it is told of results that it never gave.
-        One that takes too long all the same is not asked again.
         """
+        own = self._ask("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}}) if path else None
+        known = {**self.board.results, **dict.fromkeys(self.documents, "")}
+        previous = [{"uri": uri_of(one), "value": result} for one, result in known.items()]
+        # With a token of ours the server need not ask for one before it tells how far it is.
+        token = {"workDoneToken": _PROJECT} if self.found.server.progress else {}
+        project = self._ask("workspace/diagnostic", {"previousResultIds": previous, **token})
+        self._peer.flush()
+        return Survey(path=path, own=own, project=project, known=known)
+
+    async def take(self, survey: Survey) -> None:
+        """Return when the board holds the answers. A server that takes too long over them is not asked again."""
         try:
+            if survey.path is not None and survey.own is not None:
+                self.board.take_report(survey.path, await self._answered(survey.own))
             async with asyncio.timeout(PROJECT):
-                await self._diagnose_all()
+                answer = await self._answered(survey.project)
+            self.board.take_project(answer, survey.known)
             self.surveyed = True
         except TimeoutError:
             self._slow = True
-
-    async def _diagnose_all(self) -> None:
-        known = {**self.board.results, **dict.fromkeys(self.documents, "")}
-        previous = [{"uri": uri_of(path), "value": result} for path, result in known.items()]
-        # With a token of ours the server need not ask for one before it tells how far it is.
-        params = {"previousResultIds": previous, "workDoneToken": _PROJECT}
-        answer = await self.request("workspace/diagnostic", params)
-        items = answer.get("items") if isinstance(answer, dict) else None
-        told = set[Path]()
-        for item in items if isinstance(items, list) else ():
-            path = path_of(str(item.get("uri"))) if isinstance(item, dict) else None
-            if path is not None:
-                told.add(path)
-                if item.get("kind") != "unchanged":
-                    self.board.pull(path, item.get("items"), item.get("resultId"))
-        for path in self.board.pulled.keys() - told - known.keys():
-            self.board.pull(path, [])
-
-    def _take_report(self, path: Path, answer: Any) -> None:
-        if not isinstance(answer, dict) or answer.get("kind") == "unchanged":
-            return
-        self.board.pull(path, answer.get("items"))
-        related = answer.get("relatedDocuments")
-        for uri, report in related.items() if isinstance(related, dict) else ():
-            other = path_of(uri)
-            if other is not None and isinstance(report, dict) and report.get("kind") != "unchanged":
-                self.board.pull(other, report.get("items"))
+        finally:
+            survey.cancel()
 
     async def execute(self, command: Any) -> list[Any]:
         """Have it run one of its commands; what it wants changed by that."""

@@ -1,11 +1,12 @@
 """What servers find wrong with files: kept by file, waited for, and told."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from toolwright.lsp.positions import path_of
 from toolwright.record import record
 
 ERROR = 1
@@ -84,6 +85,30 @@ class Board:
         else:
             self.results.pop(path, None)
 
+    def take_report(self, path: Path, answer: object) -> None:
+        """Take what a server answers about one document, and about others that depend on it."""
+        if not isinstance(answer, dict) or answer.get("kind") == "unchanged":
+            return
+        self.pull(path, answer.get("items"))
+        related = answer.get("relatedDocuments")
+        for uri, report in related.items() if isinstance(related, dict) else ():
+            other = path_of(uri)
+            if other is not None and isinstance(report, dict) and report.get("kind") != "unchanged":
+                self.pull(other, report.get("items"))
+
+    def take_project(self, answer: object, known: Collection[Path]) -> None:
+        """Take what a server answers about all files; it may leave out those of which it finds what is known."""
+        items = answer.get("items") if isinstance(answer, dict) else None
+        told = set[Path]()
+        for item in items if isinstance(items, list) else ():
+            path = path_of(str(item.get("uri"))) if isinstance(item, dict) else None
+            if path is not None:
+                told.add(path)
+                if item.get("kind") != "unchanged":
+                    self.pull(path, item.get("items"), item.get("resultId"))
+        for path in self.pulled.keys() - told - set(known):
+            self.pull(path, [])
+
     def found(self, path: Path) -> tuple[Diagnostic, ...]:
         """All that is known of a file, each finding once, in order."""
         pulled, pushed = self.pulled.get(path, ()), self.pushed.get(path)
@@ -150,7 +175,7 @@ def read_items(items: object) -> tuple[Diagnostic, ...]:
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             continue
-    return in_order(set(found))
+    return in_order(set(found)) if len(found) > 1 else tuple(found)
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.files.body import Body
 from toolwright.files.store import LARGE, Change, Commit
 from toolwright.lsp.client import CHANGED, CREATED, DELETED, LanguageClient
 from toolwright.lsp.diagnostics import OTHERS, QUIET, Diagnostic, errors, in_order, new_errors, report
@@ -51,7 +51,7 @@ class FileEvent:
     path: Path
     now: DocumentSnapshot | None
     """What is on disk."""
-    before: str | None
+    before: Body
     kinds: Mapping[Path, int]
     """What happened to it and to the files that were changed with it."""
 
@@ -72,6 +72,8 @@ class Languages:
         """That a call has made things worse, by its id, for who tells of the call."""
         self.warming = dict[Path, asyncio.Task[None]]()
         """The files that are being opened ahead, or were not long ago."""
+        self._noticed = 0
+        """How many changes of others the servers were told of."""
         self._changing = list[Path]()
         """The files whose changes are being looked at, or wait for it: each is told its errors with its own change."""
 
@@ -84,9 +86,9 @@ class Languages:
         if not found:
             return None
         kinds = {path: _kind(commit), **{one.place.path: _kind(one) for one in commit.together}}
-        await self._notice_changes(but=kinds)
-        now = await self._snapshot(path)
-        event = FileEvent(path=path, now=now, before=text_of(commit.before, self._legacy), kinds=kinds)
+        if not self._can_look_meanwhile(found):
+            await self._notice_changes(but=kinds)
+        event = FileEvent(path=path, now=await self._snapshot(path), before=commit.before, kinds=kinds)
         self._changing.append(path)
         try:
             checks = await _all([self._checked(one, event) for one in found])
@@ -110,8 +112,7 @@ class Languages:
         try:
             client = await self._ready(slot)
             async with slot.turn(), asyncio.timeout(slot.patience):
-                earlier = await self._told_of(client, event) | known
-                await self._look(client, event.path if event.now is not None else None)
+                earlier = await self._looked(client, event) | known
                 later = client.board.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
@@ -145,28 +146,14 @@ class Languages:
                 "timeout",
             ) from None
 
-    async def _told_of(self, client: LanguageClient, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Tell a server of a change; what it found before that."""
-        path, now = event.path, event.now
-        if client.pulls_all and not client.surveyed:
-            # Without what was wrong before, every old error of the project would pass for a new one.
-            await client.sync(path, event.before or "")
-            await client.diagnose_all()
-        earlier = client.board.all()
-        await self._refresh(client, but=path)
-        if now is None:
-            await client.close_document(path)
-        else:
-            await client.sync(path, now.text, now.stamp)
-        await client.touched({one: kind for one, kind in event.kinds.items() if not _is_known(client, one, kind)})
-        await client.saved(path)
-        return earlier
-
-    async def _look(self, client: LanguageClient, path: Path | None) -> None:
+    async def _looked(self, client: LanguageClient, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Have a server look at a change; what it found before that."""
+        path = event.path if event.now is not None else None
         if client.pulls_all:
-            own = [client.diagnose(path)] if path is not None else []
-            await asyncio.gather(*own, client.diagnose_all())
-            return
+            return await self._surveyed(client, event, path)
+        earlier = client.board.all()
+        await self._refresh(client, but=event.path)
+        await self._tell(client, event)
         if path is not None:
             await client.diagnose(path)
         if client.pulls:
@@ -174,6 +161,41 @@ class Languages:
             await asyncio.gather(*(client.diagnose(other) for other in related))
         elif len(client.documents) > 1:
             await client.board.quiet(QUIET)
+        return earlier
+
+    async def _surveyed(
+        self, client: LanguageClient, event: FileEvent, path: Path | None
+    ) -> dict[Path, tuple[Diagnostic, ...]]:
+        """The same for a server that can be asked about the whole project.
+
+        What others have changed is looked for while it works. There is hardly ever anything; if there is, it is asked
+        again.
+        """
+        if not client.surveyed:
+            # Without what was wrong before, every old error of the project would pass for a new one.
+            await client.sync(event.path, text_of(event.before, self._legacy) or "")
+            await client.take(client.survey())
+        await self._tell(client, event)
+        noticed, survey = self._noticed, client.survey(path)
+        try:
+            earlier = client.board.all()
+            await self._notice_changes(but=event.kinds)
+            if await self._refresh(client, but=event.path) or noticed != self._noticed:
+                survey.cancel()
+                survey = client.survey(path)
+            await client.take(survey)
+        finally:
+            survey.cancel()
+        return earlier
+
+    async def _tell(self, client: LanguageClient, event: FileEvent) -> None:
+        path, now = event.path, event.now
+        if now is None:
+            await client.close_document(path)
+        else:
+            await client.sync(path, now.text, now.stamp)
+        client.touched({one: kind for one, kind in event.kinds.items() if not _is_known(client, one, kind)})
+        await client.saved(path)
 
     def _unanswered(self, slot: Slot, path: Path) -> Checked:
         waited, name = slot.patience, slot.found.server.id
@@ -219,7 +241,7 @@ class Languages:
                 if path not in client.documents:
                     await self._open(client, path)
                     if client.pulls_all and not client.surveyed:
-                        await client.diagnose_all()
+                        await client.take(client.survey())
         except (ToolError, RpcError, RpcClosed) as error:
             log.debug("%s could not be opened ahead: %s", path, error)
 
@@ -264,15 +286,20 @@ class Languages:
                 problems.append(f"{client.name} failed: {error}")
         return in_order(found), problems
 
+    def _can_look_meanwhile(self, found: Iterable[Found]) -> bool:
+        """Whether the servers can be asked again should others turn out to have changed something."""
+        clients = [self.pool.slot(one).client for one in found]
+        return self.watch.is_quick and all(one is not None and one.pulls_all for one in clients)
+
     async def _notice_changes(self, but: Collection[Path] = ()) -> None:
         """Tell the servers that run what others have changed on disk, but for files that they are told of anyway."""
         changes = {path: kind for path, kind in (await self.watch.changes()).items() if path not in but}
+        self._noticed += len(changes)
         for slot in list(self.pool.slots.values()) if changes else ():
             client = slot.client
             if client is not None and slot.runs:
                 news = {one: kind for one, kind in changes.items() if kind == DELETED or one not in client.documents}
-                with suppress(RpcClosed):
-                    await client.touched(news)
+                client.touched(news)
 
     async def _snapshot(self, path: Path) -> DocumentSnapshot | None:
         stamp = stamp_of(path)
@@ -285,18 +312,23 @@ class Languages:
         if now is not None:
             await client.sync(path, now.text, now.stamp)
 
-    async def _refresh(self, client: LanguageClient, but: Path | None = None) -> None:
-        """Tell a server of open documents that somebody has changed on disk, but for one that it is told of anyway."""
+    async def _refresh(self, client: LanguageClient, but: Path | None = None) -> bool:
+        """Tell a server of open documents that somebody has changed on disk, but for one that it is told of anyway.
+
+        Whether there are any.
+        """
+        found = False
         for path, document in [one for one in client.documents.items() if one[0] != but]:
             stamp = stamp_of(path)
             if stamp == document.stamp:
                 continue
-            now = await self._snapshot(path)
+            found, now = True, await self._snapshot(path)
             if now is None:
                 await client.close_document(path)
-                await client.touched({path: DELETED})
+                client.touched({path: DELETED})
             else:
                 await client.sync(path, now.text, now.stamp)
+        return found
 
     def _none_for(self, path: Path) -> str:
         fitting = [

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class LanguageServer:
     """What of the project itself it needs: `tsserver`, `typescript7` or `eslint`."""
     python: bool = False
     """Whether it wants to know the project's Python."""
+    progress: bool = True
+    """Whether it tells how far it is with anything but the answers that are waited for."""
     after: tuple[str, ...] = ()
     """Servers for the same files that are taken instead where they are there."""
     npm: tuple[str, ...] = ()
@@ -221,10 +223,8 @@ class Finder:
                     return self._outermost(server, folder)
         return None if server.required else self.directory
 
-    def _above(self, path: Path) -> list[Path]:
-        parents = path.parents
-        last = len(parents) - len(self.top.parts)
-        return list(parents[: last + 1]) if last >= 0 and parents[last] == self.top else [self.directory]
+    def _above(self, path: Path) -> Sequence[Path]:
+        return _folders(path.parent, self.top) or [self.directory]
 
     def _outermost(self, server: LanguageServer, folder: Path) -> Path:
         if not server.outermost:
@@ -277,6 +277,12 @@ class Finder:
         """The nearest package of npm that has this name: the project's own, or else one of ours."""
         folders = [*(folder / "node_modules" for folder in self._above(root / "any")), self.installed / "node_modules"]
         return next((folder / name for folder in folders if (folder / name).is_dir()), None)
+
+
+@lru_cache(1000)
+def _folders(folder: Path, top: Path) -> tuple[Path, ...]:
+    """A folder and those above it, up to the top; none if it is not below that."""
+    return (folder, *folder.parents)[: len(folder.parts) - len(top.parts) + 1] if folder.is_relative_to(top) else ()
 
 
 def _server(entry: Mapping[str, Any]) -> LanguageServer:

@@ -1,5 +1,7 @@
 """The text of a file as it is on disk at one moment."""
 
+import os
+import stat
 from pathlib import Path
 
 from toolwright.errors import ToolError
@@ -8,6 +10,8 @@ from toolwright.record import record
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file that servers are told of; a larger one is hardly written by hand."""
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+"""A pipe is not waited for."""
 
 
 @record(frozen=True, slots=True)
@@ -19,10 +23,11 @@ class DocumentSnapshot:
 def snapshot(path: Path, legacy: str = "") -> DocumentSnapshot | None:
     """What a file holds; None for one that is not there, too large, or no text."""
     try:
-        stamp = stamp_of(path)
-        if stamp is None or stamp[1] > LARGEST:
-            return None
-        return DocumentSnapshot(decode(path.read_bytes(), legacy).content, stamp)
+        with os.fdopen(os.open(path, _READ), "rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > LARGEST or not stat.S_ISREG(status.st_mode):
+                return None
+            return DocumentSnapshot(decode(file.readall(), legacy).content, _stamp(status))
     except (OSError, ToolError):
         return None
 
@@ -30,9 +35,12 @@ def snapshot(path: Path, legacy: str = "") -> DocumentSnapshot | None:
 def stamp_of(path: Path) -> tuple[int, int] | None:
     """When a file was changed and how large it is; None if there is none."""
     try:
-        status = path.stat()
+        return _stamp(path.stat())
     except OSError:
         return None
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 

@@ -36,6 +36,11 @@ class Watch:
         self.is_stale = True
         """Whether something may just have changed."""
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether there is so little to look at that nobody need wait for it."""
+        return self._stamps is not None and len(self._stamps) < _FEW
+
     async def changes(self) -> dict[Path, int]:
         """What was created, changed or deleted since the last look; nothing at the first."""
         async with self._looking:
@@ -44,8 +49,7 @@ class Watch:
                 return {}
             self.is_stale = False
             before = self._stamps
-            few = before is not None and len(before) < _FEW
-            now = self._look() if few else await asyncio.to_thread(self._look)
+            now = self._look() if self.is_quick else await asyncio.to_thread(self._look)
             ended = time.monotonic()
             self._next = ended + SPARING * (ended - begun)
             self._stamps, self._too_large = now, now is None

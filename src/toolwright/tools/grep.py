@@ -15,7 +15,6 @@ from toolwright.files.names import missing_file
 from toolwright.files.paths import Place
 from toolwright.files.query import Query
 from toolwright.files.search import LIMIT, SECONDS, FileLines, LinesFound, find_lines
-from toolwright.files.search import LINE_LENGTH as LINE_LENGTH
 from toolwright.files.store import Files
 from toolwright.request import Request
 from toolwright.signature import Field

@@ -18,14 +18,21 @@ SECONDS = 10
 LONGEST = 30.0
 """Seconds that it may take on a busy machine."""
 _MEMORY = 2 * 1024**3
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from toolwright.web.apart import convert_for_parent
+convert_for_parent()
+"""
 
 
 def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True) -> str:
     """The page as text, as `convert` makes it, or a ToolError if it takes too long."""
     if len(html) <= LARGE:
         return convert(html, form, base, fits)
-    argv = [sys.executable, "-P", "-m", __name__, form, base, str(SECONDS)]
-    sent = html.encode("utf-8", "surrogatepass")
+    argv = [sys.executable, "-I", "-c", _CHILD, json.dumps(sys.path)]
+    # The address is not among the arguments, which everybody on the machine can see.
+    sent = json.dumps([form, base, SECONDS]).encode() + b"\n" + html.encode("utf-8", "surrogatepass")
     try:
         done = subprocess.run(argv, input=sent, capture_output=True, timeout=LONGEST, check=True)
         told: Any = json.loads(done.stdout)
@@ -52,15 +59,13 @@ def _convert_both(html: str, form: Form, base: str) -> dict[str, Any]:
     return {"whole": wholes[0], "main_first": main_first}
 
 
-def _main(form: Form, base: str, seconds: str) -> None:
+def convert_for_parent() -> None:
+    """Convert what comes from standard input, within limits: a line that says how, and the page."""
     import resource
 
-    limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, int(seconds)), (resource.RLIMIT_CORE, 0))
+    how, _, page = sys.stdin.buffer.read().partition(b"\n")
+    form, base, seconds = json.loads(how)
+    limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))
     for kind, most in limits:
         resource.setrlimit(kind, (most, most))
-    html = sys.stdin.buffer.read().decode("utf-8", "surrogatepass")
-    sys.stdout.write(json.dumps(_convert_both(html, form, base)))
-
-
-if __name__ == "__main__":
-    _main("text" if sys.argv[1] == "text" else "markdown", sys.argv[2], sys.argv[3])
+    sys.stdout.write(json.dumps(_convert_both(page.decode("utf-8", "surrogatepass"), form, base)))

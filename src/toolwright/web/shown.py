@@ -6,7 +6,7 @@ from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
 from toolwright.record import record
-from toolwright.web.apart import converted
+from toolwright.web.apart import LARGE, converted
 from toolwright.web.charsets import decode, is_text
 from toolwright.web.convert import Fits
 from toolwright.web.pages import Page
@@ -65,7 +65,7 @@ def _refusal(page: Page) -> ToolError:
     said = ""
     if page.data and is_text(page.data, page.content_type):
         text = decode(page.data, page.content_type)
-        said = converted(text, "text", str(page.url)) if _is_html(page, text) else text.strip()
+        said = converted(text[:LARGE], "text", str(page.url)) if _is_html(page, text) else text.strip()
     answer = f"{page.status} {page.reason}".strip()
     excerpt = f" It says: {said[:EXCERPT]}" if said else ""
     return ToolError(f"{page.url} answered {answer}.{excerpt}", "network")
