@@ -184,6 +184,5 @@ def _lines(text: str) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    """Without what depends on the length of a path, or on the version of Python: `-s ID, --session ID`."""
-    narrow = re.sub(r"(?<=\S) {2,}", "  ", line.rstrip())
-    return re.sub(r"^( +-[-\w]+) \S+, (?=-)", r"\1, ", narrow)
+    """Without what depends on the length of a path."""
+    return re.sub(r"(?<=\S) {2,}", "  ", line.rstrip())

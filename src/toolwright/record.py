@@ -58,7 +58,7 @@ else:
 
     def _own_fields(cls, kw_only):
         found = {}
-        for name, kind in cls.__dict__.get("__annotations__", {}).items():
+        for name, kind in cls.__annotations__.items():
             if _is_class_variable(kind):
                 continue
             default = cls.__dict__.get(name, MISSING)

@@ -89,6 +89,44 @@ def test_every_subcommand_has_one_too(tw: Tw, words: str, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
+    ("columns", "usage"),
+    [
+        (
+            "60",
+            """\
+usage: tw auth [-h] [--directory DIR] [--trust] [--pure]
+               [--login | --remove] [--port PORT]
+               [provider]
+
+""",
+        ),
+        (
+            "16",
+            """\
+usage: tw auth
+       [-h]
+       [--directory DIR]
+       [--trust]
+       [--pure]
+       [--login | --remove]
+       [--port PORT]
+       [provider]
+
+""",
+        ),
+    ],
+)
+def test_a_usage_too_long_for_the_terminal_is_broken_between_its_options(
+    tw: Tw, columns: str, usage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The versions of Python break it at different places."""
+    monkeypatch.setenv("COLUMNS", columns)
+    with pytest.raises(SystemExit):
+        tw("auth", "--help")
+    assert capsys.readouterr().out.startswith(usage)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["tol", "list"], "There is no command 'tol'. Did you mean 'tool'?"),

@@ -1,6 +1,8 @@
 """Which files are read, which wins, and how a mistake in one is told."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,36 @@ def test_variables_come_after_the_files(project: Path, home: Path, tmp_path: Pat
     levels = {source.name: source.level for source in config.sources}
     assert levels["OPENCODE_PERMISSION"] == "override"
     assert levels[str(extra)] == "user"
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _make_broken_link(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere")
+
+
+@pytest.mark.parametrize("make", [_make_folder, _make_pipe, _make_broken_link])
+def test_what_has_the_name_of_settings_and_is_no_file_is_not_passed_over(
+    project: Path, home: Path, make: Callable[[Path], None]
+) -> None:
+    make(project / "toolwright.json")
+    with pytest.raises(ConfigError, match=r"toolwright\.json cannot be read: "):
+        load(project, home)
+
+
+def test_a_file_that_a_variable_names_must_be_there(project: Path, home: Path, tmp_path: Path) -> None:
+    named = str(tmp_path / "nope.json")
+    with pytest.raises(ConfigError, match=r"There is no file .*nope\.json, but TOOLWRIGHT_CONFIG names it\."):
+        load(project, home, TOOLWRIGHT_CONFIG=named)
+    assert load(project, home, TOOLWRIGHT_CONFIG_DIR=named).warnings == (
+        f"there is no folder {named}, but TOOLWRIGHT_CONFIG_DIR names it",
+    )
 
 
 def test_the_search_goes_up_to_the_root_of_the_work_tree_and_no_further(project: Path, home: Path) -> None:

@@ -109,6 +109,24 @@ async def test_mentions_in_the_text_are_looked_up(project: Path) -> None:
     assert [part.filename for part in _files(user)] == ["a.txt"]
 
 
+@pytest.mark.parametrize("name", ["nope.txt", "docs/nope.md", "docs/nope", "../nope.py"])
+async def test_a_mention_of_a_file_that_is_not_there_is_told_to_the_user_alone(project: Path, name: str) -> None:
+    (project / "docs").mkdir()
+    user, told, _ = await _sent(project, text=f"See @{name}, please.")
+    assert told == user.text == f"See @{name}, please."
+    assert [part.metadata for part in user.parts.values() if isinstance(part, TextPart) and part.metadata] == [
+        {"notAttached": f"there is no file {name}; @{name} is sent as words"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "words", ["@nobody", "@types/node", "@app.route('/')", "@s:x://notes", "@dataclasses.dataclass"]
+)
+async def test_a_word_that_is_plainly_no_file_is_not_missed(project: Path, words: str) -> None:
+    user, _, _ = await _sent(project, text=f"About {words} and so on.")
+    assert len(user.parts) == 1
+
+
 async def test_mentions_are_left_alone_if_that_is_wanted(project: Path) -> None:
     async with opened(project, says("Seen.")) as trial:
         await trial.prompt("What is in @a.txt?", mentions=False)

@@ -47,6 +47,15 @@ async def test_markdown_streams_with_the_colours_of_its_code(project: Path) -> N
         assert colours["return"] != colours["sum"], "a keyword and a string look different"
 
 
+async def test_what_could_not_be_attached_is_told_on_the_screen(project: Path) -> None:
+    (project / ".env").write_text("KEY=secret\n")
+    async with on_stage(project, {"text": "Seen."}) as stage:
+        await stage.type("see @nope.txt and @.env please")
+        await stage.rest()
+        assert "! there is no file nope.txt; @nope.txt is sent as words" in stage.shown
+        assert "! .env could not be read: " in stage.shown
+
+
 async def test_a_diff_is_unified_on_a_narrow_screen_and_beside_each_other_on_a_wide_one(project: Path) -> None:
     (project / "calc.py").write_text("def add(a, b):\n    return a - b\n")
     turns = (

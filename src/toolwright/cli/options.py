@@ -3,14 +3,12 @@
 import argparse
 import json
 import math
-import os
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from toolwright.cli.layout import Layout
 from toolwright.cli.words import action_first, close, nearest, options_first
 from toolwright.display import visible, visible_json
 from toolwright.errors import ToolError, UsageError
@@ -30,6 +28,11 @@ class Parser(argparse.ArgumentParser):
 
     free_words = False
     """Whether the words are another program's, so that options we do not have are among them."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.color = False
+        """From Python 3.14 on, argparse would colour some of its words and not ours."""
 
     def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
         given = list(args or ())
@@ -69,33 +72,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}{'' if message.endswith('?') else '.'} See {self.prog} --help.")
-
-
-@cache
-def _width(_: str | None) -> int:
-    """Asked once: argparse would ask the terminal anew for every option it is told of, and that takes time."""
-    from shutil import get_terminal_size
-
-    return min(100, get_terminal_size((100, 24)).columns)
-
-
-class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help that fits the terminal and is the same with every version of Python."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width(os.environ.get("COLUMNS")))
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if text.startswith("examples:"):
-            return super()._fill_text(text, width, indent)
-        paragraphs = (textwrap.fill(line, width) for line in text.splitlines())
-        return "\n".join(paragraphs)
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        if not action.option_strings or action.nargs == 0:
-            return super()._format_action_invocation(action)
-        value = self._format_args(action, self._get_default_metavar_for_optional(action))
-        return f"{', '.join(action.option_strings)} {value}"
 
 
 def parser(command: str, description: str, *, examples: str = "") -> Parser:

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from toolwright.cli.dispatch import DONE
-from toolwright.cli.options import Layout, Parser, port
+from toolwright.cli.layout import Layout
+from toolwright.cli.options import Parser, port
 from toolwright.errors import UsageError
 
 

@@ -51,13 +51,23 @@ class SettingsReader:
     """Files of the project that were filled in for the same reason."""
 
     def files(self, *levels: Level) -> Iterator[Source]:
-        """The files of some levels that are there, weakest first."""
+        """The files of some levels that are there, weakest first. One that is named and missing stops everything."""
+        named = {Path(path): name for name, path in variable(self.environment, "CONFIG")}
         for path, level in config_files(self.root, self.directory, self.folders, self.environment):
-            if level in levels and path.is_file() and self.admits(path, level):
+            if level not in levels:
+                continue
+            if path in named and not _is_there(path):
+                raise ConfigError(
+                    f"There is no file {path}, but {named[path]} names it. Write it, or unset {named[path]}."
+                )
+            if _is_there(path) and self.admits(path, level):
                 yield self.file(path, level)
 
     def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
         """What is said for this one run."""
+        for name, path in variable(self.environment, "CONFIG_DIR"):
+            if not Path(path).is_dir():
+                self.warnings.append(f"there is no folder {path}, but {name} names it")
         yield from self.files("override")
         for name, text in variable(self.environment, "CONFIG_CONTENT"):
             yield self._text(text, name, "override", self.directory)
@@ -182,6 +192,15 @@ class SettingsReader:
                 for path in scripts
             )
         return replace(source, value=_without_reserved(value))
+
+
+def _is_there(path: Path) -> bool:
+    """Also if it is a folder or leads nowhere: whoever reads it says so, and nothing is passed over in silence."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _as_text(given: Mapping[str, Any]) -> str:

@@ -50,5 +50,6 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 def reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        named = error.filename and not isinstance(error.filename, int)  # a number is that of the open file
+        return f"{error.filename}: {error.strerror}" if named else str(error.strerror)
     return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)

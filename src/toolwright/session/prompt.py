@@ -23,6 +23,8 @@ from toolwright.session.session import Session
 from toolwright.session.turn import Turn
 
 MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
+_PATH = re.compile(r"[\w./~+-]+")
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
 _PUNCTUATION = "?!:;)]}\"'>"
 
 
@@ -105,6 +107,11 @@ class PromptReader:
             **self._new(), text=text, synthetic=True, metadata={"notAttached": f"{name} could not be {reason}"}
         )
 
+    def _no_file(self, name: str) -> TextPart:
+        """Told to the user alone: to the model it is a word like any other."""
+        told = f"there is no file {name}; @{name} is sent as words"
+        return TextPart(**self._new(), text=told, synthetic=True, ignored=True, metadata={"notAttached": told})
+
     async def _mention(self, name: str) -> list[Part]:
         path = Path(
             name.replace("~/", f"{Path.home()}/", 1) if name.startswith("~/") else self.session.home.directory / name
@@ -114,7 +121,9 @@ class PromptReader:
         if name in self.agents:
             advice = f"Hand the work that concerns it to the agent {name} with the task tool."
             return [AgentPart(**self._new(), name=name), self._synthetic(advice)]
-        return []
+        beside_others = "/" in name and os.path.isdir(path.parent)  # noqa: PTH112 - as above
+        means_a_file = _PATH.fullmatch(name) and (beside_others or _SUFFIX.fullmatch(path.suffix))
+        return [self._no_file(name)] if means_a_file else []
 
     async def _file(self, file: Attached) -> list[Part]:
         address = urlsplit(file.url)

@@ -140,6 +140,8 @@ class Story:
         self.changed.add(block.id)
 
     def _text(self, part: TextPart) -> Block | None:
+        if part.metadata and "notAttached" in part.metadata:
+            return Note(part.id, f"! {part.metadata['notAttached']}")
         if part.synthetic or part.ignored:
             return None
         if self._roles.get(part.message_id) == "user":

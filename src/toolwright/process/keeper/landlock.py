@@ -60,7 +60,7 @@ class _Ruleset(ctypes.Structure):
 
 
 class _Beneath(ctypes.Structure):
-    _pack_ = 1
+    _layout_, _pack_ = "ms", 1
     _fields_ = (("rights", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
