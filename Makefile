@@ -64,8 +64,8 @@ real: $(READY)
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py \
-		tests/edits tests/fleet/test_deaths.py tests/session/test_crash.py tests/models/test_chat_templates.py $(WORKERS)
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest $(WORKERS) \
+		$$(grep -rl --include='test_*.py' -e 'tests.rounds import' -e 'TOOLWRIGHT_ATTACK_ROUNDS' tests) tests/attacks
 	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 
