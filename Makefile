@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test real attack replay demo bare bench lock clean
+.PHONY: check format lint types layers fast test tests real attack replay demo bare bench lock clean
 
 check: format lint types layers fast
 
@@ -33,9 +33,15 @@ layers: $(READY)
 
 # TESTS names some of them.
 fast: $(READY)
+	@$(BIN)/python -m tests.compiled
 	$(BIN)/pytest -m "not slow" $(WORKERS) $(TESTS)
 
-test: lint types layers
+# Types are checked on one core, and the tests wait now and then.
+test: lint layers
+	@$(MAKE) --no-print-directory -j 2 types tests
+
+tests: $(READY)
+	@$(BIN)/python -m tests.compiled
 	$(BIN)/pytest $(WORKERS)
 
 # Whatever the tests can be judged by and nobody here wrote: the providers' libraries, a llama.cpp server with a small
@@ -58,8 +64,8 @@ real: $(READY)
 SECONDS ?= 120
 SEED ?= 1
 attack: $(READY)
-	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest tests/attacks tests/models/test_cuts.py tests/files/test_commit.py \
-		tests/edits tests/fleet/test_deaths.py tests/session/test_crash.py tests/models/test_chat_templates.py $(WORKERS)
+	TOOLWRIGHT_ATTACK_ROUNDS=3000 $(BIN)/pytest $(WORKERS) \
+		$$(grep -rl --include='test_*.py' -e 'tests.rounds import' -e 'TOOLWRIGHT_ATTACK_ROUNDS' tests) tests/attacks
 	$(BIN)/python -m tests.attacks.fuzz --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.attacks.fuzz_shell --seconds $(SECONDS) --seed $(SEED)
 

@@ -22,10 +22,14 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "without deadline")
 
 
+# Nothing that is imported or collected is freed again.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """The tests themselves stay to the end: nobody needs to look through them for what can be freed."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

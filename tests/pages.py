@@ -21,6 +21,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import toolwright
+from tests.waiting import PATIENCE
 from toolwright.cli import main
 from toolwright.demo.project import write_project
 
@@ -28,7 +29,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCE = Path(toolwright.__file__).parents[1]
 SHOWN_HOME = "/home/ada"
-PATIENCE = 60
 WIDTH = "100"
 
 _LISTING = re.compile(r"^```(\w+)(?: ([^\n`]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

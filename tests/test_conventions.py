@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from toolwright.testing import ScriptedUser, make_workspace
 from toolwright.tools import BUILTIN
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "src" / "toolwright").rglob("*.py"))
+SOURCE = ROOT / "src" / "toolwright"
 
 PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-secret\n+changed\n*** End Patch"
 EXAMPLES: dict[str, Any] = {
@@ -125,14 +127,36 @@ SWALLOWING = {
 """The places where an error of somebody else's code is contained, whatever it is; each logs or tells it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What the rules below are about."""
+
+    first_line: str
+    state: frozenset[str]
+    """Names at its top that it writes to."""
+    swallows: int
+    """How many handlers catch everything and do not pass it on."""
+
+
+@cache
+def _modules() -> dict[str, Module]:
+    """Every module of the program, by its place; each is parsed once."""
+    return {str(file.relative_to(SOURCE)): _module(file) for file in sorted(SOURCE.rglob("*.py"))}
+
+
+def _module(file: Path) -> Module:
+    tree = ast.parse(file.read_text("utf-8"))
+    nodes = list(ast.walk(tree))
+    handlers = [node for node in nodes if isinstance(node, ast.ExceptHandler)]
+    return Module(
+        first_line=(ast.get_docstring(tree) or "").partition("\n")[0],
+        state=_state_of(tree, nodes),
+        swallows=sum(_is_broad(one.type) and not _passes_on(one) for one in handlers),
+    )
+
+
 def test_only_where_foreign_code_is_contained_does_an_except_swallow_everything() -> None:
-    broad = [
-        str(source.relative_to(ROOT / "src" / "toolwright"))
-        for source in SOURCES
-        for node in ast.walk(ast.parse(source.read_text("utf-8")))
-        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _passes_on(node)
-    ]
-    assert Counter(broad) == SWALLOWING
+    assert {name: one.swallows for name, one in _modules().items() if one.swallows} == SWALLOWING
 
 
 def _is_broad(caught: ast.expr | None) -> bool:
@@ -161,13 +185,17 @@ CLOCK_CALLS = re.compile(
     r"|asyncio\.(sleep|timeout|timeout_at|wait_for)|(.*\.)?loop\.time|datetime\.(now|today)"
 )
 
+CLOCK_WORDS = re.compile(r"\btime\b|datetime|asyncio\.(sleep|timeout|wait_for)")
+"""Without any of them no call of a clock can be written."""
+
 
 def test_no_test_reads_a_clock_sleeps_for_a_result_or_has_a_deadline() -> None:
     """Waits are those of `tests/waiting.py`: for what is to happen, as long as it takes."""
     found = [
         str(file.relative_to(ROOT / "tests"))
         for file in (ROOT / "tests").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if CLOCK_WORDS.search(text := file.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
         if _asks_a_clock(node)
     ]
     assert Counter(found) == CLOCKS
@@ -182,30 +210,28 @@ def _asks_a_clock(node: ast.AST) -> bool:
     return not (node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in (0, 3600))
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_a_module_says_what_it_is_in_its_first_line(source: Path) -> None:
-    said = ast.get_docstring(ast.parse(source.read_text("utf-8")))
-    assert said, "a module begins with a sentence about itself"
-    assert said.splitlines()[0].endswith((".", "?", ":"))
+def test_a_module_says_what_it_is_in_its_first_line() -> None:
+    assert [name for name, one in _modules().items() if not one.first_line.endswith((".", "?", ":"))] == []
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_no_module_keeps_state_of_its_own(source: Path) -> None:
+def test_no_module_keeps_state_of_its_own() -> None:
     """A list, dict or set at the top of a module may be read by all, so nobody may write to it."""
-    tree = ast.parse(source.read_text("utf-8"))
+    assert {name: one.state for name, one in _modules().items() if one.state} == {}
+
+
+def _state_of(tree: ast.Module, nodes: list[ast.AST]) -> frozenset[str]:
     assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
     names = {name.id for node in assigned for name in ast.walk(node) if isinstance(name, ast.Name) and _is_stored(name)}
     written = {
         node.func.value.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.attr in ("append", "extend", "add", "update", "setdefault", "clear", "pop", "remove")
     }
-    globals_used = [name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names]
-    assert not names & written
-    assert not globals_used
+    globals_used = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    return frozenset(names & written | globals_used)
 
 
 def _is_stored(name: ast.Name) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.test_schema import SCHEMAS, VALUES
 from toolwright.fitting import fitted
 from toolwright.schema import problems_with
@@ -72,7 +73,7 @@ def test_text_of_a_property_that_is_exact_is_left_alone_but_null_is_not() -> Non
     assert fitted({"a": None, "b": "x"}, OPTIONAL, exact=["a"]) == {"b": "x"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 @given(schema=SCHEMAS, value=VALUES | st.sampled_from(["3", "[1]", '{"a": "2"}', {"a": "1", "b": None}]))
 def test_a_value_that_fits_is_never_touched_and_any_other_is_not_worse_off(schema: Any, value: Any) -> None:
     if problems_with(value, schema):

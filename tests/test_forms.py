@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.test_schema import VALUES
 from toolwright.forms.form import Field, Form, Misfit, NoForm, read_at
 from toolwright.forms.kinds import form_of, form_with_default
@@ -322,7 +323,7 @@ TYPED = st.recursive(st.sampled_from(PLAIN) | SETS, compounds, max_leaves=5)
 JSON = VALUES | st.sampled_from(["2026-01-31", "1.5", "red", "TOP", ["2026-01-31"], {"m0": "a", "m1": 2}])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 @given(typed=TYPED, data=st.data())
 def test_a_value_comes_back_from_json_as_it_went(typed: Typed, data: st.DataObject) -> None:
     form, value = form_of(typed[0]), data.draw(typed[1])
@@ -334,7 +335,7 @@ def test_a_value_comes_back_from_json_as_it_went(typed: Typed, data: st.DataObje
     assert json.loads(json.dumps(jsonable(made))) == plain
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 @given(typed=TYPED, value=JSON)
 def test_any_json_that_fits_is_read_or_refused_in_words(typed: Typed, value: Any) -> None:
     form = form_of(typed[0])
@@ -347,7 +348,7 @@ def test_any_json_that_fits_is_read_or_refused_in_words(typed: Typed, value: Any
     assert read_at(form, json.loads(json.dumps(jsonable(made)))) == made
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(50, 100), deadline=None)
 @given(typed=TYPED)
 def test_no_schema_has_references_or_titles(typed: Typed) -> None:
     text = json.dumps(form_of(typed[0]).schema)

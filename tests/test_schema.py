@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright.schema import problems_with
 
 WORDS: list[tuple[Any, Any, list[str]]] = [
@@ -158,7 +159,7 @@ SCHEMAS = st.recursive(st.booleans() | keywords(st.just(True)), keywords, max_le
 DEFINITIONS = {"count": {"type": "integer", "minimum": 1}, "word": {"type": "string", "pattern": "a"}}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=rounds(100, 400), deadline=None)
 @given(schema=SCHEMAS, value=VALUES)
 @example(schema={"const": True}, value=1)
 @example(schema={"enum": [[1, False]]}, value=[1.0, 0])

@@ -7,8 +7,9 @@ import pytest
 from tests.attacks import fuzz
 from tests.attacks.fuzz import CORPUS, Target
 from tests.attacks.fuzz_targets import TARGETS
+from tests.rounds import rounds
 
-COUNT = 400
+COUNT = rounds(150, 400)
 SEED = 20261116
 
 pytestmark = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
@@ -49,7 +50,7 @@ def test_harm_is_seen_and_its_input_kept(
     run: object, problem: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz, "CORPUS", tmp_path)
-    monkeypatch.setattr(fuzz, "PATIENCE", 0.1)
+    monkeypatch.setattr(fuzz, "PATIENCE", 0.5)
     target = Target(name="bad", run=run, seeds=lambda: [b"a", b"b"], mutate=lambda *_: b"x")  # type: ignore[arg-type]
     told = fuzz.fuzz(target, seed=1, count=30)
     assert problem in told.problem

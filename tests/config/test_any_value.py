@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright.config.jsonc import parse, positions
 from toolwright.config.load import Config, load_config
 from toolwright.config.markdown import read_document
@@ -38,7 +39,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 FILES = st.dictionaries(st.sampled_from(TOP), VALUES, min_size=1, max_size=4)
-ANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(max_examples=rounds(50, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def load(project: Path, level: str, trusted: bool) -> Config:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright import diff
 from toolwright.diff import Changed, compare, counts, short, split_lines, unified
 
@@ -27,7 +28,7 @@ def pairs(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(pairs())
-@settings(max_examples=500)
+@settings(max_examples=rounds(120, 500))
 def test_the_changes_lead_from_one_text_to_the_other_with_the_fewest_lines(pair: tuple[str, str]) -> None:
     before, after = pair
     found = compare(before, after)

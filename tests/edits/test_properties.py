@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright.diff import changed_lines
 from toolwright.edits.chunks import apply_chunks
 from toolwright.edits.patch import parse
@@ -86,7 +87,7 @@ def test_bytes_outside_of_the_block_meant_stay(
 
 @pytest.mark.parametrize("spelling", ["exact", "stripped", "indented", "blanks at line ends", "with the last line end"])
 @given(places())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(50, 100), deadline=None)
 def test_a_block_that_is_there_twice_is_refused_however_it_is_spelt(
     spelling: str, place: tuple[list[Line], int, int]
 ) -> None:
@@ -102,7 +103,7 @@ def test_a_block_that_is_there_twice_is_refused_however_it_is_spelt(
 
 
 @given(st.sampled_from(["\n", "\r\n"]).flatmap(lambda end: st.tuples(st.just(end), places([end]))), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_an_edit_and_its_inverse_give_the_text_again(
     case: tuple[str, tuple[list[Line], int, int]], several: bool
 ) -> None:
@@ -115,7 +116,7 @@ def test_an_edit_and_its_inverse_give_the_text_again(
 
 
 @given(places())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_in_the_manner_of_the_reference_too_whatever_the_line_ends(place: tuple[list[Line], int, int]) -> None:
     lines, first, last = place
     text, old = text_of(lines), text_of(lines[first : last + 1])
@@ -124,7 +125,7 @@ def test_in_the_manner_of_the_reference_too_whatever_the_line_ends(place: tuple[
 
 
 @given(documents(), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_the_order_of_edits_of_different_lines_does_not_matter(lines: list[Line], data: st.DataObject) -> None:
     if len(lines) < 2:
         return
@@ -141,7 +142,7 @@ def test_the_order_of_edits_of_different_lines_does_not_matter(lines: list[Line]
 
 
 @given(places(["\n"]), st.sampled_from(["", "  ", "    ", "\t"]), st.integers(0, 11))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 def test_a_text_moved_sideways_has_the_effect_of_the_text_in_place(
     place: tuple[list[Line], int, int], shift: str, number: int
 ) -> None:
@@ -157,7 +158,7 @@ def test_a_text_moved_sideways_has_the_effect_of_the_text_in_place(
 
 
 @given(documents(["\n"]), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 def test_a_patch_and_its_inverse_give_the_text_again(lines: list[Line], data: st.DataObject) -> None:
     before = [line for line, _ in lines]
     after = [*before]

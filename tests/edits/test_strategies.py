@@ -62,7 +62,7 @@ def cases(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 def test_in_the_manner_of_the_reference_every_text_comes_out_as_described(
     case: tuple[str, str], everywhere: bool
 ) -> None:
@@ -71,7 +71,7 @@ def test_in_the_manner_of_the_reference_every_text_comes_out_as_described(
 
 @pytest.mark.slow
 @given(cases(), st.booleans())
-@settings(max_examples=rounds(1200, 5000), deadline=None)
+@settings(max_examples=rounds(400, 5000), deadline=None)
 def test_in_the_manner_of_the_reference_very_many_texts_come_out_as_described(
     case: tuple[str, str], everywhere: bool
 ) -> None:
@@ -98,7 +98,7 @@ def compare_with_description(text: str, old: str, *, everywhere: bool) -> None:
     ],
 )
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(50, 150), deadline=None)
 def test_candidates_come_in_the_described_order(ours: str, plain: str, case: tuple[str, str]) -> None:
     text, old = case
     spans = strategies.STRATEGIES[ours](View(text), old)

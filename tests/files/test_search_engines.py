@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.files.tool_case import lay_out
+from tests.rounds import rounds
 from toolwright.files.dialect import PatternError
 from toolwright.files.query import Engine, Query, Run
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
@@ -135,7 +136,7 @@ PIECES = st.sampled_from(
 LINES = "a\nb\nab\naab\nABé\n\n é b\na.b\tc\n1 2\nE[a]\n{2}\nx-y#\n(a|b)\r\nab\r\n~&&/\\\n"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 @given(pattern=st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, lines_folder: Path, pattern: str) -> None:
     assume(r"$\z\A" not in pattern)  # ripgrep finds it nowhere, though it finds `\z\A` in every empty line

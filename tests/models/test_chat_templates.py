@@ -39,7 +39,7 @@ pytestmark = [
 AT_ONCE = 6
 """Servers in one process, each of which takes some 150 MB."""
 COUNT = 70
-"""Templates of llama-cpp-python 0.3.36; the usual run plays those with a lack and every fourth of the others."""
+"""Templates of llama-cpp-python 0.3.36; the usual run plays those with a lack and every tenth of the others."""
 NO_TOOLS = frozenset({"google-gemma-2-2b-it", "llama-cpp-rwkv-world", "microsoft-Phi-3.5-mini-instruct"})
 """Templates that know users and assistants alone."""
 NO_CALLS = frozenset(
@@ -138,7 +138,7 @@ def test_of_70_templates_61_render_our_conversations_whole_and_6_all_but_the_cal
     every = templates()
     assert len(every) == COUNT
     known = NO_TOOLS | NO_CALLS
-    asked = {name: every[name] for name in (*known, *sorted(every.keys() - known)[:: rounds(4, 1)])}
+    asked = {name: every[name] for name in (*known, *sorted(every.keys() - known)[:: rounds(10, 1)])}
     prompts = rendered(asked)
     assert len(prompts) == len(asked)
     for place, calls in ((0, 1), (1, 2)):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.waiting import patience
 from toolwright.definition import Call
 from toolwright.errors import PermissionDenied, PermissionRejected, ToolError, UsageError
@@ -359,7 +360,7 @@ REPLIES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=rounds(50, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     replies=REPLIES,
     calls=st.lists(

@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright.permission.approvals import Approval
 from toolwright.permission.explain import explain, lines
 from toolwright.permission.judge import judged
@@ -39,7 +40,7 @@ REQUESTS = st.builds(
 APPROVALS = st.lists(st.builds(Approval, st.just("bash"), st.sampled_from(["*", "a", "a*"])), max_size=2)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(70, 300), deadline=None)
 @given(policy=policies(), request=REQUESTS, approvals=APPROVALS)
 def test_the_winner_it_names_is_the_decision(policy: Policy, request: Request, approvals: list[Approval]) -> None:
     told = explain(policy, request, approvals)

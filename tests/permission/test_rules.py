@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from toolwright.definition import Action
 from toolwright.folders import Folders
 from toolwright.permission.rules import Layer, LayerName, Policy, Rule, decide
@@ -190,7 +191,7 @@ POLICIES = st.lists(RULES, min_size=1, max_size=4).map(lambda chain: [Layer("use
 QUESTIONS = st.tuples(st.sampled_from(["bash", "edit", "read"]), st.sampled_from(["a", "b", "ab", ""]))
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(70, 300))
 @given(rules=RULES, question=QUESTIONS)
 def test_one_layer_decides_as_the_plainest_reading_does(rules: tuple[Rule, ...], question: tuple[str, str]) -> None:
     permission, pattern = question
@@ -198,7 +199,7 @@ def test_one_layer_decides_as_the_plainest_reading_does(rules: tuple[Rule, ...],
     assert decide(permission, pattern, rules) == (fitting[-1].action if fitting else "ask")
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(70, 300))
 @given(chain=POLICIES, question=QUESTIONS)
 def test_a_child_may_do_no_more_than_every_agent_above_it(chain: list[Layer], question: tuple[str, str]) -> None:
     policy: Policy | None = None

@@ -24,7 +24,6 @@ from toolwright.parts import Completed, ToolPart
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 60
 SLEEP = {"tools": [{"name": "bash", "args": {"command": "sleep 100", "description": "wait"}}]}
 OPTIONS = [{"label": "Blue", "description": "b"}, {"label": "Red", "description": "r"}]
 QUESTION = {

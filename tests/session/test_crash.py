@@ -106,7 +106,7 @@ async def _gone(home: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(0, KILLS, rounds(3, 1)))
+@pytest.mark.parametrize("number", range(0, KILLS, rounds(7, 1)))
 async def test_killed_at_any_moment(project: Path, number: int) -> None:
     home = project.parent / "project.home"
     (project / "a.txt").write_text("hello\nworld\n")

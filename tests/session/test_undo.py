@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.session.trial import Trial, call, calls, opened, read, says
 from toolwright.errors import UsageError
 from toolwright.files.journal import JournalEntry
@@ -134,7 +135,7 @@ async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_t
 STATES = st.sampled_from(["a", "b", "c", None])
 
 
-@settings(max_examples=500)
+@settings(max_examples=rounds(120, 500))
 @given(st.lists(st.one_of(STATES.map(lambda state: ("set", state)), st.just(("undo", "")), st.just(("redo", "")))))
 def test_the_changes_that_stand_lead_from_the_first_state_to_the_last(steps: list[tuple[str, str | None]]) -> None:
     """Changes, undoing the newest and redoing it, in any order: the standing ones are a chain."""

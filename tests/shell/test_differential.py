@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.rounds import rounds
 from tests.shell.grammar import lines
 from tests.shell.trace import Trace, trace
 from toolwright.shell import Analysis, analyse
 
-COUNT = 600
+COUNT = rounds(200, 600)
 SEED = 20261115
 
 can_trace = all(map(shutil.which, ["strace", "prlimit"])) and (

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.shell.samples import DELETES_VICTIM, HIDDEN_CODE
 from tests.waiting import bounded_work
 from toolwright.shell import Analysis, analyse
@@ -96,7 +97,7 @@ def look_at(command: str) -> Analysis:
 
 
 @given(SCRIPTS)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=rounds(370, 1500), deadline=None)
 @example("$((" * 40)
 @example("`" * 3)
 @example("<<E\n$(\nE\n)")
@@ -111,20 +112,20 @@ def test_no_text_breaks_the_analyser_or_goes_unjudged(command: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=rounds(120, 500), deadline=None)
 def test_no_characters_break_the_analyser(command: str) -> None:
     look_at(command)
 
 
 @given(SCRIPTS, st.sampled_from(["; ", " && ", "\n", " | "]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=rounds(120, 500), deadline=None)
 def test_a_command_is_judged_whatever_follows_it(rest: str, separator: str) -> None:
     analysis = look_at("rm x" + separator + rest)
     assert any(matches(text, "rm *") for one in analysis.commands for text in (one.shown, *one.implied))
 
 
 @given(st.lists(st.sampled_from(WRAPPERS), max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(50, 100), deadline=None)
 def test_wrappers_around_wrappers_hide_nothing(wrappers: list[str]) -> None:
     (command,) = look_at(" ".join([*wrappers, "rm", "victim"])).commands
     assert "rm victim" in (command.shown, *command.implied)
@@ -142,7 +143,7 @@ def test_scripts_inside_scripts_hide_nothing(wrappers: list[str]) -> None:
 
 
 @given(st.sampled_from(DELETES_VICTIM), st.sampled_from(["; ", " && ", "\n", " || "]), st.sampled_from(HIDDEN_CODE))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_a_doubt_in_one_part_is_a_doubt_about_the_whole(first: str, separator: str, second: str) -> None:
     if "END" in first or first.endswith("# comment") or "\nB" in first:
         separator = "\n"

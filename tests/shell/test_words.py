@@ -5,6 +5,7 @@ import subprocess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rounds import rounds
 from tests.shell.grammar import ansi_quoted, backslashed, double_quoted, mixed, single_quoted
 from toolwright.shell import analyse
 
@@ -90,7 +91,7 @@ def test_words_come_out_as_bash_makes_them() -> None:
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(QUOTERS)), min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_any_way_of_quoting_a_text_is_undone(pairs: list[tuple[str, object]]) -> None:
     quoted = [quoter(text) for text, quoter in pairs if callable(quoter)]
     (command,) = analyse("run " + " ".join(quoted), cwd="/p", home="/h").commands
@@ -98,7 +99,7 @@ def test_any_way_of_quoting_a_text_is_undone(pairs: list[tuple[str, object]]) ->
 
 
 @given(TEXTS, st.sampled_from(QUOTERS))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, 200), deadline=None)
 def test_a_quoted_path_is_the_path_that_is_touched(text: str, quoter: object) -> None:
     assert callable(quoter)
     name = text.replace("/", "_").replace("\x00", "_")

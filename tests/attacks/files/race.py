@@ -11,7 +11,7 @@ import pytest
 
 from tests.rounds import rounds
 
-ROUNDS = rounds(100)
+ROUNDS = rounds(40)
 """How often each tool is tried; `make attack` asks for thousands."""
 
 _EXCHANGER = """

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.attacks.sandbox.catalogue import ATTACKS, HARMLESS, Attack
-from tests.process.shell_session import open_shell
+from tests.process.shell_session import ShellSession, open_shell, run
+from toolwright.inbox import Reply
 from toolwright.permission.defaults import rules
 from toolwright.process.sandbox import SandboxSettings
 
@@ -176,18 +177,16 @@ def listeners(ground: Ground) -> Iterator[int]:
         yield port.getsockname()[1]
 
 
-async def attack(ground: Ground, rung: str, one: Attack, environment: dict[str, str]) -> dict[str, Any]:
+async def attack(ground: Ground, shell: ShellSession, one: Attack) -> dict[str, Any]:
+    """In a session of its own, whose user grants what the command line says, if it says anything."""
     (ground.project / ".attack").write_text(one.script)
     before = ground.last_state
-    said = rules(*(ground.named(rule) for rule in one.rules), source="attack")
     visible = ground.named(one.visible)
-    replies = ["once"] * 10 if visible else []
-    settings = SandboxSettings(mode=rung)  # type: ignore[arg-type] # the table names modes
-    async with open_shell(
-        ground.project, agent=one.agent, rules=said, replies=replies, sandbox=settings, environment=environment
-    ) as shell:
-        command = f"{visible}; python3 evil.py" if visible else "python3 evil.py"
-        result = await shell.bash(command)
+    shell.user.questions.clear()
+    shell.user.replies[:] = [Reply(kind="once")] * (10 if visible else 0)
+    session = shell.another(one.agent, rules(*(ground.named(rule) for rule in one.rules), source="attack"))
+    result = await run(session, f"{visible}; python3 evil.py" if visible else "python3 evil.py")
+    await session.close()
     after = ground.last_state = ground.state()
     different = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return {"printed": result.output, "different": different, "error": result.error is not None}
@@ -232,8 +231,11 @@ async def main(rung: str, base: Path) -> dict[str, Any]:
         }
         told = await harmless(ground, rung, environment)
         ground.last_state = ground.state()
-        for name, one in (pair for attacks in ATTACKS.values() for pair in attacks.items()):
-            told[name] = await attack(ground, rung, one, environment)
+        settings = SandboxSettings(mode=rung)  # type: ignore[arg-type] # the table names modes
+        for attacks in ATTACKS.values():
+            async with open_shell(ground.project, sandbox=settings, environment=environment) as shell:
+                for name, one in attacks.items():
+                    told[name] = await attack(ground, shell, one)
         told["segments"] = {"left": _segments()}
     return told
 

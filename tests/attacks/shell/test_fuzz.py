@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.fuzz_shell import Range, fuzz, surprise
+from tests.rounds import rounds
 from toolwright.shell import analyse
 
-COUNT = 700
+COUNT = rounds(250, 700)
 SEED = 20261115
-LEAST_RUN = 100
+LEAST_RUN = COUNT // 7
 
 FOUND = [
     "compgen -C 'rm victim'",
