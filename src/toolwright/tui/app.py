@@ -4,22 +4,25 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from textual import work
 from textual.app import App, ComposeResult
-from textual.events import AppBlur, AppFocus
+from textual.events import AppBlur, AppFocus, Event, Key, Paste
 from textual.screen import ModalScreen, Screen
 
 from toolwright.chat.background import Background
 from toolwright.chat.screen import RED
 from toolwright.display import visible
 from toolwright.errors import ToolwrightError
+from toolwright.tui.asking import Asking
 from toolwright.tui.commands import Commands
+from toolwright.tui.dialog import Dialog
 from toolwright.tui.drawing import PANEL, Drawing
 from toolwright.tui.frame import Edge
 from toolwright.tui.highlight import highlighted
 from toolwright.tui.keys import ACTIONS, Chosen, bindings, chosen
+from toolwright.tui.pressing import Pressed
 from toolwright.tui.prompt import Offers, Prompt
 from toolwright.tui.questions import Questions
 from toolwright.tui.still import Column, Ground, Row
@@ -32,6 +35,7 @@ from toolwright.tui.view import Transcript
 TWICE = 2.0
 """Seconds within which a key that is pressed again means more."""
 
+T = TypeVar("T")
 Opening = Callable[[], Coroutine[Any, Any, Opened]]
 
 
@@ -62,6 +66,7 @@ class Conversation(App[int]):
         """Prompts that were sent before the project was open."""
         self.drawing: Drawing | None = None
         self.questions = Questions(self)
+        self.pressed = Pressed(self, super().on_event)
         self.keys = Chosen(keys={})
         self._interrupts = self._escapes = 0.0
         self._away = False
@@ -117,8 +122,11 @@ class Conversation(App[int]):
         if not talk.next_model:
             await self.commands.tell_ways()
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
-        for text in (opened.prompt, *self._early):
-            if text:
+        for text in filter(None, (opened.prompt, *self._early)):
+            if text.startswith("/"):
+                # What it chooses holds for the prompts behind it.
+                await self._carry_out(text)
+            else:
                 self.send(text)
 
     def on_unmount(self) -> None:
@@ -193,7 +201,7 @@ class Conversation(App[int]):
     # Prompts.
 
     def on_prompt_sent(self, message: Prompt.Sent) -> None:
-        text = self.prompt.take().strip()
+        text = message.text.strip()
         if text == "?":
             self.action_command("keys")
         elif text:
@@ -214,6 +222,8 @@ class Conversation(App[int]):
             self._early.append(text)
             return
         self.transcript.follows = True
+        if text.startswith("/"):
+            self.pressed.hold()
         self.run_worker(self._carry_out(text), exit_on_error=False)
 
     async def _carry_out(self, text: str) -> None:
@@ -221,15 +231,34 @@ class Conversation(App[int]):
         assert self.commands is not None
         try:
             if not await self.commands.run(text):
+                self.pressed.release()
                 await self.talk.say(text)
                 if self.is_up:
                     self.transcript.settle()
                 self.call_for_attention()
         except ToolwrightError as error:
             self.note(f"! {error}", RED)
+        finally:
+            self.pressed.release()
         self.refresh_edges()
 
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """What a dialog comes to. The keys that are on their way are for it."""
+        answer = self.push_screen(dialog, wait_for_dismiss=True)
+        self.pressed.release()
+        return await asyncio.shield(answer)
+
     # Keys.
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self.pressed.take(event)
+        else:
+            await super().on_event(event)
+
+    def on_asking_early(self, message: Asking.Early) -> None:
+        if self.prompt.text:
+            self.prompt.insert(message.letter)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of the conversation mean nothing in a dialog."""

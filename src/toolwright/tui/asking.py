@@ -1,10 +1,14 @@
 """Questions to the person: a permission with the whole call and the rule each answer stores, and choices."""
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from toolwright.chat.questions import SCOPES, offers, short_offers, show_call, show_offer
@@ -17,16 +21,74 @@ from toolwright.tui.diffs import WIDE, side_by_side
 from toolwright.tui.page import Line, Page
 
 ARMED = 0.4
-"""Seconds before a question takes an answer: a key that was on its way when it appeared was meant for the prompt."""
+"""Seconds without a key before a question takes an answer: whoever is typing when it appears has not read it."""
 LOW = 24
 """Lines of a screen on which the answers are told in short, so that there is room for what is asked."""
 ALL = 1_000_000
+
+T = TypeVar("T")
 
 Tried = Callable[[Question, Sequence[str]], Awaitable[RuleTrial]]
 """What storing other patterns than the offered ones would mean."""
 
 
-class PermissionDialog(Dialog[Reply | None]):
+class Asking(Dialog[T]):
+    """A question. It is answered by keys that were pressed when it had been seen, and by no others."""
+
+    class Early(Message):
+        """A letter that was meant for the prompt."""
+
+        def __init__(self, letter: str) -> None:
+            super().__init__()
+            self.letter = letter
+
+    armed = False
+    """Whether keys are answers."""
+    _since = 0.0
+    _rest: Timer | None = None
+    _withdrawn = False
+
+    def on_mount(self) -> None:
+        # Not before it has been drawn.
+        self.call_after_refresh(self._wait)
+
+    def on_key(self, event: events.Key) -> None:
+        if self.armed and event.time >= self._since:
+            self.pressed(event)
+            return
+        event.stop()
+        if not self.scroll(event.key):
+            self._wait()
+            if event.is_printable and event.character:
+                self.post_message(self.Early(event.character))
+
+    def pressed(self, event: events.Key) -> None:
+        """Carry out a key that is an answer."""
+        raise NotImplementedError
+
+    def withdraw(self) -> None:
+        """It was settled elsewhere."""
+        self._withdrawn = True
+        self._leave_withdrawn()
+
+    def on_screen_resume(self) -> None:
+        self._leave_withdrawn()
+
+    def _leave_withdrawn(self) -> None:
+        if self._withdrawn and self.app.screen is self:
+            self.dismiss(None)
+
+    def _wait(self) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(ARMED, self._arm)
+
+    def _arm(self) -> None:
+        if not self.armed:
+            self.armed, self._since = True, time.monotonic()
+
+
+class PermissionDialog(Asking[Reply | None]):
     """May this be done? The whole of it, what it was understood to do, and what each answer would store."""
 
     def __init__(self, question: Question, directory: Path, explain: Callable[[Question], None], tried: Tried) -> None:
@@ -43,7 +105,6 @@ class PermissionDialog(Dialog[Reply | None]):
         """The rule that is being edited."""
         self._picks = False
         """Whether the next number says which rule to edit."""
-        self.armed = False
         self.title_text = "May the agent do this?"
 
     def answers(self) -> ComposeResult:
@@ -54,7 +115,6 @@ class PermissionDialog(Dialog[Reply | None]):
 
     def on_mount(self) -> None:
         self._leave_editing()
-        self.set_timer(ARMED, self._arm)
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -64,9 +124,6 @@ class PermissionDialog(Dialog[Reply | None]):
         """Why it is asked: below the call."""
         self._show([[], [("why it is asked", BOLD)], *([(line, DIM)] for line in lines)])
         self.call_after_refresh(self.scroll, "end")
-
-    def _arm(self) -> None:
-        self.armed = True
 
     def _show(self, more: Sequence[Line] = ()) -> None:
         columns = max(20, self.size.width - 4)
@@ -82,13 +139,11 @@ class PermissionDialog(Dialog[Reply | None]):
             show_offer(page, line)
         self.query_one("#offers", Static).update(content_of(page.lines))
 
-    def on_key(self, event: events.Key) -> None:
+    def pressed(self, event: events.Key) -> None:
         if isinstance(self.focused, Input):
             return
         if self.scroll(event.key):
             event.stop()
-            return
-        if not self.armed:
             return
         key = event.character or event.key
         if key == "y":
@@ -172,12 +227,12 @@ class PermissionDialog(Dialog[Reply | None]):
         if isinstance(self.focused, Input) or self._picks:
             self._picks = False
             self._leave_editing()
-        elif self.armed:
+        else:
             # Nobody has answered: the turn is stopped, as Ctrl-C does everywhere else.
             self.dismiss(None)
 
 
-class ChoiceDialog(Dialog[tuple[str, ...] | None]):
+class ChoiceDialog(Asking[tuple[str, ...] | None]):
     """A question of the agent with answers to choose from, or words of one's own; none of them declines."""
 
     def __init__(self, choice: Choice, number: int, count: int) -> None:
@@ -185,7 +240,6 @@ class ChoiceDialog(Dialog[tuple[str, ...] | None]):
         self.choice = choice
         self.at = 0
         self.picked: set[int] = set()
-        self.armed = False
         self.title_text = choice.header or "The agent asks"
         if count > 1:
             self.title_text += f" ({number} of {count})"
@@ -195,17 +249,16 @@ class ChoiceDialog(Dialog[tuple[str, ...] | None]):
 
     def on_mount(self) -> None:
         self.query_one("#own").display = not self.choice.options
-        if not self.choice.options:
-            self.query_one("#own").focus()
         keys = ["a number or Enter answers"] if self.choice.options else []
         keys += ["Space picks several"] if self.choice.multiple else []
         keys += ["o for your own words"] if self.choice.custom and self.choice.options else []
         self.tell(", ".join([*keys, "Esc declines"]))
         self._show()
-        self.set_timer(ARMED, self._arm)
 
     def _arm(self) -> None:
-        self.armed = True
+        super()._arm()
+        if not self.choice.options:
+            self.query_one("#own").focus()
 
     def _show(self) -> None:
         page = Page.blank(max(20, self.size.width - 4))
@@ -223,10 +276,10 @@ class ChoiceDialog(Dialog[tuple[str, ...] | None]):
         super().on_resize()
         self._show()
 
-    def on_key(self, event: events.Key) -> None:
+    def pressed(self, event: events.Key) -> None:
         if self.query_one("#own").has_focus:
             return
-        if self.scroll(event.key) or not self.armed or not self.choice.options:
+        if self.scroll(event.key) or not self.choice.options:
             return
         key, count = event.character or event.key, len(self.choice.options)
         if event.key in ("up", "down"):
@@ -259,5 +312,4 @@ class ChoiceDialog(Dialog[tuple[str, ...] | None]):
         self.dismiss((event.value.strip(),) if event.value.strip() else ())
 
     def action_give_up(self) -> None:
-        if self.armed:
-            self.dismiss(())
+        self.dismiss(())

@@ -39,7 +39,7 @@ class Choosing:
         by_id = {one.id: one for one in found}
         wanted = fitting(found, name).id if name else ""
         while not wanted:
-            said = await self.app.push_screen_wait(
+            said = await self.app.ask(
                 Picker(
                     "Sessions",
                     [(one.id, _session_line(one)) for one in by_id.values()],
@@ -66,12 +66,12 @@ class Choosing:
         self.app.look_at(None)
 
     async def _rename(self, by_id: dict[str, SessionInfo], session_id: str) -> None:
-        title = await self.app.push_screen_wait(Words("Another title", by_id[session_id].title))
+        title = await self.app.ask(Words("Another title", by_id[session_id].title))
         if title and title.strip():
             by_id[session_id] = await self.talk.call(self.backend.rename(session_id, title.strip()))
 
     async def _delete(self, by_id: dict[str, SessionInfo], session_id: str) -> None:
-        sure = await self.app.push_screen_wait(
+        sure = await self.app.ask(
             Picker(f"Delete {by_id[session_id].title!r} for good?", [("no", "no, keep it"), ("yes", "yes, delete it")])
         )
         if sure == "yes":
@@ -85,7 +85,7 @@ class Choosing:
         """The prompts of the session: jump to one, fork before it, undo from it on."""
         story = self.talk.story
         said = [block for block in story.blocks if isinstance(block, Said)]
-        picked = await self.app.push_screen_wait(
+        picked = await self.app.ask(
             Picker(
                 "Prompts",
                 [(block.id, " ".join(block.words.split())[:200]) for block in said],
@@ -116,7 +116,7 @@ class Choosing:
             known = await self.talk.call(self.backend.models())
             ways = [one for one in (self.talk.next_model,) if one and one not in known]
             entries = [(one, one) for one in (*ways, *known) if name in one]
-            said = await self.app.push_screen_wait(Picker("Models", entries, chosen=self.talk.next_model))
+            said = await self.app.ask(Picker("Models", entries, chosen=self.talk.next_model))
             name = said or ""
         if name:
             self.talk.model, self.talk.variant = name, ""
@@ -128,7 +128,7 @@ class Choosing:
             raise UsageError(f"{self.talk.next_model or 'No model'} cannot be told how hard to think.")
         if not name:
             entries = [("", "as usual"), *((one, one) for one in known)]
-            said = await self.app.push_screen_wait(Picker("How hard it thinks", entries, chosen=self.talk.variant))
+            said = await self.app.ask(Picker("How hard it thinks", entries, chosen=self.talk.variant))
             if said is None:
                 return
             name = said
@@ -141,7 +141,7 @@ class Choosing:
         agents = await self.talk.call(self.backend.agents())
         if not name:
             entries = [(one.name, f"{one.name:<12} {one.description}") for one in agents]
-            said = await self.app.push_screen_wait(Picker("Agents", entries, chosen=self.talk.agent))
+            said = await self.app.ask(Picker("Agents", entries, chosen=self.talk.agent))
             name = said or self.talk.agent
         if name not in [one.name for one in agents]:
             raise UsageError(f"There is no agent {name!r}. There are: {', '.join(one.name for one in agents)}.")
@@ -159,7 +159,7 @@ class Choosing:
         if not children:
             raise UsageError("No subagent has worked in this session.")
         entries = [(one.child, f"{one.part.state.status:<10} {one.title}") for one in reversed(children)]
-        wanted = entries[0][0] if len(entries) == 1 else await self.app.push_screen_wait(Picker("Subagents", entries))
+        wanted = entries[0][0] if len(entries) == 1 else await self.app.ask(Picker("Subagents", entries))
         if wanted:
             await self.app.step_into(wanted)
 
@@ -168,7 +168,7 @@ class Choosing:
     async def theme(self, name: str) -> None:
         if not name:
             entries = [(one, one) for one in LOOKS]
-            said = await self.app.push_screen_wait(Picker("Themes", entries, chosen=self.app.theme))
+            said = await self.app.ask(Picker("Themes", entries, chosen=self.app.theme))
             name = said or self.app.theme
         if name not in LOOKS:
             raise UsageError(f"There is no theme {name!r}. There are: {', '.join(LOOKS)}.")
@@ -183,7 +183,7 @@ class Choosing:
             await self.undo_now(selection_of(what))
             return
         changes = await changes_of(self.talk, self.session().id)
-        said = await self.app.push_screen_wait(UndoDialog(changes, self.talk, self.session().id))
+        said = await self.app.ask(UndoDialog(changes, self.talk, self.session().id))
         if said == "redo":
             await self.redo("")
         elif said is not None:
@@ -214,7 +214,7 @@ class Choosing:
 
         columns = self.app.size.width - 4
         lines = await diff_of_session(self.talk, self.session().id, columns)
-        await self.app.push_screen_wait(Reading("What the session has changed", lines))
+        await self.app.ask(Reading("What the session has changed", lines))
 
 
 def _session_line(info: SessionInfo) -> str:

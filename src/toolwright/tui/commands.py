@@ -87,6 +87,7 @@ class Commands(Choosing):
 
     async def compact(self, _: str) -> None:
         self.app.note("summarising …")
+        self.app.pressed.release()
         await self.talk.call(self.backend.compact(self.session().id, self.talk.model))
         await self.talk.reload()
 
@@ -161,7 +162,7 @@ class Commands(Choosing):
     async def rename(self, title: str) -> None:
         session = self.session()
         if not title:
-            said = await self.app.push_screen_wait(Words("Another title", session.title))
+            said = await self.app.ask(Words("Another title", session.title))
             title = said or ""
         if title.strip():
             self.talk.session = await self.talk.call(self.backend.rename(session.id, title.strip()))
@@ -207,7 +208,7 @@ class Commands(Choosing):
         return self.talk.session
 
     async def _read(self, title: str, lines: Sequence[Line]) -> None:
-        await self.app.push_screen_wait(Reading(title, lines))
+        await self.app.ask(Reading(title, lines))
 
     async def _shell(self, command: str) -> None:
         from toolwright.tui.shell import run

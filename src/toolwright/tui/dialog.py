@@ -5,6 +5,7 @@ from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -59,6 +60,7 @@ class Dialog(ModalScreen[T]):
     ]
     AUTO_FOCUS = ""
     title_text = ""
+    _left = False
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -94,6 +96,13 @@ class Dialog(ModalScreen[T]):
     def tell(self, text: str) -> None:
         self.query_one("#foot", Static).update(Content(text))
         self.query_one("#foot").display = bool(text)
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Leave it, once: whatever comes later must not close what lies below."""
+        if self._left:
+            return AwaitComplete()
+        self._left = True
+        return super().dismiss(result)
 
     def action_give_up(self) -> None:
         self.dismiss(None)

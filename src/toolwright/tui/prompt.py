@@ -88,7 +88,7 @@ class Prompt(TextArea):
     """
 
     class Sent(Message):
-        """The person has pressed Enter."""
+        """The person has pressed Enter: the prompt is gone from here."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -169,7 +169,7 @@ class Prompt(TextArea):
             self.insert("\n")
         elif key in self.keys.send:
             if not self.accept(send=True):
-                self.post_message(self.Sent(self.whole()))
+                self.post_message(self.Sent(self.take()))
         elif key == "up" and self._offering():
             self.offers.action_cursor_up()
         elif key == "down" and self._offering():

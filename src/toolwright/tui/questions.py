@@ -20,6 +20,7 @@ class Questions:
         self.app = app
         self.waiting: list[str] = []
         self.current: Question | None = None
+        self.dialog: PermissionDialog | ChoiceDialog | None = None
         self._asking = False
 
     def asked(self, question_id: str) -> None:
@@ -33,8 +34,8 @@ class Questions:
         self.waiting = [one for one in self.waiting if one != question_id]
         if self.current is not None and self.current.id == question_id:
             self.current = None
-            if isinstance(self.app.screen, PermissionDialog | ChoiceDialog):
-                self.app.screen.dismiss(None)
+            if self.dialog is not None:
+                self.dialog.withdraw()
 
     async def _ask(self) -> None:
         try:
@@ -67,13 +68,14 @@ class Questions:
                 self.app.note(f"  {question.permission} {', '.join(question.patterns)}: yes ({MODES[talk.mode]})")
                 return Reply(kind="once")
             self.app.call_for_attention()
-            dialog = PermissionDialog(question, talk.backend.directory, self._explain, self._tried)
-            return await self.app.push_screen_wait(dialog)
+            self.dialog = PermissionDialog(question, talk.backend.directory, self._explain, self._tried)
+            return await self.app.ask(self.dialog)
         self.app.call_for_attention()
         answers: list[tuple[str, ...]] = []
         for number, choice in enumerate(question.choices, 1):
             if self.current is question:
-                said = await self.app.push_screen_wait(ChoiceDialog(choice, number, len(question.choices)))
+                self.dialog = ChoiceDialog(choice, number, len(question.choices))
+                said = await self.app.ask(self.dialog)
                 if said is None:
                     return None
                 answers.append(said)
