@@ -3,11 +3,11 @@
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import pytest
 
-from toolwright import Budget, Question, Reply, Rule, TurnResult, UsageError, open_workspace, run_sync, tool
+from toolwright import Budget, Extension, Question, Reply, Rule, TurnResult, UsageError, open_workspace, run_sync, tool
 from toolwright.models.scripted import ScriptedCall
 from toolwright.session.result import TurnFinished
 from toolwright.testing import ScriptedModel
@@ -379,3 +379,47 @@ async def test_a_folder_that_is_none_is_told_in_words_of_python() -> None:
     with pytest.raises(UsageError, match="is not a folder"):
         async with open_workspace("/nope"):
             pass
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rules": {"edit": "maybe"}}, "'maybe' is none of allow, ask, deny"),
+        ({"rules": {"edit": {"*": "maybe"}}}, "'maybe' is none of allow, ask, deny"),
+        ({"rules": [Rule("edit", "*", cast("Any", "maybe"))]}, "'maybe' is none of allow, ask, deny"),
+        ({"rules": 7}, "7 is no rule"),
+        ({"extensions": [3]}, "extensions= has 3"),
+        ({"answer": 3}, "answer=3 cannot be asked"),
+        ({"budget": 3}, "budget=3 is no budget"),
+    ],
+)
+def test_what_a_program_gives_wrong_is_told_when_the_folder_is_opened(
+    folder: Path, home: dict[str, str], given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        open_workspace(folder, environment=home, **given)
+
+
+async def test_a_script_inside_async_code_and_a_budget_that_is_none_are_told(
+    folder: Path, home: dict[str, str]
+) -> None:
+    model = ScriptedModel({"text": "hi"})
+    with pytest.raises(UsageError, match="cannot run inside async code"):
+        run_sync("hello", folder, model=model, environment=home)
+    wrong: Any = 3
+    async with open_workspace(folder, model=model, environment=home) as w, w.session() as s:
+        with pytest.raises(UsageError, match="budget=3 is no budget"):
+            await s.prompt("hello", budget=wrong)
+
+
+def test_a_script_may_name_the_only_tools_that_are_offered(folder: Path, home: dict[str, str]) -> None:
+    model = ScriptedModel({"text": "hi"})
+    run_sync("hello", folder, model=model, environment=home, tools=["read"])
+    assert [one.name for one in model.requests[0].tools] == ["read"]
+
+
+async def test_a_plain_function_may_be_asked_after_a_commit(folder: Path, home: dict[str, str]) -> None:
+    extension = Extension(committed=lambda commit: f"{commit.path.name} was looked at.")
+    async with open_workspace(folder, environment=home, extensions=[extension]) as w:
+        result = await w.call("write", filePath="b.txt", content="b\n")
+    assert "b.txt was looked at." in result.output

@@ -50,8 +50,10 @@ class Extension:
     commands: JsonView = field(default_factory=dict[str, Any])
     start: "Callable[[Any], AbstractAsyncContextManager[Any]] | None" = None
     """Given the workspace, an async context that is entered when it opens and left when it closes."""
-    committed: "Callable[[Commit], Awaitable[str | None]] | None" = None
-    """Asked after a file is written and before the result is told: it may change the file, and say something."""
+    committed: "Callable[[Commit], Awaitable[str | None] | str | None] | None" = None
+    """Asked after a file is written and before the result is told: it may change the file, and say something.
+
+    A plain function or an async one."""
     buffers: "Buffers | None" = None
     """Who holds files of the project open, as an editor does: their texts are read from there and written there."""
     terminals: "Terminals | None" = None

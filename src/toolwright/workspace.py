@@ -86,6 +86,7 @@ class Workspace(Services):
         directory = Path(path)
         if not directory.is_dir():
             raise UsageError(f"{directory} is not a folder. Name the folder of a project.")
+        _check_given(extensions, answer, budget)
         self.environment = os.environ if environment is None else environment
         self.folders = Folders.of(self.environment).ready()
         self.extensions = (
@@ -344,14 +345,41 @@ open_workspace = Workspace
 
 
 def run_sync(text: str, path: str | Path = ".", **more: Any) -> "TurnResult":
-    """Answer one prompt in a folder, for scripts. Takes what `open_workspace` and `prompt` take."""
+    """Answer one prompt in a folder, for scripts. Takes what `open_workspace` and `prompt` take.
+
+    `tools` are functions and Tools to add, or the ids of the only tools that are offered.
+    """
+    if _is_async():
+        raise UsageError("run_sync cannot run inside async code. Write `await workspace.prompt(...)` there.")
     prompting = {name: more.pop(name) for name in ("files", "system", "output", "variant") if name in more}
+    tools = more.get("tools")
+    if tools and all(isinstance(one, str) for one in tools):
+        prompting["tools"] = more.pop("tools")
 
     async def run() -> "TurnResult":
         async with open_workspace(path, **more) as workspace, workspace.session() as session:
             return await session.prompt(text, **prompting)
 
     return asyncio.run(run())
+
+
+def _is_async() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _check_given(extensions: Sequence[object], answer: object, budget: object) -> None:
+    """What a program without types may get wrong, told where it is wrong and not where it is used."""
+    for extension in extensions:
+        if not isinstance(extension, Extension):
+            raise UsageError(f"extensions= has {extension!r:.60}: give Extension(tools=[...], hooks=[...]).")
+    if answer is not None and not callable(answer):
+        raise UsageError(f"answer={answer!r:.60} cannot be asked: give a function of a Question.")
+    if not (budget is None or isinstance(budget, Mapping) or hasattr(budget, "steps")):
+        raise UsageError(f"budget={budget!r:.60} is no budget: give Budget(steps=, tokens=, cost=, seconds=).")
 
 
 def _agents(workspace: Workspace, rules: Rules, default: str) -> Agents:

@@ -134,3 +134,12 @@ def test_of_two_blocks_much_alike_the_one_with_the_telling_line_is_meant() -> No
     with pytest.raises(ToolError) as caught:
         replace(f"{TEXT}\n{BLOCK}\n", old, old.replace("taxed, 2)", "taxed, 3)"))
     assert caught.value.kind == "ambiguous"
+
+
+def test_one_place_that_fits_in_two_ways_is_shown_and_not_called_several() -> None:
+    text = "- name: a\n  run: go\n- name: b\n  run: go\n- name: c\n  run: go\n"
+    with pytest.raises(ToolError) as caught:
+        replace(text, "  run: go\n\n- name: c", "  run: go\n- name: d")
+    assert caught.value.kind == "not_found"
+    assert "1 places" not in str(caught.value)
+    assert "oldString has a blank line, the file does not" in str(caught.value)

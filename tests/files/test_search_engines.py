@@ -56,6 +56,17 @@ def lines_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("small", [False, True])
+def test_files_stay_apart_where_line_ends_of_two_characters_are_looked_for(
+    tmp_path: Path, ripgrep: Ripgrep, small: bool
+) -> None:
+    lay_out(tmp_path, {f"{name}.txt": f"{name}\r\nneedle\r\n" for name in "abc"})
+    if small:
+        ripgrep.small.add(tmp_path)
+    found = ripgrep.matches(Query(base=tmp_path, pattern="needle$"), Run())
+    assert sorted(found) == [(f"{name}.txt", 1, b"2:3:needle\r") for name in "abc"]
+
+
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tree=TREES,

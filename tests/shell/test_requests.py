@@ -145,3 +145,22 @@ def test_a_lasting_approval_is_never_wider_than_its_kind(command: str, always: t
 def test_the_working_folder_may_be_below_the_root(tree: Tree) -> None:
     requests = ask("cat ../README.md", tree, cwd=str(tree.directory / "src"))
     assert named(requests, "read") == [f"{tree.root}/README.md"]
+
+
+def test_paths_outside_are_asked_for_in_the_order_of_the_line_and_a_wildcard_by_its_own_words(tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    for name in ("b.txt", "a.txt"):
+        (outside / name).touch()
+    (outside / "link").symlink_to("/etc/passwd")
+
+    def asked(command: str) -> Request:
+        return requests_for(analyse(command, cwd=str(project), home="/nowhere"), Tree(project).place)[0]
+
+    copied = asked(f"cp {outside}/a.txt {outside}/new.txt")
+    assert copied.patterns == (f"{outside}/a.txt", f"{outside}/new.txt")
+    wild = asked(f"rm -f {outside}/*")
+    assert wild.patterns == (f"{outside}/*", "/etc/passwd")
+    assert set(wild.implied) == {f"{outside}/a.txt", f"{outside}/b.txt"}
+    assert asked(f"for d in {outside}; do cd $d; done").patterns == (str(outside),)

@@ -184,6 +184,19 @@ async def test_the_end_of_a_line_is_found_before_a_carriage_return(case: ToolCas
     assert groups_in(result, case) == [["a.txt", [[1, "a crlf"]]]]
 
 
+@pytest.mark.parametrize("last", ["needle", f"{'x' * 9000} needle"])
+async def test_the_end_of_a_last_line_without_a_line_end_is_found(case: ToolCase, last: str) -> None:
+    lay_out(case.project, {"a.txt": f"a\r\n{last}", "b.txt": f"b\n{last}", "c.txt": f"{last}\n"})
+    for _ in range(3):
+        result = await case.run(grep, pattern="needle$")
+        assert sorted([name, [number for number, _ in lines]] for name, lines in groups_in(result, case)) == [
+            ["a.txt", [2]],
+            ["b.txt", [2]],
+            ["c.txt", [1]],
+        ]
+        assert "could not be read" not in result.output
+
+
 async def test_a_file_as_path_is_searched_alone(case: ToolCase) -> None:
     lay_out(case.project, {"src/a.txt": "needle\n", "src/b.txt": "needle\n"})
     result = await case.run(grep, pattern="needle", path="src/a.txt")

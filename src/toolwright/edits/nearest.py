@@ -127,9 +127,9 @@ def _differences(asked: Sequence[str], here: Sequence[str], first: int) -> Itera
         for offset, (mine, its) in enumerate(zip(old, new, strict=False)):
             yield f"line {number + offset}: {_difference(strip(mine), strip(its))}"
         for mine in old[len(new) :]:
-            yield f"before line {number + len(new)}: oldString has {_quoted(strip(mine))}, the file does not"
+            yield f"before line {number + len(new)}: oldString has {_line(strip(mine))}, the file does not"
         for offset, its in enumerate(new[len(old) :], len(old)):
-            yield f"line {number + offset}: oldString lacks {_quoted(strip(its))}"
+            yield f"line {number + offset}: oldString lacks {_line(strip(its))}"
 
 
 def _difference(mine: str, its: str) -> str:
@@ -152,6 +152,10 @@ def _equal(mine: str, its: str) -> int:
 def _points(text: str) -> str:
     named = ", ".join(f"U+{ord(character):04X}" for character in text[:4])
     return f"{_quoted(text)} ({named})" if text else "nothing"
+
+
+def _line(text: str) -> str:
+    return _quoted(text) if text else "a blank line"
 
 
 def _quoted(text: str) -> str:

@@ -109,7 +109,9 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
     named = [region for region in regions if region.first == line]
     regions = named if len(named) == 1 else regions
     if len(regions) > 1 and not is_sure(regions) and drift != "refuse":
-        raise _ambiguous(sorted(region.first for region in apart(regions)))
+        places = sorted(region.first for region in apart(regions))
+        # One place that fits in several ways is nothing that more lines around it would settle.
+        raise _ambiguous(places) if len(places) > 1 else ToolError(describe_miss(view, old), "not_found")
     if not regions or not regions[0].fit or drift == "refuse":
         raise ToolError(describe_miss(view, old), "not_found")
     lines = widened(view, regions[0], asked, given) if is_distinct(view, asked, given) else None

@@ -7,7 +7,7 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from toolwright.files.held import Held, hold
 _MARKS_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST = 64
 """Folders held at once."""
-_SHORTENED = re.compile(rb" \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]\Z")
+_SHORTENED = re.compile(rb" \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]\r?\Z")
 
 
 class FoundLine(NamedTuple):
@@ -84,13 +84,23 @@ def _lines(handle: int, found: Sequence[FoundLine]) -> list[FoundLine]:
     head = os.pread(handle, len(codecs.BOM_UTF8), 0)
     if head.startswith(_MARKS_16):
         text = os.pread(handle, LOADABLE, 0).decode("utf-16", "replace").encode()
-        return [line for line in found if text.startswith(_start(line.data), line.offset)]
+        return list(_really(found, lambda count, offset: text[offset : offset + count]))
     mark = len(head) if head == codecs.BOM_UTF8 else 0
-    return [line for line in found if _is_at(handle, _start(line.data), mark + line.offset)]
+    return list(_really(found, lambda count, offset: os.pread(handle, count, mark + offset)))
 
 
-def _is_at(handle: int, data: bytes, offset: int) -> bool:
-    return os.pread(handle, len(data), offset) == data
+def _really(found: Sequence[FoundLine], read: Callable[[int, int], bytes]) -> Iterator[FoundLine]:
+    """The lines that are where they are said to be.
+
+    Asked about line ends of two characters, ripgrep gives one to a last line that has none.
+    """
+    for line in found:
+        start = _start(line.data)
+        here = read(len(start), line.offset)
+        if here == start:
+            yield line
+        elif start.endswith(b"\r") and here == start[:-1]:
+            yield line._replace(data=here)
 
 
 def _start(data: bytes) -> bytes:

@@ -19,6 +19,8 @@ _LONG_LINE = 8000
 _SHORT, _SHORT_ALONE = 0.005, 0.01
 """Seconds that a search of a small folder takes, with threads and without."""
 _REMEMBERED = 1000
+_GAP = re.compile(rb"\n\r?\n")
+"""Between two files. With `--crlf` and a single thread it is a line end of that kind."""
 _BINARY = b": WARNING: stopped searching binary file"
 
 
@@ -41,7 +43,7 @@ class Ripgrep:
 
     def __init__(self, program: str) -> None:
         self._program = program
-        self._small: set[Path] = set()
+        self.small: set[Path] = set()
         """Folders whose last search was so short that the next one does without threads."""
 
     def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
@@ -66,7 +68,7 @@ class Ripgrep:
 
     def _output(self, arguments: list[str], folder: Path, run: Run, pattern: str = "") -> Iterator[bytes]:
         began = time.monotonic()
-        process = self._start([*(["--threads=1"] if folder in self._small else []), *arguments], folder)
+        process = self._start([*(["--threads=1"] if folder in self.small else []), *arguments], folder)
         with process, run.killing(process.kill):
             assert process.stdout is not None
             assert process.stderr is not None
@@ -81,10 +83,10 @@ class Ripgrep:
                 run.skipped = True
 
     def _note_time(self, folder: Path, seconds: float) -> None:
-        if seconds > (_SHORT_ALONE if folder in self._small else _SHORT):
-            self._small.discard(folder)
-        elif len(self._small) < _REMEMBERED:
-            self._small.add(folder)
+        if seconds > (_SHORT_ALONE if folder in self.small else _SHORT):
+            self.small.discard(folder)
+        elif len(self.small) < _REMEMBERED:
+            self.small.add(folder)
 
     def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
         try:
@@ -111,14 +113,20 @@ def _read_blocks(chunks: Iterable[bytes]) -> Iterator[Matches]:
     for chunk in chunks:
         *pieces, rest = (rest + chunk).split(b"\0")
         for piece in pieces:
-            lines, _, following = piece.partition(b"\n\n") if path else (b"", b"", piece)
+            lines, following = _parted(piece) if path else (b"", piece)
             yield from _block(path, head, counted, lines)
             path, head, counted = following, b"", 0
-        if path and len(rest) > _LONG_BLOCK and b"\n\n" not in rest:
+        if path and len(rest) > _LONG_BLOCK and not _GAP.search(rest):
             lines, _, rest = rest.rpartition(b"\n")
             counted += lines.count(b"\n") + 1
             head = head or b"\n".join(lines.split(b"\n", LINES)[:LINES])
     yield from _block(path, head, counted, rest.removesuffix(b"\n"))
+
+
+def _parted(piece: bytes) -> tuple[bytes, bytes]:
+    """The lines of one file, and the path of the next."""
+    gap = _GAP.search(piece)
+    return (piece[: gap.start()], piece[gap.end() :]) if gap else (piece, b"")
 
 
 def _block(path: bytes, head: bytes, counted: int, lines: bytes) -> Iterator[Matches]:

@@ -83,7 +83,7 @@ class WriteOutcome:
     """What they have to say, for the model to read."""
 
 
-Committed = Callable[[Commit], Awaitable[str | None]]
+Committed = Callable[[Commit], Awaitable[str | None] | str | None]
 
 
 class Files:
@@ -284,7 +284,8 @@ async def _asked(asked: Committed, commit: Commit) -> str | None:
     name = getattr(asked, "__qualname__", type(asked).__qualname__)
     try:
         async with asyncio.timeout(SECONDS):
-            return await asked(commit)
+            said = asked(commit)
+            return await said if isinstance(said, Awaitable) else said
     except TimeoutError:
         return f"{name} took more than {SECONDS} seconds after the change of {commit.path} and was stopped."
     except Exception as error:

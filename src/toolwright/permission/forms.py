@@ -1,6 +1,6 @@
 """The ways a configuration may say permissions, turned into rules."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -45,10 +45,12 @@ def given_rules(given: Any) -> tuple[Rule, ...]:
             return rules_from(given, Path.home(), lambda _: "rules=")
         except (AttributeError, TypeError, ValueError, KeyError) as error:
             raise UsageError(f"{given!r} is no permission: {error}.") from error
-    rules = tuple(given)
+    rules: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
     for rule in rules:
         if not isinstance(rule, Rule):
             raise UsageError(f"{rule!r} is no rule: give Rule(permission, pattern, action), or the form of a setting.")
+        if rule.action not in ACTIONS:
+            raise UsageError(f"{rule!r} is no rule: {rule.action!r} is none of {', '.join(ACTIONS)}.")
     return rules
 
 
@@ -86,8 +88,11 @@ def _listed(entry: Mapping[str, str], home: Path, source: str) -> Iterator[Rule]
 
 
 def _action(text: str) -> Action:
-    """Checked by the schema before; here only to say it in types."""
-    return next(action for action in ACTIONS if action == text)
+    """Checked by the schema before, where a configuration says it; not where a program does."""
+    for action in ACTIONS:
+        if action == text:
+            return action
+    raise ValueError(f"{text!r} is none of {', '.join(ACTIONS)}")
 
 
 def _with_home(pattern: str, home: Path) -> str:

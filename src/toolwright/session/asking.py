@@ -173,7 +173,14 @@ def _known(session: "Session", tools: Sequence[str]) -> tuple[str, ...]:
 
 
 def _budget(budget: Budget | Mapping[str, Any] | None) -> Budget | None:
-    return budget if budget is None or isinstance(budget, Budget) else Budget(**budget)
+    if budget is None or isinstance(budget, Budget):
+        return budget
+    try:
+        return Budget(**budget)
+    except TypeError as error:
+        raise UsageError(
+            f"budget={budget!r:.60} is no budget: give Budget(steps=, tokens=, cost=, seconds=)."
+        ) from error
 
 
 def _belongs(event: Event, session_id: str) -> bool:

@@ -59,6 +59,8 @@ class Analysis:
     deletes: tuple[str, ...] = ()
     touched: Mapping[Touch, Mapping[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """Every kind of touch, with the paths and how each is shown."""
+    order: tuple[str, ...] = ()
+    """All these paths as the line names them, one after the other."""
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names that the line itself makes for other places."""
     enters: tuple[str, ...] = ()
@@ -163,6 +165,7 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
         runs=tuple(touched.get("run", ())),
         bare=tuple(findings.bare),
         touched=touched,
+        order=tuple(findings.order),
         links=findings.links,
         reasons=tuple(findings.reasons),
         confinement=findings.confinement,

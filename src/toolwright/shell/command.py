@@ -201,7 +201,8 @@ def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
         call.draft.add(argv)
     for reason in effects.doubts:
         walk.findings.doubt(reason)
-    for kind, argument in effects.files:
+    places = {id(one): place for place, one in enumerate(call.arguments)}
+    for kind, argument in sorted(effects.files, key=lambda file: places.get(id(file[1]), len(places))):
         walk.findings.touch(kind, argument, state)
     for place, target in effects.links:
         walk.findings.link(place, target, state)

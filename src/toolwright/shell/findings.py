@@ -109,6 +109,8 @@ class Findings:
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""
+    order: dict[str, None] = field(default_factory=dict[str, None])
+    """All these paths as the line names them, one after the other."""
     reasons: dict[str, None] = field(default_factory=dict[str, None])
     bare: dict[str, None] = field(default_factory=dict[str, None])
     """Statements that write without running any command."""
@@ -156,7 +158,9 @@ class Findings:
                 self.doubt(f"`{argument.spelled}` depends on the folder, which is not known at that point.")
             for folder in state.folders if not text.startswith("/") else ("",):
                 path = absolute(folder, text)
-                paths.setdefault(path, path if text == argument.spelled else absolute(folder, argument.spelled))
+                self.order[path] = None
+                told = text == argument.spelled or (text.startswith("/") and not argument.spelled.startswith("/"))
+                paths.setdefault(path, path if told else absolute(folder, argument.spelled))
 
     def _blob(self, argument: Field, state: State) -> None:
         """A path in git's store begins at the top of the work tree, wherever that is above the script's folder."""

@@ -52,7 +52,7 @@ def matched(path: str) -> tuple[list[str], bool]:
             found.append(one)
     except TooMany:
         return found, False
-    return found, True
+    return sorted(found), True
 
 
 def _walk(folder: str, parts: list[str], budget: list[int]) -> Iterator[str]:

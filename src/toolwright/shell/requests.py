@@ -74,6 +74,9 @@ class _Paths:
         self.unjudged = False
         """Whether a wildcard names more files than were looked at."""
         self._known: dict[str, JudgedPath] = {}
+        self._ranks = {path: rank for rank, path in enumerate(analysis.order)}
+        self._wild: dict[str, str] = {}
+        """For each file that a wildcard names at the moment, the wildcard."""
 
     def at(self, path: str) -> JudgedPath:
         if path not in self._known:
@@ -90,6 +93,7 @@ class _Paths:
                     if is_wild(one):
                         more, complete = matched(one)
                         found.update(dict.fromkeys(more))
+                        self._wild.update(dict.fromkeys((name for name in more if name != one), one))
                         self.unjudged = self.unjudged or not complete
         return list(found)
 
@@ -120,7 +124,7 @@ class _Paths:
         shown: dict[str, None] = {}
         real: dict[str, None] = {}
         written: set[str] = set()
-        for path in itertools.chain(self.named("enter"), changed, read):
+        for path in sorted(itertools.chain(self.named("enter"), changed, read), key=self._rank):
             there = self.at(path)
             only_read = path not in changed
             if there.inside or self._is_own(str(there.path)) or (only_read and _is_open_to_all(path, str(there.path))):
@@ -129,7 +133,8 @@ class _Paths:
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
             written |= set() if only_read else set(texts)
             real[texts[0]] = None
-            shown[texts[1]] = None
+            if not self._is_told(path):
+                shown[texts[1]] = None
         if not shown:
             return
         only_read_texts = tuple(path for path in dict.fromkeys((*shown, *real)) if path not in written)
@@ -146,6 +151,17 @@ class _Paths:
             ),
             only_read=only_read_texts,
         )
+
+    def _rank(self, path: str) -> int:
+        """Where the line names it, or what stands for it."""
+        return self._ranks.get(self._wild.get(path, path), len(self._ranks))
+
+    def _is_told(self, path: str) -> bool:
+        """Whether a wildcard that is shown says it all: one of a folder outside, fitting what lies there itself."""
+        wildcard = self._wild.get(path)
+        if wildcard is None or path in self._ranks:
+            return False
+        return not self.at(wildcard).inside and str(self.at(path).path) == path
 
     def _is_own(self, path: str) -> bool:
         """Whether it lies in a folder for temporary files that is the command's own."""
