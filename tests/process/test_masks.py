@@ -178,3 +178,12 @@ def test_folders_with_something_that_may_not_be_read_are_pinned_but_for_those_of
 def test_repositories_below_the_projects_own_are_found(project: Path, masks: Masks) -> None:
     (project / "a" / "inner" / ".git").mkdir(parents=True)
     assert masks.find("rules", is_env).repositories == [project / "a/inner/.git"]
+
+
+def test_what_was_moved_and_replaced_by_its_like_is_found_by_all_rules(project: Path, masks: Masks) -> None:
+    for rules in ("some", "others"):
+        masks.find(rules, is_env)
+    (project / ".env").rename(project / "node_modules/x/moved.env")
+    (project / ".env").write_text("another")
+    for rules in ("some", "others"):
+        assert project / "node_modules/x/moved.env" in masks.find(rules, is_env).unread

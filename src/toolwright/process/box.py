@@ -44,6 +44,8 @@ class Box:
     """Written although they lie in something that is read-only: what a person or a rule has allowed by name."""
     closed: tuple[Path, ...] = ()
     """Folders that look empty."""
+    nothing: Path | None = None
+    """An empty folder, to stand in their place."""
     kept: tuple[Path, ...] = ()
     """What can be read although it lies in a closed folder."""
     replaced: tuple[Shown, ...] = ()

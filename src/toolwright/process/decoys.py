@@ -38,6 +38,7 @@ class Decoys:
         self._files = dict[Path, tuple[object, Shown]]()
         self._views = dict[Path, tuple[object, list[Shown]]]()
         self._empty: Path | None = None
+        self._nothing: Path | None = None
         self._attributes: tuple[object, Path] | None = None
         self._stale = deque[Path]()
         self._enough = MANY
@@ -83,6 +84,13 @@ class Decoys:
             self._empty = self._folder / "empty"
             self._empty.touch(mode=0o444)
         return self._empty
+
+    def nothing(self) -> Path:
+        """A folder in which nothing is."""
+        if self._nothing is None:
+            self._nothing = self._folder / "nothing"
+            self._nothing.mkdir(mode=0o755)
+        return self._nothing
 
     def git_view(
         self, git: Path, root: Path, hidden: Sequence[Path], veiled: Sequence[tuple[str, bool]] = ()

@@ -1,10 +1,12 @@
 """Boxes put up by Landlock, with namespaces for what it cannot say where the machine allows them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
 from toolwright.process.keeper.order import Confinement
 from toolwright.process.layout import layout
+from toolwright.process.sight import is_in
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "shm", "fd")
 TERMINALS = "pts"
@@ -17,7 +19,7 @@ def put_up(box: Box) -> Wrapped:
     temp = TEMP_FOLDERS if box.mounts else (box.temp,)
     devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
     private = (one.target for one in box.private)
-    writable = [*temp, *box.writable, *private, *box.granted, *(Path("/dev", name) for name in devices)]
+    writable = _outermost([*temp, *box.writable, *private, *box.granted, *(Path("/dev", name) for name in devices)])
     confinement: Confinement = {
         "mounts": layout(box) if box.mounts else [],
         "own_processes": box.anchored,
@@ -27,3 +29,12 @@ def put_up(box: Box) -> Wrapped:
     }
     env = {"TMPDIR": str(temp[0])}
     return Wrapped(argv=(), env=env, confinement=confinement, anchored=box.anchored)
+
+
+def _outermost(places: Iterable[Path]) -> list[Path]:
+    """Without those that lie in another, which holds for them too: each costs every command some time."""
+    found = list[Path]()
+    for place in sorted(dict.fromkeys(places), key=lambda place: len(place.parts)):
+        if not is_in(place, found):
+            found.append(place)
+    return found

@@ -23,7 +23,16 @@ def layout(box: Box) -> list[Mount]:
         mount, around = said[target], _nearest(laid, target)
         if around is None or not _changes_nothing(mount, around, needed, opened):
             laid[target] = mount
-    return [*laid.values(), *(_mount("seal", mount["target"]) for mount in laid.values() if mount["kind"] == "empty")]
+    filled = {target for place in laid for target in _above(place)}
+    mounts = [_simplest(mount, box, filled) for mount in laid.values()]
+    return [*mounts, *(_mount("seal", mount["target"]) for mount in mounts if mount["kind"] == "empty")]
+
+
+def _simplest(mount: Mount, box: Box, filled: set[str]) -> Mount:
+    """A folder into which nothing else is put need not be new: one that is empty already does, at half the cost."""
+    if mount["kind"] != "empty" or box.nothing is None or mount["target"] in filled:
+        return mount
+    return _mount("read-only", mount["target"], str(box.nothing))
 
 
 def _changes_nothing(mount: Mount, around: Mount, needed: set[str], opened: set[str]) -> bool:
@@ -36,11 +45,12 @@ def _changes_nothing(mount: Mount, around: Mount, needed: set[str], opened: set[
 
 
 def _nearest(laid: dict[str, Mount], target: str) -> Mount | None:
-    while target:
-        target = target.rpartition("/")[0]
-        if target in laid:
-            return laid[target]
-    return None
+    return next((laid[place] for place in _above(target) if place in laid), None)
+
+
+def _above(target: str) -> Iterator[str]:
+    while target := target.rpartition("/")[0]:
+        yield target
 
 
 def _depth(target: str) -> int:

@@ -86,6 +86,16 @@ class Rested:
     """Of what is restricted: if one is gone from its place, it may be in another by now."""
 
 
+@record(slots=True)
+class Answer:
+    """What was found for a set of rules, and what it was found from."""
+
+    looks: int
+    stirred: int
+    found: Found
+    inodes: dict[str, int]
+
+
 Stamp = tuple[int, int]
 """Which folder it is and when it last changed, by the time that no program can set."""
 
@@ -106,7 +116,9 @@ class Masks:
         self._rested = dict[tuple[str, int], Rested]()
         self._looks = 0
         """How often anything was looked at anew."""
-        self._found = dict[tuple[int, bool], tuple[int, Found, dict[str, int]]]()
+        self._stirred = 0
+        """How often a folder had changed and held what it did before: our own boxes see to that at every command."""
+        self._found = dict[tuple[int, bool], Answer]()
 
     def find(self, rules: Hashable, judge: Judge, *, everywhere: bool = True) -> Found:
         """What `judge` does not leave free. `rules` is what it judges by: equal rules, equal answers.
@@ -120,16 +132,23 @@ class Masks:
         tops = list(self._tops(listings, unlooked)) if everywhere else []
         rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
         before = self._found.get((known, everywhere))
-        if before is not None and before[0] == self._looks:
-            return before[1]
+        if before is not None and self._still_holds(before):
+            before.stirred = self._stirred
+            return before.found
         found, inodes = self._put_together(listings, rested, known, judge)
-        if before is not None and any(inodes.get(path) != inode for path, inode in before[2].items()):
+        if before is not None and any(inodes.get(path) != inode for path, inode in before.inodes.items()):
             self._rested.clear()
             rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
             found, inodes = self._put_together(listings, rested, known, judge)
-        self._found[known, everywhere] = (self._looks, found, inodes)
+        self._found[known, everywhere] = Answer(self._looks, self._stirred, found, inodes)
         self._drop_what_is_gone(listings, tops)
         return found
+
+    def _still_holds(self, answer: "Answer") -> bool:
+        """Whether it would be found again: nothing is new, and where folders have changed at all, nothing was moved."""
+        if answer.looks != self._looks:
+            return False
+        return answer.stirred == self._stirred or _are_in_place(answer.inodes)
 
     def _tops(self, listings: "Listings", unlooked: list[str]) -> Iterator[tuple[str, bool]]:
         """Folders that are looked through as a whole, and whether what was found there lasts.
@@ -254,6 +273,10 @@ class Masks:
             if self._listings.pop(folder, None) is not None:
                 self._looks += 1
             return None
+        if known is not None and _holds_the_same(known, found):
+            known.changed, known.looked = found.changed, found.looked
+            self._stirred += 1
+            return known
         self._looks += 1
         self._listings[folder] = found
         return found
@@ -286,6 +309,16 @@ Listings = list[tuple[str, Listing]]
 def _stamp(folder: str) -> Stamp:
     known = os.stat(folder)  # noqa: PTH116 - thousands of times a second
     return known.st_ino, known.st_ctime_ns
+
+
+def _holds_the_same(known: Listing, found: Listing) -> bool:
+    return (
+        known.changed[0] == found.changed[0]
+        and known.files == found.files
+        and known.folders == found.folders
+        and known.skipped == found.skipped
+        and known.git == found.git
+    )
 
 
 def _inode(path: str) -> int:

@@ -257,6 +257,7 @@ class Sandbox:
             "made": tuple(one for one in opened.made if one.path in files),
             "beside": tuple(opened.kept),
             "closed": hidden.closed,
+            "nothing": decoys.nothing(),
             "kept": hidden.kept,
             "hidden": hidden.hidden,
             "covered": access.covered,
@@ -340,6 +341,7 @@ class SaidByMounts(TypedDict, total=False):
     made: tuple[Placeholder, ...]
     beside: tuple[Path, ...]
     closed: tuple[Path, ...]
+    nothing: Path
     kept: tuple[Path, ...]
     hidden: tuple[Path, ...]
     covered: tuple[Path, ...]

@@ -22,6 +22,7 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
     """Note everything the call comes down to, and what holds after it."""
     if not call.argv:
         return always(call.state)
+    walk.findings.count_words(len(call.argv) + len(call.also))
     first = call.argv[0]
     whole = (first.text in SILENT and not call.wrapped) or call.draft.add(call.argv)
     if call.also and all(one.known for one in call.also):

@@ -38,6 +38,9 @@ has it."""
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
 
+WORDS = 100_000
+"""How many words are looked at before giving up, counting those of a command again for each that it runs in turn."""
+
 _DEVICE = re.compile(r"/dev/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd/\d+)")
 _OWN_FOLDER = re.compile(r"/+proc/+(?:self|thread-self|\*)/+cwd(?=/|$)")
 _OF_PROCESS = re.compile(r"/+(?:proc/+[^/]+/+(?:cwd|root|fd|fdinfo|task|exe|map_files|ns|environ|mem)|dev/+fd/+[^/]+/)")
@@ -120,10 +123,16 @@ class Findings:
     """How often something was not understood; grows also when the reason is an old one."""
 
     steps: int = 0
+    words: int = 0
 
     def count_step(self) -> None:
         self.steps += 1
         if self.steps > STEPS:
+            raise TooMuch
+
+    def count_words(self, number: int) -> None:
+        self.words += number
+        if self.words > WORDS:
             raise TooMuch
 
     def doubt(self, reason: str) -> None:

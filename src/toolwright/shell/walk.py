@@ -39,6 +39,8 @@ _PLAIN_TARGET = re.compile(r"[\w./+@%:=, -]*")
 LOCAL = frozenset({"local", "declare", "typeset"})
 
 _NESTING = 12
+_LETTERS = 4
+"""How many letters of a text that is run count as a word."""
 _ROUNDS = 3
 
 
@@ -316,6 +318,7 @@ class Walker(Visitor):
         if self.depth > _NESTING:
             self.findings.doubt("Commands are nested too deeply.")
             return state
+        self.findings.count_words(len(text) // _LETTERS)
         parser = Parser(text, functions=self.functions)
         try:
             script = parser.script_until("")

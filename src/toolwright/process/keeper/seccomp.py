@@ -30,17 +30,20 @@ MODES = {
 def refuse(*, network: bool, root: bool) -> None:
     """Put a filter on this process and all it starts: for those without network, and for root."""
     rules = _filters(network=network, root=root)
-    program = _Program(len(rules), (_Filter * len(rules))(*rules))
+    program = _Program(len(rules), rules)
     prctl(PR_SET_SECCOMP, FILTER_MODE, ctypes.byref(program))
 
 
-@cache
 def filter_for_root() -> bytes:
     """Only the part for root, in the form that bubblewrap reads; empty for a machine that is not known."""
-    if os.uname().machine not in MACHINES:
-        return b""
-    rules = _filters(network=True, root=True)
-    return bytes((_Filter * len(rules))(*rules))
+    return bytes(_filters(network=True, root=True)) if os.uname().machine in MACHINES else b""
+
+
+def put_together(*, root: bool) -> None:
+    """The filters there may be need of, once and not by each leader."""
+    if os.uname().machine in MACHINES:
+        for network in (True, False) if root else (False,):
+            _filters(network=network, root=root)
 
 
 class _Filter(ctypes.Structure):
@@ -51,7 +54,8 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filters", ctypes.POINTER(_Filter)))
 
 
-def _filters(*, network: bool, root: bool) -> list[_Filter]:
+@cache
+def _filters(*, network: bool, root: bool) -> "ctypes.Array[_Filter]":
     """Each step falls through to the next, or refuses. The last two instructions are the answers."""
     machine = os.uname().machine
     if machine not in MACHINES:
@@ -62,7 +66,8 @@ def _filters(*, network: bool, root: bool) -> list[_Filter]:
         _Filter(code, refusal - at - 1 if yes < 0 else yes, refusal - at - 1 if no < 0 else no, value)
         for at, (code, yes, no, value) in enumerate(steps)
     ]
-    return [*made, _Filter(ANSWER, 0, 0, ALLOW), _Filter(ANSWER, 0, 0, REFUSE)]
+    rules = [*made, _Filter(ANSWER, 0, 0, ALLOW), _Filter(ANSWER, 0, 0, REFUSE)]
+    return (_Filter * len(rules))(*rules)
 
 
 _Step = tuple[int, int, int, int]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn, cast
 
-from . import family, limits, seccomp, system
+from . import capabilities, family, limits, seccomp, system
 from .confine import NEW_PROCESSES, enter
 from .launch import NO_ROOM, could_not
 from .leader import lead, tell
@@ -41,9 +41,9 @@ def serve(descriptor: int, processes: int, anchored: bool, *groups: str) -> None
     system.call_myself("toolwright-keep")
     system.become_subreaper()
     limits.limit(processes, groups)
-    if anchored and os.geteuid() == 0:
-        # Put together once, and not by each leader.
-        seccomp.filter_for_root()
+    if anchored:
+        seccomp.put_together(root=os.geteuid() == 0)
+        capabilities.dangerous()
     gc.disable()
     gc.freeze()
     _keep_a_leader_ready(requests, Anchorage() if anchored else None)
