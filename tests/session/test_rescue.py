@@ -1,5 +1,6 @@
 """A damaged database: what can be read is saved, the file is set aside, and the work goes on."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -109,3 +110,18 @@ async def test_a_damaged_file_that_another_process_has_open_is_left_where_it_is(
     await storage.settled()
     await storage.close()
     assert part(1).id in names(path)
+
+
+async def test_a_folder_that_was_removed_comes_back_only_for_something_to_write(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    storage = Storage.open(folder / "sessions.db")
+    await storage.settled()
+    shutil.rmtree(folder)
+    await storage.settled()
+    assert not folder.exists()
+    storage.put_part(part(1))
+    await storage.settled()
+    assert names(folder / "sessions.db") == {part(1).id}
+    shutil.rmtree(folder)
+    await storage.close()
+    assert not folder.exists()

@@ -89,7 +89,9 @@ class Writer:
         for entry in batch:
             if isinstance(entry, Rescue):
                 entry.tell(self._rescued())
-        problem = self._committed()
+        if self._connection is not None and identity(self.path) != self._file:
+            self._disconnect()
+        problem = self._committed() if self._connection is not None or self._is_wanted(batch) else None
         if problem is None:
             problem = next((entry.reason for entry in batch if isinstance(entry, Lost)), None)
         if self._connection is not None and any(isinstance(entry, Shrink) for entry in batch):
@@ -110,6 +112,11 @@ class Writer:
         if self._connection is not None:
             self._connection.close()
 
+    def _is_wanted(self, batch: list[Order]) -> bool:
+        """Whether the file is worth opening; one that was removed is not made anew for who only waits for the end."""
+        waiters = [entry for entry in batch if isinstance(entry, Waiter)]
+        return bool(self._backlog or any(one.action for one in waiters) or (waiters and self._file is None))
+
     def _disconnect(self) -> None:
         self.close()
         self._connection = None
@@ -129,11 +136,9 @@ class Writer:
     def _tried_to_commit(self) -> Exception | None:
         """Open the file if it is not yet, and write what is to be written."""
         problem = None
-        if self._connection is not None and identity(self.path) != self._file:
-            self._disconnect()
         if self._connection is None:
             self._connection, problem = tried(lambda: prepare(self.path, self.schema, self.version, self._patience))
-            self._file = identity(self.path)
+            self._file = identity(self.path) if self._connection is not None else None
         if self._connection is not None:
             problem = _commit(self._connection, self._backlog)
         # Only trouble that may pass is worth another try; a statement that can never work must not block the rest.
