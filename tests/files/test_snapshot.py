@@ -65,3 +65,43 @@ async def test_what_a_shell_command_deleted_comes_back(tmp_path: Path) -> None:
     assert (project / "src" / "x.py").read_text() == "precious\n"
     assert (project / "a.txt").read_text() == "old\n"
     assert not (project / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir d && mv a.txt d",
+        "mv a.txt old",
+        "mv -t old a.txt b.txt",
+        "mv src old",
+        "mv src elsewhere",
+        "cp -r src old",
+        "cp -r src copy && rm -rf src",
+        "mv *.txt old/",
+        "mkdir -p x/y && cp a.txt b.txt x/y",
+        "ln -s ../a.txt old",
+        "install -D a.txt deep/er/b.txt",
+    ],
+)
+async def test_what_a_command_moves_and_copies_into_folders_is_undone(tmp_path: Path, command: str) -> None:
+    project = tmp_path / "project"
+    for name in ("src/deep/x.py", "src/y.py", "old/kept", "a.txt", "b.txt"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(name)
+    before = _files_of(project)
+    model = ScriptedModel({"tools": [{"name": "bash", "args": {"command": command}}]}, {"text": "done"})
+    workspace = make_workspace(project, model=model)
+    turns = workspace.sessions.create()
+    await turns.turns.answer(Prompt(text="go"))
+    changed = _files_of(project)
+    assert changed != before
+    undo = await Undo.of(workspace.files, turns.conversation)
+    await undo.revert(Selection(turn=turns.conversation.messages[0].info.id))
+    assert _files_of(project) == before
+    await undo.unrevert()
+    await workspace.close()
+    assert _files_of(project) == changed
+
+
+def _files_of(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}

@@ -1,8 +1,9 @@
 """Files as they were before a command, so that what it changes can be undone."""
 
+import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 
@@ -35,11 +36,14 @@ class Snapshot:
     _keeping: Keeping | None = None
 
     @classmethod
-    def of(cls, journal: Journal, paths: Iterable[Path]) -> "Snapshot":
-        """Look at files and links, and at all below folders, within the limits."""
+    def of(cls, journal: Journal, paths: Collection[Path], names: Iterable[str] = ()) -> "Snapshot":
+        """Look at files and links, and at all below folders, within the limits.
+
+        What has one of the `names` may be put into any of the folders.
+        """
         snapshot = cls(journal)
         room = MOST_BYTES
-        for path in _files(paths):
+        for path in (*_files(paths), *_inside(paths, names)):
             if path in snapshot.before:
                 continue
             try:
@@ -57,12 +61,23 @@ class Snapshot:
 
     def record_changes(self, *, session_id: str, call_id: str) -> list[Path]:
         """Write down what is different now; the files that are."""
-        entries = [entry for path, look in self.before.items() if (entry := _changed(path, look, call_id))]
+        looked = {**self.before, **dict.fromkeys(self._below_new_folders(), Look(None, None))}
+        entries = [entry for path, look in looked.items() if (entry := _changed(path, look, call_id))]
         if entries:
             self.journal.record(session_id, entries)
         if self._keeping is not None:
             self._keeping.close()
         return [Path(entry.path) for entry in entries]
+
+    def _below_new_folders(self) -> Iterator[Path]:
+        """The files in folders that were nothing before."""
+        made = [path for path, look in self.before.items() if look.name is None and path.is_dir()]
+        return itertools.islice(_files(path for path in made if not path.is_symlink()), MOST_FILES)
+
+
+def _inside(folders: Iterable[Path], names: Iterable[str]) -> Iterator[Path]:
+    there = [path for path in folders if path.is_dir() and not path.is_symlink()]
+    return (folder / name for name in names for folder in there)
 
 
 def _changed(path: Path, look: Look, call_id: str) -> JournalEntry | None:

@@ -21,11 +21,12 @@ from toolwright.process.box import Box
 from toolwright.process.jobs import LENGTH, Job, Jobs
 from toolwright.process.terminals import TerminalCommand, Terminals
 from toolwright.process.walls import wall_note
-from toolwright.request import PathPattern, Request
+from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.second import explained
 from toolwright.tools._access import access_for, reach_for, veiled_names
+from toolwright.tools._undoable import looked_at, names_in
 from toolwright.truncate import Truncator, cut, shown
 
 log = logging.getLogger(__name__)
@@ -56,18 +57,18 @@ class Run:
         # Who may not change files is kept from it by our box alone.
         if self.jobs.terminals is not None and not self.background and not self.ctx.hides("edit"):
             _require_folder(place)
-            snapshot = await self._snapshot(requests)
+            snapshot = await self._snapshot(analysis, requests)
             try:
                 if result := await self._elsewhere(self.jobs.terminals, place.path, timeout):
                     return result
             finally:
-                self._record(snapshot)
+                await self._record(snapshot)
         self.jobs.warm()
         _require_folder(place)
         self.jobs.require_room(self.ctx.session_id)
         box = await self._box(analysis, requests)
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
-        snapshot = await self._snapshot(requests)
+        snapshot = await self._snapshot(analysis, requests)
         job = await self._start(place.path, box)
         job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
         job.spared = self.ctx.use(Files).changed
@@ -77,13 +78,15 @@ class Run:
             await asyncio.shield(job.stop())
             raise
         finally:
-            self._record(snapshot)
+            await self._record(snapshot)
             if not job.name:
                 job.release()
 
-    def _record(self, snapshot: Snapshot) -> None:
-        with suppress(OSError):
-            snapshot.record_changes(session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+    async def _record(self, snapshot: Snapshot) -> None:
+        if snapshot.before:
+            record = partial(snapshot.record_changes, session_id=self.ctx.session_id, call_id=self.ctx.call_id)
+            with suppress(OSError):
+                await asyncio.shield(asyncio.to_thread(record))
 
     async def _elsewhere(self, terminals: Terminals, cwd: Path, timeout: int | None) -> Result | None:  # noqa: ASYNC109 - it ends the command, not this function
         """What came of the command in a terminal of somebody else's; None if there is none to be had."""
@@ -115,12 +118,13 @@ class Run:
             return Box(rung="none")
         return await sandbox.box(access_for(self.ctx, self.tree, analysis, requests))
 
-    async def _snapshot(self, requests: Sequence[Request]) -> Snapshot:
+    async def _snapshot(self, analysis: Analysis, requests: Sequence[Request]) -> Snapshot:
         """Where no records can be kept, the command runs without."""
         journal = self.ctx.use(Files).journal
         try:
-            paths = list(_looked_at(requests, self.tree))
-            return await asyncio.to_thread(Snapshot.of, journal, paths) if paths else Snapshot(journal)
+            paths = list(looked_at(requests, self.tree))
+            names = set(names_in(analysis, requests))
+            return await asyncio.to_thread(Snapshot.of, journal, paths, names) if paths else Snapshot(journal)
         except OSError as problem:
             log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
             return Snapshot(journal)
@@ -298,23 +302,6 @@ def _require_folder(place: Place) -> None:
         raise ToolError(f"There is no folder {place.given} to run the command in. Correct workdir.", "missing")
     if not place.path.is_dir():
         raise ToolError(f"{place.given} is a file, not a folder to run a command in. Correct workdir.", "not_found")
-
-
-def _looked_at(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
-    """These files, and the links by which the command names them: they may be what it deletes."""
-    yield from _changed(requests, tree)
-    for request in requests:
-        if request.permission == "edit":
-            patterns = (pattern for pattern in request.patterns if isinstance(pattern, PathPattern))
-            names = (name for pattern in patterns for name in pattern.aliases if name.startswith("/"))
-            yield from (path for name in names if (path := Path(name)).is_symlink())
-
-
-def _changed(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
-    """The files that the command names as written or deleted."""
-    for request in requests:
-        if request.permission == "edit":
-            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
 
 
 def throttled(report: Callable[[], None]) -> Callable[[], None]:

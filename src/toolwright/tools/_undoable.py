@@ -1,0 +1,33 @@
+"""What a command may change, as far as its line tells: looked at before and after it, so that it can be undone."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+
+from toolwright.files.paths import Tree
+from toolwright.request import PathPattern, Request
+from toolwright.shell import Analysis
+
+
+def looked_at(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """The files that the command changes, and the links by which it names them: they may be what it deletes."""
+    yield from changed_by(requests, tree)
+    for request in requests:
+        if request.permission == "edit":
+            patterns = (pattern for pattern in request.patterns if isinstance(pattern, PathPattern))
+            names = (name for pattern in patterns for name in pattern.aliases if name.startswith("/"))
+            yield from (path for name in names if (path := Path(name)).is_symlink())
+
+
+def changed_by(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
+    """The files that the command names as written or deleted."""
+    for request in requests:
+        if request.permission == "edit":
+            yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
+
+
+def names_in(analysis: Analysis, requests: Sequence[Request]) -> Iterator[str]:
+    """The last parts of all paths that the command names: what it puts into a folder is called so there."""
+    asked = (one for request in requests for one in request.patterns if isinstance(one, PathPattern))
+    paths = itertools.chain(*analysis.touched.values(), asked)
+    return (name for path in paths if (name := PurePath(path).name))
