@@ -49,7 +49,7 @@ def _started(value: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 def _words(said: Any, beside: dict[str, Any]) -> str:
     """The program and its arguments, in one list or in two keys."""
-    more = next((beside[key] for key in _ARGUMENTS if isinstance(beside.get(key), list)), [])
+    more: list[Any] = next((beside[key] for key in _ARGUMENTS if isinstance(beside.get(key), list)), [])
     if isinstance(said, str):
         return " ".join([said, *(shlex.quote(str(word)) for word in more)])
     return shlex.join(map(str, said)) if isinstance(said, list) else ""
