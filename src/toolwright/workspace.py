@@ -351,9 +351,8 @@ def run_sync(text: str, path: str | Path = ".", **more: Any) -> "TurnResult":
     """
     if _is_async():
         raise UsageError("run_sync cannot run inside async code. Write `await workspace.prompt(...)` there.")
-    prompting: dict[str, Any] = {
-        name: more.pop(name) for name in ("files", "system", "output", "variant") if name in more
-    }
+    names = ("files", "system", "output", "variant")
+    prompting: dict[str, Any] = {name: more.pop(name) for name in names if name in more}
     tools = more.get("tools")
     if tools and all(isinstance(one, str) for one in tools):
         prompting["tools"] = more.pop("tools")

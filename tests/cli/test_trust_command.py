@@ -1,5 +1,6 @@
 """tw trust: a project's rules and code take effect when the user says so."""
 
+import json
 import os
 from pathlib import Path
 
@@ -77,3 +78,25 @@ def test_nor_can_it_answer_questions(tw: Tw, project: Path, monkeypatch: pytest.
     outcome = tw("tool", "call", "write", '{"filePath": "n", "content": "x"}', "--yes")
     assert (outcome.code, "Leave out --yes" in outcome.err) == (2, True)
     assert not (project / "n").exists()
+
+
+def test_it_names_the_programs_servers_plugins_and_commands_that_the_settings_bring(tw: Tw, project: Path) -> None:
+    settings = {
+        "command": {"check": {"template": "Look at !`git log`"}},
+        "mcp": {"a": {"type": "local", "command": ["prog", "x y"]}, "b": {"type": "remote", "url": "https://b.test"}},
+        "plugin": ["./p.js"],
+        "experimental": {"hook": {"session_completed": [{"command": ["touch", "done"]}]}},
+    }
+    (project / "opencode.json").write_text(json.dumps(settings))
+    (project / ".mcp.json").write_text('{"mcpServers": {"c": {"command": "serve", "args": ["--now"]}}}')
+    out = tw("trust").out
+    for line in (
+        "command /check",
+        "runs git log (in a command)",
+        "runs prog 'x y' (mcp.a)",
+        "connects to https://b.test (mcp.b)",
+        "plugin ./p.js",
+        "runs touch done (experimental.hook.session_completed)",
+        "runs serve --now (mcpServers.c)",
+    ):
+        assert f"        {line}\n" in out

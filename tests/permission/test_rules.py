@@ -125,6 +125,16 @@ def test_a_path_is_known_by_all_its_spellings() -> None:
         assert decide("edit", path, [Rule("edit", "*", "allow"), Rule("edit", spelling, "deny")]) == "deny"
 
 
+def test_an_allowing_rule_without_the_root_says_nothing_about_the_folders_above_the_project() -> None:
+    path = PathPattern("a.py", also=("/work/src/a.py",))
+    allowed = {
+        spelling: decide("edit", path, rules("edit *: deny", f"edit {spelling}: allow"))
+        for spelling in ("**/*.py", "*/src/*", "*.py", "/work/src/*")
+    }
+    assert allowed == {"**/*.py": "deny", "*/src/*": "deny", "*.py": "allow", "/work/src/*": "allow"}
+    assert decide("edit", path, rules("edit *: allow", "edit **/*.py: deny")) == "deny"
+
+
 def test_a_restricting_rule_sees_through_the_case_of_a_path_and_an_allowing_one_does_not() -> None:
     path = PathPattern("conf/.ENV")
     assert decide("read", path, rules("read *: allow", "read *.env: deny")) == "deny"

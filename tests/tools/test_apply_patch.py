@@ -207,6 +207,28 @@ async def test_a_numbered_header_tells_equal_places_apart(case: ToolCase) -> Non
     assert "fits" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("header", "changed"),
+    [("@@ -9,3 +9,3 @@", 6), ("@@ -1,3 +1,3 @@", 2), ("@@ -1,3 +1,3 @@ def g():", 6), ("@@ -6,2 +6,2 @@ def f():", 6)],
+)
+async def test_a_numbered_header_that_is_not_exact_means_the_nearest_place_or_the_one_in_its_function(
+    case: ToolCase, header: str, changed: int
+) -> None:
+    lay_out(case.project, {"a.py": "def f():\n    x = 1\n    return x\n\ndef g():\n    x = 1\n    return x\n"})
+    await run(case, "*** Update File: a.py", header, "-    x = 1", "+    x = 2")
+    lines = (case.project / "a.py").read_text().splitlines()
+    assert [number for number, line in enumerate(lines, 1) if line == "    x = 2"] == [changed]
+
+
+async def test_a_move_to_nowhere_is_an_update_and_lines_of_no_section_are_told(case: ToolCase) -> None:
+    lay_out(case.project, {"a.txt": "one\ntwo\n"})
+    result = await run(
+        case, "*** Update File: a.txt", "*** Move to:", "@@", "-two", "+2", "*** Rename File: b.txt", "@@", "-one"
+    )
+    assert (case.project / "a.txt").read_text() == "one\n2\n"
+    assert "7, 8, 9" in result.output
+
+
 async def test_a_numbered_header_places_added_lines(case: ToolCase) -> None:
     lay_out(case.project, {"a.txt": "1\n2\n3\n"})
     await run(case, "*** Update File: a.txt", "@@ -1,0 +2,1 @@", "+1.5")
@@ -223,7 +245,7 @@ async def test_blank_lines_that_are_only_for_the_eye_do_not_hinder(case: ToolCas
 async def test_lines_without_a_mark_are_left_out_and_named(case: ToolCase) -> None:
     result = await run(case, "*** Add File: n.txt", "+one", "two", "+three")
     assert (case.project / "n.txt").read_text() == "one\nthree\n"
-    assert "Lines of the patch without a mark were left out, counted from its first: 4." in result.output
+    assert "Lines of the patch without a mark or a file were left out, counted from its first: 4." in result.output
 
 
 async def test_marks_inside_an_added_file_are_content(case: ToolCase) -> None:

@@ -54,7 +54,7 @@ def _told(plugin: dict[str, object]) -> str:
 
 async def _verify(options: argparse.Namespace) -> int:
     """Make a prompt, a call, a command and a question happen, and say which hooks heard of it."""
-    from toolwright.models.scripted import ScriptedModel
+    from toolwright.models.scripted import ScriptedCall, ScriptedModel
 
     with tempfile.TemporaryDirectory(prefix="toolwright-verify-") as folder:
         file = Path(folder) / "probe.txt"
@@ -65,11 +65,13 @@ async def _verify(options: argparse.Namespace) -> int:
                 note("no plugins")
                 return DONE
             await plugins.start_all()
-            workspace.model = ScriptedModel(
-                {"tools": [{"name": "bash", "args": {"command": "true", "description": "probe"}}]}, {"text": "Done."}
-            )
+            command: ScriptedCall = {"name": "bash", "args": {"command": "true", "description": "probe"}}
+            # One that succeeds also where the rules of the project want a person asked about commands.
+            harmless: ScriptedCall = {"name": "todoread", "args": {}}
+            model = ScriptedModel({"tools": [command, harmless]}, {"text": "Done."})
             async with workspace.session(rules={"*": "allow", "external_directory": "ask"}) as session:
-                await session.prompt("A probe of the plugins.")
+                # Given with the prompt, so that no agent's own model is asked in its place.
+                await session.prompt("A probe of the plugins.", model=model)
                 await session.call("read", filePath=str(file))
         print_table([(one.source.name, one.status, _fired(one)) for one in plugins.plugins])
         broken = any(one.status == "failed" for one in plugins.plugins) or bool(workspace.problems)

@@ -8,6 +8,7 @@ from toolwright.cli.options import note, parser, print_json
 from toolwright.config.content import UNREADABLE, TrustedContent, content_of
 from toolwright.config.load import check_managed
 from toolwright.config.places import find_root
+from toolwright.config.starts import starts_of
 from toolwright.config.trust import Trust, TrustChange
 from toolwright.diff import unified
 from toolwright.errors import UsageError
@@ -74,6 +75,8 @@ def _show_changes(trust: Trust, content: TrustedContent, changes: list[TrustChan
     if not trust.knows(content.root):
         for name, file in content.files.items():
             print(_plain(f"active  {name}  ({len(file.content)} bytes)"))
+            for line in starts_of(name, file.content):
+                print(_plain(f"        {line}"))
         if not content.files:
             print("nothing in this project needs trust so far")
         return

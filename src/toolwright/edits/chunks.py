@@ -143,7 +143,7 @@ def _placed(lines: _Lines, chunk: Chunk, at: int, number: int, remarks: list[str
             break
     if found is None:
         raise ToolError(_not_found(lines, chunk.old, at, number), "lines_not_found")
-    twin = None if chunk.at_end or chunk.line else lines.find(old, found + 1)
+    twin = None if chunk.at_end or chunk.line == found + 1 else lines.find(old, found + 1)
     if twin is not None and not chunk.header:
         remarks.append(f"Chunk {number} fits line {found + 1} and line {twin + 1}; the first was changed.")
     return _Edit(start=found, end=found + len(old), lines=body)
@@ -159,14 +159,26 @@ def _insertion(lines: _Lines, chunk: Chunk, at: int) -> int:
 
 
 def _sought(lines: _Lines, chunk: Chunk, old: Sequence[str], at: int) -> int | None:
-    """The end of the file first if the chunk says so, the numbered line first if it has one, else the first place."""
+    """The end of the file first if the chunk says so, else the place nearest to its number, else the first place."""
     if chunk.at_end:
         last = lines.find_last(old)
         if last is not None and last >= at:
             return last
-    if chunk.line is not None and lines.find(old, max(at, chunk.line - 1)) == chunk.line - 1:
-        return chunk.line - 1
-    return lines.find(old, at)
+    if chunk.line is None:
+        return lines.find(old, at)
+    heading = lines.find([chunk.heading], at) if chunk.heading else None
+    below = None if heading is None else _nearest(lines, old, heading, chunk.line - 1)
+    return _nearest(lines, old, at, chunk.line - 1) if below is None else below
+
+
+def _nearest(lines: _Lines, old: Sequence[str], at: int, line: int) -> int | None:
+    """Of the places from `at` on the one nearest to a line: models count lines badly, but not that badly."""
+    nearest, found = None, lines.find(old, at)
+    while found is not None:
+        if nearest is None or abs(found - line) < abs(nearest - line):
+            nearest = found
+        found = lines.find(old, found + 1) if found < line else None
+    return nearest
 
 
 def _shorter(chunk: Chunk) -> Iterator[list[tuple[Mark, str]]]:

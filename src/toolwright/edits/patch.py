@@ -14,7 +14,7 @@ ADD, DELETE, UPDATE, MOVE = "*** Add File:", "*** Delete File:", "*** Update Fil
 END_OF_FILE = "*** End of File"
 
 _HEREDOC = re.compile(r"(?:cat\s+)?<<\s*(['\"]?)(\w+)\1\s*\n(.*)\n\2", re.DOTALL)
-_NUMBERED = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+_NUMBERED = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@(.*)")
 
 
 Mark = Literal[" ", "-", "+"]
@@ -29,6 +29,8 @@ class Chunk:
     """A line above the change that tells where it is."""
     line: int | None = None
     """Where a numbered header says that it is, from 1."""
+    heading: str = ""
+    """What a numbered header says that it is in, as git does; the line may be gone or further up."""
     lines: list[tuple[Mark, str]] = field(default_factory=list)
     unmarked: set[int] = field(default_factory=set)
     """Which of the lines are blank ones without a mark: context, most likely, or else only there for the eye."""
@@ -67,7 +69,7 @@ Section = Add | Delete | Update
 class Patch:
     sections: list[Section]
     dropped: list[int]
-    """Lines of the patch, from 1, that belong to a section but have no mark, and so were left out."""
+    """Lines of the patch, from 1, that have no mark or belong to no section, and so were left out."""
 
 
 def parse(text: str) -> Patch:
@@ -118,6 +120,8 @@ class _Reader:
                 sections.append(Delete(path=path))
             elif path := _path(line, UPDATE):
                 sections.append(Update(path=path, target=self._target(), chunks=self._chunks()))
+            elif strip(line):
+                self._dropped.append(self._at + 1)
         return Patch(sections=sections, dropped=self._dropped)
 
     def _rest(self) -> Iterator[str]:
@@ -137,11 +141,10 @@ class _Reader:
         return content if not content or content.endswith("\n") else f"{content}\n"
 
     def _target(self) -> str | None:
-        target = _path(self._lines[self._at], MOVE) if self._at < len(self._lines) else ""
-        if not target:
+        if self._at == len(self._lines) or not self._lines[self._at].startswith(MOVE):
             return None
         self._at += 1
-        return target
+        return _path(self._lines[self._at - 1], MOVE) or None
 
     def _chunks(self) -> list[Chunk]:
         chunks: list[Chunk] = []
@@ -178,7 +181,7 @@ def _opened(line: str) -> Chunk:
     numbered = _NUMBERED.match(line)
     if numbered:
         start, count = int(numbered[1]), numbered[2]
-        return Chunk(line=start + 1 if count == "0" else max(start, 1))
+        return Chunk(line=start + 1 if count == "0" else max(start, 1), heading=strip(numbered[3]))
     return Chunk(header=strip(line.removeprefix("@@").removesuffix("@@")))
 
 

@@ -260,7 +260,7 @@ class Files:
     async def hook(self, params: Json, _: Any) -> Json:
         hook = self._plugins[params["path"]][params["name"]]
         output = params.get("output")
-        arguments = (params["input"],) if params["name"] == "event" else (params["input"], output)
+        arguments = _fitting(hook, params["input"], output)
         answer = hook(*arguments) if inspect.iscoroutinefunction(hook) else await files.threads.run(hook, *arguments)
         if inspect.isawaitable(answer):
             await answer
@@ -280,6 +280,18 @@ class Files:
                 if files.is_tool(value) and files.belongs(value, module)
             }
         return self._tools[path]
+
+
+def _fitting(hook: Any, given: Json, output: Json | None) -> tuple[Any, ...]:
+    """What a hook is called with: what it is about and what it may change, or the first alone if it takes no more."""
+    both = (given, {} if output is None else output)
+    try:
+        inspect.signature(hook).bind(*both)
+    except TypeError:
+        return (given,)
+    except ValueError:
+        return both
+    return both
 
 
 def _sentence(error: BaseException) -> str:

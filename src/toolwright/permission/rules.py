@@ -59,8 +59,14 @@ class Rule:
         restricts = self.action != "allow"
         if isinstance(pattern, HostPattern) and not restricts and not pattern.is_spelled_by(self.pattern):
             return False
-        spellings = (*pattern.spellings, *pattern.aliases) if restricts else pattern.spellings
+        spellings = (*pattern.spellings, *pattern.aliases) if restricts else self._meant(pattern)
         return any(matches(spelling, self.pattern, any_case=restricts) for spelling in spellings)
+
+    def _meant(self, pattern: PathPattern) -> tuple[str, ...]:
+        """The spellings that an allowing rule may mean: `**/*.py` is no word about the folders above the project."""
+        if self.pattern.startswith("/") or pattern.startswith("/"):
+            return pattern.spellings
+        return tuple(spelling for spelling in pattern.spellings if not spelling.startswith("/"))
 
 
 @record(frozen=True, slots=True)

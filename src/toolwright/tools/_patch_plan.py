@@ -114,7 +114,10 @@ async def make_plan(files: Files, patch: Patch, places: Mapping[str, Place]) -> 
         remarks = [*remarks, "The files were like this already, so nothing was written."]
     if patch.dropped:
         numbers = ", ".join(map(str, patch.dropped[:20]))
-        remarks = [*remarks, f"Lines of the patch without a mark were left out, counted from its first: {numbers}."]
+        remarks = [
+            *remarks,
+            f"Lines of the patch without a mark or a file were left out, counted from its first: {numbers}.",
+        ]
     return Plan(entries=planner.entries, changes=changes, remarks=remarks)
 
 
