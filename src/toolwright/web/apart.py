@@ -67,5 +67,7 @@ def convert_for_parent() -> None:
     form, base, seconds = json.loads(how)
     limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))
     for kind, most in limits:
-        resource.setrlimit(kind, (most, most))
+        there = resource.getrlimit(kind)[1]
+        given = most if there == resource.RLIM_INFINITY else min(most, there)
+        resource.setrlimit(kind, (given, given))
     sys.stdout.write(json.dumps(_convert_both(page.decode("utf-8", "surrogatepass"), form, base)))
