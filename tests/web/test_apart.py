@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from toolwright.errors import ToolError
+from toolwright.files.query import Run
 from toolwright.web import apart
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.convert import Form, convert
@@ -37,6 +38,13 @@ def test_a_page_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(apart, "SECONDS", 1)
     with pytest.raises(ToolError, match="more time or memory than any real page does"):
         converted("<pre>x\n" * 600_000, "markdown", "https://x.example/")
+
+
+def test_nobody_waits_for_a_page_that_is_no_longer_wanted() -> None:
+    run = Run()
+    run.end()
+    with pytest.raises(ToolError):
+        converted("<p>word" * LARGE, "text", "https://x.example/", run=run)
 
 
 def test_limits_that_are_lower_already_stay() -> None:
