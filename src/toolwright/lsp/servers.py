@@ -179,9 +179,13 @@ class Finder:
         return [server for server in self.servers if server.fits(name)]
 
     def here(self) -> list[Found]:
-        """The servers that could be started for some file of the project's own folder."""
-        located = (self.locate(server, self.sample(server)) for server in self.servers)
-        return [found for found in located if found is not None and found.there]
+        """The servers that would be started for some file of the project's own folder."""
+        here = list[Found]()
+        for server in self.servers:
+            found = self.locate(server, self.sample(server))
+            if found is not None and found.there and not any(one.server.id in server.after for one in here):
+                here.append(found)
+        return here
 
     def sample(self, server: LanguageServer) -> Path:
         """A file that a server would be for, whether there is one or not."""
