@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Tw
 from tests.lsp.stage import server
+from toolwright.cli import lsp_command
 
 
 @pytest.fixture
@@ -59,6 +60,21 @@ def test_the_files_of_a_folder_are_checked(tw: Tw, project: Path) -> None:
         (project / name / "x.other").write_text("BAD\n")
     assert [*tw("lsp", "check", "--json", "a", "--trust").json] == ["a/x.scr"]
     assert {*tw("lsp", "check", "--json", ".", "b/x.scr", "--trust").json} == {"a/x.scr", "b/x.scr"}
+
+
+@pytest.mark.usefixtures("scripted")
+def test_of_a_folder_the_newest_files_are_checked_that_are_for_a_server_and_not_installed(
+    tw: Tw, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lsp_command, "MOST", 2)
+    (project / "node_modules").mkdir()
+    names = ("old.scr", "a.scr", "b.scr", "node_modules/c.scr", "d.other", "e.other", "f.other")
+    for age, name in enumerate(reversed(names)):
+        (project / name).write_text("good\n")
+        os.utime(project / name, (1_000_000 - age, 1_000_000 - age))
+    outcome = tw("lsp", "check", "--json", "--trust")
+    assert [*outcome.json] == ["b.scr", "a.scr"]
+    assert "only the newest 2 of 3 files" in outcome.err
 
 
 @pytest.mark.usefixtures("scripted")

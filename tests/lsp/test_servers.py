@@ -105,6 +105,7 @@ def test_of_the_servers_for_python_the_first_that_is_there_is_taken(project: Pat
     assert [one.server.id for one in finder(project, bin_folder).for_file(project / "a.py")] == ["basedpyright"]
     put(bin_folder / "ty", program=True)
     assert [one.server.id for one in finder(project, bin_folder).for_file(project / "a.py")] == ["ty"]
+    assert [one.server.id for one in finder(project, bin_folder).here()] == ["ty"]
 
 
 def test_programs_of_the_project_come_before_those_of_the_path_once_it_is_trusted(

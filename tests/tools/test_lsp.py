@@ -1,6 +1,7 @@
 """The lsp tool, with a scripted server."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,16 @@ async def test_a_name_is_found_where_it_stands_nearest(sources: Path, query: str
     async with stage(sources, "finds nothing") as workspace:
         result = await workspace.call("lsp", operation="hover", filePath="c.scr", line=line, query=query)
     assert result.output.startswith(f"No results for hover at c.scr:{place}.")
+
+
+@pytest.mark.parametrize("more", [{}, {"operation": "rename", "newName": "other", "line": 2}])
+async def test_a_name_that_stands_nowhere_is_not_another_that_stands_first(sources: Path, more: Any) -> None:
+    (sources / "c.scr").write_text("name\nname\n")
+    async with stage(sources) as workspace:
+        asked = {"operation": "findReferences", "filePath": "c.scr", "query": "nowhere", **more}
+        result = await workspace.call("lsp", **asked)
+    assert result.output == "There is no 'nowhere' in c.scr."
+    assert (sources / "c.scr").read_text() == "name\nname\n"
 
 
 async def test_hover_tells_what_the_server_says(sources: Path) -> None:

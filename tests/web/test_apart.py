@@ -1,8 +1,12 @@
 """Large pages are converted apart, and those that are made to take for ever are given up."""
 
+import subprocess
+import sys
+
 import pytest
 
 from toolwright.errors import ToolError
+from toolwright.files.query import Run
 from toolwright.web import apart
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.convert import Form, convert
@@ -34,6 +38,23 @@ def test_a_page_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(apart, "SECONDS", 1)
     with pytest.raises(ToolError, match="more time or memory than any real page does"):
         converted("<pre>x\n" * 600_000, "markdown", "https://x.example/")
+
+
+def test_nobody_waits_for_a_page_that_is_no_longer_wanted() -> None:
+    run = Run()
+    run.end()
+    with pytest.raises(ToolError):
+        converted("<p>word" * LARGE, "text", "https://x.example/", run=run)
+
+
+def test_limits_that_are_lower_already_stay() -> None:
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (8, 8))\n"
+        "from toolwright.web.apart import LARGE, converted\n"
+        "print(bool(converted('<p>word' * (LARGE // 5), 'text', 'https://x.example/')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_refusal_is_told_whatever_page_comes_with_it() -> None:

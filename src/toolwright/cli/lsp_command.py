@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from toolwright.errors import ToolError
 from toolwright.lsp.diagnostics import errors, report
 from toolwright.lsp.languages import Languages
 from toolwright.lsp.servers import Found, LanguageServer
+from toolwright.lsp.watch import PACKAGES
 from toolwright.workspace import Workspace
 
 MOST = 200
@@ -73,7 +75,9 @@ async def _row(languages: Languages, server: LanguageServer, *, start: bool) -> 
         there = finder.root(server, sample) is not None
         how = server.how_to_get or f"needs {server.commands[0][0]} on PATH"
         return {**row, "state": "not here" if there else "not for this project", "told": how if there else ""}
-    row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": f"{found.argv[0]}"}
+    instead = next((one.server.id for one in finder.for_file(sample) if one.server.id in server.after), "")
+    told = f"{found.argv[0]} ({instead} is taken instead)" if instead else found.argv[0]
+    row |= {"root": str(found.root), "command": list(found.argv), "state": "here", "told": told}
     return row | (await _started(languages, found) if start else {})
 
 
@@ -119,10 +123,30 @@ async def _files(workspace: Workspace, given: list[str]) -> list[Path]:
 
 
 async def _within(workspace: Workspace, folder: Path) -> list[Path]:
+    """The newest files of a folder that there is a server for, but for what is installed there."""
     from toolwright.files.search import find_files
 
-    every = await find_files(folder, "**/*")
-    return [path for name in every.paths if workspace.languages.finder.for_file(path := folder / name)][:MOST]
+    finder = workspace.languages.finder
+    waiting = set[str]()
+
+    @cache
+    def is_checked(place: Path, ending: str) -> bool:
+        path = place / f"any{ending}"
+        waiting.update(one.id for one in finder.fitting(path.name) if finder.waits_for_trust(one, path))
+        return bool(finder.for_file(path))
+
+    def wanted(name: str) -> bool:
+        path = folder / name
+        if set(PACKAGES) & set(path.relative_to(folder).parts) or not finder.fitting(path.name):
+            return False
+        return is_checked(path.parent, path.suffix) if path.suffix else bool(finder.for_file(path))
+
+    every = await find_files(folder, "", wanted=wanted, limit=MOST)
+    if every.total > len(every.paths):
+        note(f"only the newest {len(every.paths)} of {every.total} files are checked")
+    if waiting:
+        note(f"not asked until the project is trusted (tw trust): {', '.join(sorted(waiting))}")
+    return [folder / name for name in every.paths]
 
 
 def _install(options: argparse.Namespace) -> int:

@@ -17,7 +17,9 @@ LONGEST = 20_000_000
 
 def main(first: int, last: int) -> dict[str, Any]:
     for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
-        resource.setrlimit(kind, (most, most))
+        there = resource.getrlimit(kind)[1]
+        given = most if there == resource.RLIM_INFINITY else min(most, there)
+        resource.setrlimit(kind, (given, given))
     pypdfium2: Any = import_module("pypdfium2")
     try:
         document = pypdfium2.PdfDocument(sys.stdin.buffer.read())

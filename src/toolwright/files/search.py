@@ -71,11 +71,19 @@ def find_engine() -> Engine:
 
 
 async def find_files(
-    folder: Path, pattern: str, *, ignored: bool = False, engine: Engine | None = None, seconds: float = SECONDS
+    folder: Path,
+    pattern: str,
+    *,
+    ignored: bool = False,
+    wanted: Callable[[str], bool] = lambda _: True,
+    limit: int = LIMIT,
+    engine: Engine | None = None,
+    seconds: float = SECONDS,
 ) -> FilesFound:
     """The files under a folder that fit a glob pattern, which GlobError is raised for if it cannot be read.
 
-    Ignored files are left out unless asked for by `ignored`, also where a pattern names their folder.
+    Ignored files are left out unless asked for by `ignored`, also where a pattern names their folder. `wanted` is asked
+    about each of the others, from another thread.
     """
     glob = parse_glob(pattern) if pattern else None
     folders = literal_folders(pattern)
@@ -85,12 +93,12 @@ async def find_files(
     prefix = "/".join((*folders, ""))
 
     def search(run: Run) -> FilesFound:
-        newest = Newest[None](str(folder), LIMIT, lambda _: True)
+        newest = Newest[None](str(folder), limit, lambda _: True)
         for path in _answers(engine, lambda engine: engine.files(start, run, ignored=ignored)):
-            if glob is None or glob.selects(prefix + path):
+            if (glob is None or glob.selects(prefix + path)) and wanted(prefix + path):
                 newest.add(prefix + path, 1, None)
         with Check(folder) as check:
-            paths = tuple(file.path for file in newest.files()[:LIMIT] if check.is_file(file.path))
+            paths = tuple(file.path for file in newest.files()[:limit] if check.is_file(file.path))
         return FilesFound(paths=paths, total=newest.total, complete=not run.ended)
 
     return await _in_thread(search, seconds)

@@ -331,9 +331,7 @@ class Languages:
         return found
 
     def _none_for(self, path: Path) -> str:
-        fitting = [
-            server for server in self.finder.servers if server.fits(path.name) and self.finder.root(server, path)
-        ]
+        fitting = [server for server in self.finder.fitting(path.name) if self.finder.root(server, path)]
         what = path.suffix or path.name
         if waiting := next((one.id for one in fitting if self.finder.waits_for_trust(one, path)), ""):
             return (

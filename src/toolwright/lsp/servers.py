@@ -167,17 +167,25 @@ class Finder:
 
     def for_file(self, path: Path, known: Known = _nothing) -> list[Found]:
         """The servers for a file that are there, in order; those that are `known` are not looked for on disk."""
-        found, name = list[Found](), path.name
-        for server in self.servers:
-            if server.fits(name) and not any(one.server.id in server.after for one in found):
+        found = list[Found]()
+        for server in self.fitting(path.name):
+            if not any(one.server.id in server.after for one in found):
                 made = self.locate(server, path, known)
                 found += [made] if made is not None else []
         return found
 
+    def fitting(self, name: str) -> list[LanguageServer]:
+        """The servers for files of this name, whether they are there or not."""
+        return [server for server in self.servers if server.fits(name)]
+
     def here(self) -> list[Found]:
-        """The servers that could be started for some file of the project's own folder."""
-        located = (self.locate(server, self.sample(server)) for server in self.servers)
-        return [found for found in located if found is not None and found.there]
+        """The servers that would be started for some file of the project's own folder."""
+        here = list[Found]()
+        for server in self.servers:
+            found = self.locate(server, self.sample(server))
+            if found is not None and found.there and not any(one.server.id in server.after for one in here):
+                here.append(found)
+        return here
 
     def sample(self, server: LanguageServer) -> Path:
         """A file that a server would be for, whether there is one or not."""

@@ -15,7 +15,7 @@ SPARING = 20
 """How many times as long as a look took is waited for the next, unless something may just have changed."""
 _FEW = 500
 """Files that are looked at without a thread."""
-_PACKAGES = ("node_modules", "site-packages")
+PACKAGES = ("node_modules", "site-packages")
 """Folders of which only the names of what is in them are looked at: what is installed is not changed by hand."""
 
 Stamp = tuple[int, int] | None
@@ -61,7 +61,7 @@ class Watch:
         folders, seen = [self._top, *_packages(self._active)], 0
         while folders:
             folder = folders.pop()
-            installed = folder.rpartition("/")[2] in _PACKAGES
+            installed = folder.rpartition("/")[2] in PACKAGES
             for entry in _entries(folder):
                 seen += 1
                 if seen > MOST:

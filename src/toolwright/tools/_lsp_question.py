@@ -105,7 +105,7 @@ class SymbolQuestion:
         self.new_string = asked.new_string
         line, character = asked.line, asked.character
         if asked.query and asked.operation in _AT_A_NAME:
-            line, character = nearest(text, asked.query, line, character)
+            line, character = self._where(asked)
         self.title = f"{asked.operation} at {place.relative}:{line}:{character}"
         if asked.operation == "workspaceSymbol":
             self.title = f"{asked.operation} {asked.query}".strip()
@@ -114,6 +114,14 @@ class SymbolQuestion:
         self._method = METHODS[asked.operation][1]
         self._position = text.given(line, character)
         self._new_name = asked.new_name
+
+    def _where(self, asked: SymbolArguments) -> tuple[int, int]:
+        """Where the name that is asked for stands; the place that was given if it does not, but for a change."""
+        given = asked.line, asked.character
+        found = nearest(self.text, asked.query, *given)
+        if found is None and (asked.operation == "rename" or given == (1, 1)):
+            raise ToolError(f"There is no {asked.query!r:.80} in {self.place.relative}.", "missing")
+        return found or given
 
     @property
     def nothing(self) -> str:
@@ -220,15 +228,15 @@ class SymbolQuestion:
         return params | {"position": self._position}
 
 
-def nearest(text: Positions, query: str, line: int, character: int) -> tuple[int, int]:
-    """Where a name stands next to a place, for who knows the name better; the place itself if it stands nowhere."""
+def nearest(text: Positions, query: str, line: int, character: int) -> tuple[int, int] | None:
+    """Where a name stands next to a place, for who knows the name better; None if it stands nowhere."""
     name = re.escape(re.split(r"\.|::", query)[-1])
     pattern = re.compile(rf"(?<![\w$]){name}(?![\w$])")
     for number in sorted(range(1, text.lines + 1), key=lambda one: abs(one - line)):
         found = [one.start() + 1 for one in pattern.finditer(text.line(number - 1))]
         if found:
             return number, min(found, key=lambda one: abs(one - character))
-    return line, character
+    return None
 
 
 def _listed(answer: Any) -> list[Any]:

@@ -34,6 +34,7 @@ async def webfetch(
 ) -> Result:
     """Fetch what is at an address."""
     # What it takes to fetch a page is loaded for the first one, not for a list of the tools.
+    from toolwright.files.query import Run
     from toolwright.web.fetch import Fetcher
     from toolwright.web.shown import show
     from toolwright.web.urls import parse_url
@@ -50,7 +51,11 @@ async def webfetch(
         admit=lambda hop: _admit(ctx, hop, given if hop == start else str(hop)),
     )
     limits = ctx.use(Truncator).limits_for("webfetch", ctx.agent)
-    shown = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None)
+    run = Run()
+    try:
+        shown = await asyncio.to_thread(show, page, format, lambda text: cut(text, limits) is None, run)
+    finally:
+        run.end()
     return Result(
         shown.text,
         title=f"{given} ({page.content_type or 'no content type'})",

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from toolwright.errors import ToolError
+from toolwright.files.query import Run
 from toolwright.web.convert import Fits, Form, convert
 
 LARGE = 256 * 1024
@@ -26,16 +27,20 @@ convert_for_parent()
 """
 
 
-def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True) -> str:
-    """The page as text, as `convert` makes it, or a ToolError if it takes too long."""
+def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run: Run | None = None) -> str:
+    """The page as text, as `convert` makes it, or a ToolError if it takes too long. It ends with the run."""
     if len(html) <= LARGE:
         return convert(html, form, base, fits)
     argv = [sys.executable, "-I", "-c", _CHILD, json.dumps(sys.path)]
     # The address is not among the arguments, which everybody on the machine can see.
     sent = json.dumps([form, base, SECONDS]).encode() + b"\n" + html.encode("utf-8", "surrogatepass")
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(argv, input=sent, capture_output=True, timeout=LONGEST, check=True)
-        told: Any = json.loads(done.stdout)
+        with (
+            subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process,
+            (run or Run()).killing(process.kill),
+        ):
+            told: Any = json.loads(process.communicate(sent, LONGEST)[0])
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         problem = f"Turning {base} into {form} takes more time or memory than any real page does. Use format html."
         raise ToolError(problem, "too_large") from error
@@ -67,5 +72,7 @@ def convert_for_parent() -> None:
     form, base, seconds = json.loads(how)
     limits = ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))
     for kind, most in limits:
-        resource.setrlimit(kind, (most, most))
+        there = resource.getrlimit(kind)[1]
+        given = most if there == resource.RLIM_INFINITY else min(most, there)
+        resource.setrlimit(kind, (given, given))
     sys.stdout.write(json.dumps(_convert_both(page.decode("utf-8", "surrogatepass"), form, base)))

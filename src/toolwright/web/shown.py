@@ -5,6 +5,7 @@ from typing import Literal
 from toolwright.errors import ToolError
 from toolwright.files.media import fit, kind_of
 from toolwright.files.pdf import read_pages
+from toolwright.files.query import Run
 from toolwright.record import record
 from toolwright.web.apart import LARGE, converted
 from toolwright.web.charsets import decode, is_text
@@ -29,7 +30,7 @@ class Shown:
     """A picture or document that goes with it."""
 
 
-def show(page: Page, form: Format, fits: Fits) -> Shown:
+def show(page: Page, form: Format, fits: Fits, run: Run | None = None) -> Shown:
     """The page, if the server gave it; otherwise a ToolError with what it said instead."""
     if not 200 <= page.status < 300:
         raise _refusal(page)
@@ -49,7 +50,7 @@ def show(page: Page, form: Format, fits: Fits) -> Shown:
     text = decode(page.data, page.content_type)
     if form == "html" or not _is_html(page, text):
         return Shown(text=text)
-    return Shown(text=converted(text, form, str(page.url), fits) or "(The page has no text.)")
+    return Shown(text=converted(text, form, str(page.url), fits, run) or "(The page has no text.)")
 
 
 def _is_html(page: Page, text: str) -> bool:
