@@ -24,6 +24,7 @@ Touch = Literal[
     "delete",
     "enter",
     "run",
+    "script",
     "mention",
     "history",
     "past",
@@ -32,8 +33,8 @@ Touch = Literal[
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
 name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
-word that may be a file, `history` is any file that git has, `past` any that it has ever had, and `blob` a path as git
-has it."""
+word that may be a file, `script` one whose text a shell runs, `history` is any file that git has, `past` any that it
+has ever had, and `blob` a path as git has it."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
@@ -109,6 +110,8 @@ class Findings:
     """Filled while walking; the same place may be walked several times."""
 
     confinement: Confinement = OPEN
+    home: str = ""
+    top: str = ""
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""
