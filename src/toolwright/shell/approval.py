@@ -126,6 +126,8 @@ _VERBS: Mapping[str, frozenset[str]] = {
 for word. An empty list leaves the second word open, as the targets of `make` are."""
 MOST = 100
 """How many commands one may come down to for an approval to be offered that lasts."""
+LONGEST = 4000
+"""How many letters it may have for that."""
 _OPEN = re.compile(r"[$`*?\[\]{}~]")
 """Characters that may stand for something else the next time."""
 
@@ -140,7 +142,7 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
     itself, *others = draft.called or [shown]
     offered: dict[str, None] = {}
     exact: dict[str, None] = {}
-    possible = len(draft.called) <= MOST
+    possible = len(draft.called) <= MOST and len(draft.shown) <= LONGEST
     for called in (shown, *others) if itself.text == shown.text else (shown, itself, *others):
         only_exact = bool(called.words) and _is_exact_only(called.words)
         if only_exact:
