@@ -7,6 +7,7 @@ from typing import Literal
 
 from toolwright.record import record
 from toolwright.shell.approval import offers
+from toolwright.shell.command import suspect, suspect_text
 from toolwright.shell.confinement import OPEN, Confinement
 from toolwright.shell.findings import Draft, Findings, TooMuch, Touch
 from toolwright.shell.nodes import Script
@@ -74,6 +75,9 @@ class Analysis:
     contained: bool = False
     """Whether a complete box takes care of all these reasons."""
     confinement: Confinement = OPEN
+    home: str = ""
+    top: str = ""
+    """The top folder of the project's git work tree."""
     spellings: Mapping[str, str]
     """For paths that stand for several, such as `out/$f`: how to show them."""
 
@@ -94,7 +98,7 @@ def analyse(
     `top` is the top folder of the project's git work tree.
     """
     state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell), top=top)
-    findings = Findings(confinement=confinement)
+    findings = Findings(confinement=confinement, home=home, top=top)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
@@ -116,6 +120,7 @@ def analyse(
         Walker(findings, parser.functions).walk(Script(parser.finished), state)
     except (TooMuch, RecursionError):
         problem = "It does too much to be followed to its end."
+    _suspect_what_is_made_and_run(command, findings)
     if problem:
         return _not_understood(command, findings, problem)
     return _result(command, findings, "partly" if findings.reasons else "understood")
@@ -136,6 +141,26 @@ def _state_after(before: str, state: State, findings: Findings) -> State:
         findings.doubt(reason)
     findings.links.update(seen.links)
     return after
+
+
+def _suspect_what_is_made_and_run(command: str, findings: Findings) -> None:
+    """A line that makes a file and runs it may have copied any program it names, or written any command it holds.
+
+    In a box there is nothing to be had: the programs that are denied are covered.
+    """
+    if findings.confinement.complete:
+        return
+    touched = findings.touched
+    made = {*touched.get("write", ()), *touched.get("into", ()), *touched.get("overwrite", ()), *findings.links}
+    scripts = made.intersection(touched.get("script", ()))
+    if not scripts and not made.intersection(touched.get("run", ())):
+        return
+    for draft in findings.drafts.values():
+        for called in draft.called:
+            suspect(draft, called.words)
+        suspect_text(draft, command)
+    if scripts:
+        findings.doubt("A shell runs a file that the line itself writes, which is not examined.")
 
 
 def _not_understood(command: str, findings: Findings, reason: str) -> Analysis:
@@ -169,6 +194,8 @@ def _result(command: str, findings: Findings, verdict: Literal["understood", "pa
         links=findings.links,
         reasons=tuple(findings.reasons),
         confinement=findings.confinement,
+        home=findings.home,
+        top=findings.top,
         contained=verdict == "partly" and findings.contained,
         spellings=spellings,
     )

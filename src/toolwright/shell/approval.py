@@ -124,6 +124,10 @@ _VERBS: Mapping[str, frozenset[str]] = {
 }
 """Subcommands that neither delete, force nor run what they are told; those of a listed program not named here go word
 for word. An empty list leaves the second word open, as the targets of `make` are."""
+MOST = 100
+"""How many commands one may come down to for an approval to be offered that lasts."""
+LONGEST = 4000
+"""How many letters it may have for that."""
 _OPEN = re.compile(r"[$`*?\[\]{}~]")
 """Characters that may stand for something else the next time."""
 
@@ -138,16 +142,18 @@ def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
     itself, *others = draft.called or [shown]
     offered: dict[str, None] = {}
     exact: dict[str, None] = {}
-    possible = True
+    possible = len(draft.called) <= MOST and len(draft.shown) <= LONGEST
     for called in (shown, *others) if itself.text == shown.text else (shown, itself, *others):
         only_exact = bool(called.words) and _is_exact_only(called.words)
         if only_exact:
             exact[called.text] = None
-        elif any(matches(called.text, pattern) for pattern in offered):
+        if not possible:
+            continue
+        if not only_exact and any(matches(called.text, pattern) for pattern in offered):
             continue
         same = called is shown or called is itself or called.words[1:] == itself.words[1:]
         pattern = _exact(called) if only_exact or not same else _wide(called)
-        possible = possible and bool(pattern) and not (draft.fed and only_exact)
+        possible = bool(pattern) and not (draft.fed and only_exact)
         offered[pattern] = None
     return tuple(offered) if possible else (), tuple(exact)
 

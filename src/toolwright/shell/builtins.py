@@ -190,6 +190,7 @@ def source(walk: Walk, call: CommandCall) -> Outcome:
     """A file's commands are no more examined than those of a program; but its variables are not known afterwards."""
     for argument in call.arguments[:1]:
         walk.findings.touch("read", argument, call.state)
+        walk.findings.touch("script", argument, call.state)
         if argument.text.startswith(("/dev/", "/proc/")) or "<(" in argument.spelled:
             walk.findings.doubt(f"`{call.name} {argument.spelled}` runs what it is fed, which is not examined.")
         if argument.text.startswith("/dev/") and call.feed is not None and call.feed.text is not None:

@@ -8,7 +8,7 @@ from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
 from toolwright.shell.builtins import BUILTINS, SILENT
 from toolwright.shell.call import CommandCall, Walk
-from toolwright.shell.findings import absolute
+from toolwright.shell.findings import Draft, absolute
 from toolwright.shell.languages import plain_name
 from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
@@ -61,7 +61,7 @@ def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
         call.argv, call.also = [*call.argv, *call.also], []
     unwrapped = unwrap(name, call.argv)
     if unwrapped is not None:
-        suspect(call)
+        suspect(call.draft, [one.spelled for one in call.argv])
         return _run_wrapped(walk, call, name, unwrapped)
     if name in SHELLS:
         run_shell(walk, call, name)
@@ -77,25 +77,24 @@ _SUSPECTS = 24
 """How many words of a call are looked at as the beginning of a command of their own."""
 
 
-def suspect(call: CommandCall) -> None:
+def suspect(draft: Draft, words: Sequence[str]) -> None:
     """Note the words of a program that may run others: any of them may begin a command, or hold one."""
-    words = [one.spelled for one in call.argv]
     start = max(1, len(prefix([_plain(words[0]), *words[1:]])))
     for position, word in enumerate(words[start : start + _SUSPECTS], start):
         if " " in word:
-            suspect_text(call, word)
+            suspect_text(draft, word)
             continue
         named = word.rpartition("=")[2] if word.startswith("-") else word
         if _COMMAND_WORD.fullmatch(named):
-            call.draft.suspected[" ".join([_plain(named), *words[position + 1 :]])] = None
+            draft.suspected[" ".join([_plain(named), *words[position + 1 :]])] = None
 
 
-def suspect_text(call: CommandCall, text: str) -> None:
+def suspect_text(draft: Draft, text: str) -> None:
     """Whatever reads the text may have words of its own before a command: `.shell rm x`, `system rm x`."""
     for piece in _PIECES.split(text)[:_SUSPECTS]:
         words = piece.split()
         for position in range(min(len(words), _SUSPECTS)):
-            call.draft.suspected[" ".join([_plain(words[position]), *words[position + 1 :]])] = None
+            draft.suspected[" ".join([_plain(words[position]), *words[position + 1 :]])] = None
 
 
 def _plain(word: str) -> str:
@@ -208,9 +207,9 @@ def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
     for place, target in effects.links:
         walk.findings.link(place, target, state)
     if effects.unlisted:
-        suspect(call)
+        suspect(call.draft, [one.spelled for one in call.argv])
     for value in effects.suspected:
-        suspect_text(call, value.spelled)
+        suspect_text(call.draft, value.spelled)
     for script in effects.scripts:
         run_script(walk, call, script, state)
     for argv in effects.inner:

@@ -24,6 +24,7 @@ Touch = Literal[
     "delete",
     "enter",
     "run",
+    "script",
     "mention",
     "history",
     "past",
@@ -32,12 +33,14 @@ Touch = Literal[
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
 name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
-word that may be a file, `history` is any file that git has, `past` any that it has ever had, and `blob` a path as git
-has it."""
+word that may be a file, `script` one whose text a shell runs, `history` is any file that git has, `past` any that it
+has ever had, and `blob` a path as git has it."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
 
+LINKS = 400
+"""How many names of its own a line may give to places; every path is looked at under each of them."""
 WORDS = 100_000
 """How many words are looked at before giving up, counting those of a command again for each that it runs in turn."""
 
@@ -73,6 +76,7 @@ class Draft:
     shown: str
     called: list[Called] = field(default_factory=list[Called])
     """The command itself, then whatever it runs in turn."""
+    known: set[Called] = field(default_factory=set[Called])
     suspected: dict[str, None] = field(default_factory=dict[str, None])
     """Texts among its words that may be commands which it runs."""
     folders: tuple[str, ...] | None = None
@@ -92,7 +96,8 @@ class Draft:
 
     def _note(self, words: tuple[str, ...]) -> None:
         called = Called(" ".join(words), words)
-        if called not in self.called:
+        if called not in self.known:
+            self.known.add(called)
             self.called.append(called)
 
     def place(self, folders: tuple[str, ...]) -> None:
@@ -109,6 +114,8 @@ class Findings:
     """Filled while walking; the same place may be walked several times."""
 
     confinement: Confinement = OPEN
+    home: str = ""
+    top: str = ""
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""
@@ -194,6 +201,8 @@ class Findings:
 
     def link(self, place: Field, target: Field, state: State) -> None:
         """Note that from here on one name may lead to another place."""
+        if len(self.links) > LINKS:
+            raise TooMuch
         for folder in state.folders:
             for name in place.texts:
                 for text in target.texts:

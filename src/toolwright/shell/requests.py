@@ -13,6 +13,7 @@ from toolwright.shell.analysis import Analysis, Command
 from toolwright.shell.approval import can_be_kept
 from toolwright.shell.findings import Touch
 from toolwright.shell.matching import MOST, is_wild, matched
+from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
 from toolwright.shell.tracked import tracked
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
@@ -288,13 +289,16 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
     )
     understood = analysis.verdict == "understood"
+    said = (text for command in analysis.commands for text in command.suspected)
+    # A box covers the programs that are denied, under whatever name.
+    held = () if analysis.confinement.complete else suspected_in_files(analysis)
     yield Request(
         permission="bash",
         patterns=tuple(shown),
         implied=tuple(implied),
         always=tuple(always),
         exact=exact,
-        suspected=tuple(dict.fromkeys(text for command in analysis.commands for text in command.suspected)),
+        suspected=tuple(dict.fromkeys((*said, *held, *suspected_behind_aliases(analysis)))),
         must_ask=not understood,
         contained=analysis.contained and analysis.confinement.complete,
         metadata={} if understood else {"reasons": list(analysis.reasons)},

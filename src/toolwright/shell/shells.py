@@ -68,6 +68,7 @@ def _told_apart(arguments: Sequence[Field]) -> Invocation:
 
 def _run_file(walk: Walk, call: CommandCall, file: Field) -> None:
     walk.findings.touch("read", file, call.state)
+    walk.findings.touch("script", file, call.state)
     if file.text.startswith(("/dev/", "/proc/")) or file.spelled.startswith("<("):
         walk.findings.doubt("A shell runs what it is fed, which is not known.")
 
