@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.server.browser import button, conversation, dialog, needs_browser, opened, prompt, say
+from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, say
 from tests.server.harness import TOKEN, listening, served
 from tests.server.test_running import running
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 
 from playwright.async_api import expect  # isort: skip
 
-pytestmark = [pytest.mark.slow, needs_browser]
+pytestmark = [
+    pytest.mark.slow,
+    needs_browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("one_browser"),
+]
+__all__ = ["one_browser"]
 
 PAGE = Path(__file__).parents[2] / "src" / "toolwright" / "server" / "page"
 BASH = {"tools": [{"name": "bash", "args": {"command": "echo one && echo two", "description": "say two things"}}]}
@@ -35,7 +41,7 @@ def write_long(after: str) -> tuple[Any, Any]:
     return reading, {"tools": [{"name": "write", "args": {"filePath": "long.txt", "content": after}}]}
 
 
-def test_the_page_is_small_and_makes_no_html_from_text() -> None:
+async def test_the_page_is_small_and_makes_no_html_from_text() -> None:
     assert sum(file.stat().st_size for file in PAGE.iterdir()) < 250_000
     others = ("preact.js", "marked.js", "prism.js")
     for file in PAGE.glob("*.js"):

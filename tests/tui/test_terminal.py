@@ -53,6 +53,10 @@ class Emulator:
         while text not in self.words:
             assert select.select([self.terminal.screen], [], [], PATIENCE)[0], f"{text!r} never came:\n{self.words}"
             self._read()
+            # To look at the screen takes longer than to draw on it.
+            with suppress(OSError):
+                while select.select([self.terminal.screen], [], [], 0)[0]:
+                    self._read()
 
     def insist(self, keys: str, text: str) -> None:
         """Press keys until something comes of it: a question takes no answer in its first moment.
