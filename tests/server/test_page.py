@@ -1,11 +1,11 @@
 """The web page in a real browser, by the names that people and screen readers know its parts by."""
 
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ports import free_port
 from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, say
 from tests.server.harness import TOKEN, listening, served
 from tests.server.test_running import running
@@ -314,9 +314,7 @@ async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_ne
 async def test_after_a_kill_the_page_comes_back_by_itself_with_all_it_had_shown(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(TOKEN)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        options = ("--port", str(free.getsockname()[1]), "--token-file", str(token))
+    options = ("--port", str(free_port()), "--token-file", str(token))
     async with running(tmp_path, *options) as server, opened(server.url) as page:
         await say(page, "wait for it")
         await expect(conversation(page).get_by_role("img", name="running")).to_be_visible()
