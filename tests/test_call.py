@@ -342,6 +342,7 @@ async def test_a_ten_megabyte_name_is_answered_in_a_few_words(project: Path) -> 
     assert len(result.output) < 1000
 
 
+@pytest.mark.slow
 async def test_a_million_problems_are_counted_and_the_first_are_told(project: Path) -> None:
     @tool
     async def total(ctx: ToolContext, numbers: list[int]) -> str:

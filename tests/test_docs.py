@@ -10,6 +10,7 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,12 @@ def _rewrite(listing: Listing, command: str, shown: str, printed: str) -> None:
     listing.page.write_text(text.replace(f"$ {command}\n{shown}\n", f"$ {command}\n{printed}\n", 1), "utf-8")
 
 
-@pytest.mark.parametrize("listing", [one for one in of_kind("python") if not one.file], ids=str)
+def _marked(listing: Listing) -> Any:
+    """To import the libraries of others takes seconds."""
+    return pytest.param(listing, marks=pytest.mark.slow) if listing.page.name == "adapters.md" else listing
+
+
+@pytest.mark.parametrize("listing", [_marked(one) for one in of_kind("python") if not one.file], ids=str)
 def test_a_listing_in_python_runs(tmp_path: Path, listing: Listing) -> None:
     if not listing.runs_here:
         pytest.skip(f"{listing} needs what is not installed")

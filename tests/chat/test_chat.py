@@ -109,7 +109,9 @@ class Talk:
         piece = os.read(self.terminal.screen, 65536)
         if not piece:
             raise OSError
-        self.seen += self._decoder.decode(piece).replace("\r\n", "\n")
+        self.seen = self.seen.removesuffix("\r") + (
+            "\r" * self.seen.endswith("\r") + self._decoder.decode(piece)
+        ).replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("size", SIZES)

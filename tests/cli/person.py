@@ -1,5 +1,6 @@
 """A person at a terminal: a command in a pseudo-terminal, what it shows, and keys that are pressed."""
 
+import codecs
 import os
 import pty
 import re
@@ -21,21 +22,23 @@ class Terminal:
         self.process = process
         self.screen = screen
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def wait_for(self, text: str) -> None:
         left = patience_left()
         while text not in self.seen:
             ready = select.select([self.screen], [], [], left())[0]
             assert ready, f"{text!r} never came:\n{self.seen}"
-            self.seen += self._read()
+            assert self._read(), f"it has ended:\n{self.seen}"
 
-    def _read(self) -> str:
+    def _read(self) -> bool:
+        """One piece of what it shows, which may begin and end inside a letter or the end of a line; none at the end."""
         try:
             piece = os.read(self.screen, 4096)
         except OSError:
-            piece = b""
-        assert piece, f"it has ended:\n{self.seen}"
-        return piece.decode().replace("\r\n", "\n")
+            return False
+        self.seen = (self.seen + self._decoder.decode(piece)).replace("\r\n", "\n")
+        return bool(piece)
 
     def type(self, text: str) -> None:
         os.write(self.screen, f"{text}\n".encode())
@@ -51,11 +54,10 @@ class Terminal:
         left = patience_left()
         while self.process.poll() is None:
             assert left(), f"it does not end:\n{self.seen}"
-            if select.select([self.screen], [], [], 0.05)[0]:
-                try:
-                    self.seen += os.read(self.screen, 4096).decode().replace("\r\n", "\n")
-                except OSError:
-                    return self.process.wait(PATIENCE)
+            if select.select([self.screen], [], [], 0.05)[0] and not self._read():
+                return self.process.wait(PATIENCE)
+        while select.select([self.screen], [], [], 0)[0] and self._read():
+            """What it has shown last."""
         return self.process.returncode
 
     @property

@@ -280,6 +280,7 @@ def test_a_difference_is_told_from_noise() -> None:
     assert compare(results([False] * 8), results([True] * 7 + [False]))["pass_rate"].significant
 
 
+@pytest.mark.slow
 def test_two_evaluations_are_compared(tw: Tw, start: Path, tmp_path: Path) -> None:
     for name, check in (("a", "false"), ("b", "true")):
         tasks = write(start, *(task(start, str(number), check=check) for number in range(6)))

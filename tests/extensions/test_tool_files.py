@@ -390,6 +390,7 @@ async def test_the_users_own_tools_need_no_trust(project: Path) -> None:
         assert (await workspace.call("mine")).output == "mine"
 
 
+@pytest.mark.slow
 async def test_a_file_gets_the_packages_it_asks_for_in_an_environment_of_its_own(project: Path, tmp_path: Path) -> None:
     wheel = _wheel(tmp_path, "yaml", "VERSION = 'not ours'\n")
     header = f'# /// script\n# dependencies = ["yaml @ {wheel.as_uri()}"]\n# ///\n'

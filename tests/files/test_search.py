@@ -189,9 +189,9 @@ class Endless:
 
 async def test_at_the_time_limit_what_was_found_is_given(tmp_path: Path) -> None:
     lay_out(tmp_path, {"a": "x\n"})
-    files = await find_files(tmp_path, "*", engine=Endless(), seconds=0.05)
+    files = await find_files(tmp_path, "*", engine=Endless(), seconds=0.5)
     assert (files.paths, files.complete) == (("a",), False)
-    lines = await find_lines(Query(pattern="x", base=tmp_path), engine=Endless(), seconds=0.05)
+    lines = await find_lines(Query(pattern="x", base=tmp_path), engine=Endless(), seconds=0.5)
     assert (lines.shown, lines.exact, lines.complete) == (1, False, False)
 
 

@@ -147,6 +147,7 @@ PIECES = st.sampled_from(
 LINES = "a\nb\nab\naab\nABé\n\n é b\na.b\tc\n1 2\nE[a]\n{2}\nx-y#\n(a|b)\r\nab\r\n~&&/\\\n"
 
 
+@pytest.mark.slow
 @settings(max_examples=rounds(50, 200), deadline=None)
 @given(pattern=st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_the_same_meaning_of_patterns(ripgrep: Ripgrep, lines_folder: Path, pattern: str) -> None:

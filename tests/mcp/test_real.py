@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.ports import free_port
 from tests.waiting import PATIENCE, until
 from toolwright.mcp.client.client import McpClient
 from toolwright.mcp.client.web import WebLink
@@ -143,7 +144,7 @@ async def test_the_npm_server_is_called_over_http(project: Path, way: str) -> No
 @asynccontextmanager
 async def _web_server(words: list[str]) -> AsyncIterator[int]:
     """Somebody else's server on a port that is free, once it listens."""
-    port = _free_port()
+    port = free_port()
     command = [str(port) if word == "{port}" else word for word in words]
     quiet = asyncio.subprocess.DEVNULL
     environment = {**os.environ, "PORT": str(port)}
@@ -155,13 +156,6 @@ async def _web_server(words: list[str]) -> AsyncIterator[int]:
     finally:
         process.kill()
         await process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
@@ -221,7 +215,7 @@ async def test_the_official_typescript_clients_use_our_tools(
 @asynccontextmanager
 async def _served(serve: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
     """Our server over HTTP, on a port that is free."""
-    port = _free_port()
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         *serve, "--http", str(port), env=environment, stderr=asyncio.subprocess.PIPE
     )

@@ -177,9 +177,14 @@ async def test_a_server_that_does_not_answer_is_given_up_and_ended(served: Serve
         assert result.error.kind == "timeout"
 
 
-async def test_a_call_that_takes_too_long_is_a_timeout_and_the_next_one_works(served: Served) -> None:
-    async with served(settings={"timeout": 1500}) as workspace:
-        late = await workspace.call("s_wait")
+async def test_a_call_that_takes_too_long_is_a_timeout_and_the_next_one_works(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served() as workspace:
+        await workspace.mcp.settled()
+        with monkeypatch.context() as hurried:
+            hurried.setattr("toolwright.mcp.client.server.McpServer.call_seconds", 0.2)
+            late = await workspace.call("s_wait")
         assert late.error is not None
         assert late.error.kind == "timeout"
         assert (await workspace.call("s_echo", text="x")).output == "x"
@@ -225,10 +230,12 @@ async def test_progress_is_shown_on_the_call(served: Served) -> None:
             if isinstance(state, Running):
                 titles.append(state.title)
 
-    async with served(settings={"timeout": 1000}) as workspace:
+    async with served() as workspace:
         workspace.bus.subscribe(hear)
-        await workspace.call("s_wait")
-    assert "half way" in titles
+        call = asyncio.create_task(workspace.call("s_wait"))
+        await until(lambda: "half way" in titles)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
 
 
 async def test_a_question_in_mid_call_goes_to_the_person(served: Served) -> None:

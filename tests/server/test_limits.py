@@ -50,6 +50,7 @@ async def test_headers_and_json_have_a_size_and_a_depth(tmp_path: Path) -> None:
         assert "deep" in answer.json()["data"]["message"]
 
 
+@pytest.mark.slow
 async def test_one_peer_has_so_many_requests_and_streams_at_once(tmp_path: Path) -> None:
     async with served(project(tmp_path)) as server:
         await server.get("/path")

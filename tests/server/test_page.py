@@ -1,19 +1,25 @@
 """The web page in a real browser, by the names that people and screen readers know its parts by."""
 
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.server.browser import button, conversation, dialog, needs_browser, opened, prompt, say
+from tests.ports import free_port
+from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, say
 from tests.server.harness import TOKEN, listening, served
 from tests.server.test_running import running
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
 
 from playwright.async_api import expect  # isort: skip
 
-pytestmark = [pytest.mark.slow, needs_browser]
+pytestmark = [
+    pytest.mark.slow,
+    needs_browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("one_browser"),
+]
+__all__ = ["one_browser"]
 
 PAGE = Path(__file__).parents[2] / "src" / "toolwright" / "server" / "page"
 BASH = {"tools": [{"name": "bash", "args": {"command": "echo one && echo two", "description": "say two things"}}]}
@@ -35,7 +41,7 @@ def write_long(after: str) -> tuple[Any, Any]:
     return reading, {"tools": [{"name": "write", "args": {"filePath": "long.txt", "content": after}}]}
 
 
-def test_the_page_is_small_and_makes_no_html_from_text() -> None:
+async def test_the_page_is_small_and_makes_no_html_from_text() -> None:
     assert sum(file.stat().st_size for file in PAGE.iterdir()) < 250_000
     others = ("preact.js", "marked.js", "prism.js")
     for file in PAGE.glob("*.js"):
@@ -332,9 +338,7 @@ async def test_projects_are_chosen_and_a_long_conversation_keeps_only_what_is_ne
 async def test_after_a_kill_the_page_comes_back_by_itself_with_all_it_had_shown(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(TOKEN)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        options = ("--port", str(free.getsockname()[1]), "--token-file", str(token))
+    options = ("--port", str(free_port()), "--token-file", str(token))
     async with running(tmp_path, *options) as server, opened(server.url) as page:
         await say(page, "wait for it")
         await expect(conversation(page).get_by_role("img", name="running")).to_be_visible()

@@ -258,7 +258,7 @@ async def test_time_is_up_in_the_middle_of_a_call_too(project: Path) -> None:
     slow = call("bash", command="sleep 3600", description="Wait")
     async with opened(project, calls(slow), config={"sandbox": "off"}) as trial:
         async with patience():
-            message = await trial.prompt(budget=Budget(seconds=0.3))
+            message = await trial.prompt(budget=Budget(seconds=2))
         assert error_of(message) == "LimitReachedError"
         assert [part.state.status for part in message.calls] == ["error"]
 

@@ -50,18 +50,21 @@ async def test_a_task_is_a_session_of_its_own_under_its_caller(project: Path) ->
 
 async def test_the_calls_of_a_subagent_show_in_the_callers_call_while_it_works(project: Path) -> None:
     """58"""
-    nap = call("bash", command="sleep 0.3", description="Wait")
+    nap = call("bash", command="until [ -e go ]; do sleep 0.01; done", description="Wait")
     script = (calls(task()), calls(nap, match=CHILD), says("Rested.", match=CHILD), says("Done."))
     async with opened(project, *script, config={"agent": HELPER, "sandbox": "off"}) as trial:
-        await trial.prompt()
-        shown = [
-            part.state.metadata["summary"]
-            for event in trial.told(PartUpdated)
-            if isinstance(part := event.part, ToolPart) and part.tool == "task" and isinstance(part.state, Running)
-            and part.state.metadata
-        ]  # fmt: skip
-        assert shown[0] == []
-        assert ("bash", "running") in [(one["tool"], one["state"]["status"]) for one in shown[-1]]
+        answer = asyncio.create_task(trial.prompt())
+        await until(lambda: ("bash", "running") in [made for summary in _summaries(trial) for made in summary])
+        (project / "go").touch()
+        assert (await answer).text == "Done."
+        assert _summaries(trial)[0] == []
+
+
+def _summaries(trial: Trial) -> list[list[tuple[str, str]]]:
+    """What the call of a subagent has shown of its calls while it was at work."""
+    parts = [event.part for event in trial.told(PartUpdated) if isinstance(event.part, ToolPart)]
+    shown = [part.state.metadata for part in parts if part.tool == "task" and isinstance(part.state, Running)]
+    return [[(one["tool"], one["state"]["status"]) for one in told["summary"]] for told in shown if told]
 
 
 async def test_a_task_can_be_gone_on_with(project: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
 from toolwright.models.scripted import DEFAULT_INFO
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
@@ -179,6 +180,7 @@ def test_the_command_line_traces_where_an_address_is_set(tmp_path: Path, project
         "HOME": str(tmp_path / "home"),
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": str(PATIENCE),
     }
     argv = [sys.executable, "-m", "toolwright", "run", "Hi", "--model", f"scripted/{script}"]
     done = subprocess.run(argv, cwd=project, env=environment, capture_output=True, text=True, check=False)

@@ -61,9 +61,9 @@ class Stage:
             await self.press("enter")
 
     async def until(self, true: Callable[[], object], what: str = "") -> None:
-        """Wait for something to be so."""
+        """Wait for something to be so, and for whatever screen it has brought to be laid out."""
         left = patience_left()
-        while not true():
+        while not true() or not all(screen.is_mounted for screen in self.app.screen_stack):
             assert left(), f"{what or 'it'} never came:\n{self.text}"
             await self.pilot.pause(0.01)
 

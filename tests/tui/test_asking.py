@@ -150,6 +150,7 @@ async def test_modes_answer_by_themselves_and_a_denial_still_holds(project: Path
         assert "Done." in stage.shown
 
 
+@pytest.mark.slow
 async def test_the_agents_question_is_answered_by_number_by_several_or_in_ones_own_words(project: Path) -> None:
     options = [{"label": "Red", "description": "like fire"}, {"label": "Blue", "description": ""}]
     questions = [

@@ -59,6 +59,7 @@ async def test_tab_goes_on_to_the_next_agent_and_a_picker_lists_all(project: Pat
         await stage.see("build ·")
 
 
+@pytest.mark.slow
 async def test_sessions_are_searched_renamed_deleted_and_gone_on_with(project: Path) -> None:
     async with on_stage(project, {"text": "First answer."}, {"text": "Second answer."}) as stage:
         await stage.type("one")
@@ -108,6 +109,7 @@ async def test_a_turn_is_undone_with_its_files_after_a_preview_and_made_again(ca
         assert "Fixed." in stage.shown
 
 
+@pytest.mark.slow
 async def test_a_turn_of_words_alone_is_undone_from_the_list_and_made_again(project: Path) -> None:
     async with on_stage(project, {"text": "One."}, {"text": "Two."}) as stage:
         await stage.type("first")
@@ -123,6 +125,7 @@ async def test_a_turn_of_words_alone_is_undone_from_the_list_and_made_again(proj
         await stage.until(lambda: "Two." in stage.shown, "the turn again")
 
 
+@pytest.mark.slow
 async def test_a_call_a_file_and_a_hunk_are_undone_by_themselves(project: Path) -> None:
     file = project / "long.txt"
     before = "".join(f"{number}\n" for number in range(40))
@@ -214,6 +217,7 @@ async def test_one_steps_into_a_subagent_while_it_works_and_back(project: Path) 
         await stage.see("completed")
 
 
+@pytest.mark.slow
 async def test_the_timeline_jumps_to_a_prompt_and_forks_before_it(project: Path) -> None:
     long = "word " * 2_000
     async with on_stage(project, {"text": long}, {"text": "Short."}) as stage:
@@ -282,6 +286,7 @@ async def test_approvals_tools_servers_and_explanations_are_listed(project: Path
             await stage.press("escape")
 
 
+@pytest.mark.slow
 async def test_a_background_command_is_listed(project: Path) -> None:
     turns = (call("bash", command=HOLD, description="Wait", background=True), {"text": "Started."})
     async with on_stage(project, *turns) as stage:
