@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 PAGE = Path(__file__).parents[2] / "src" / "toolwright" / "server" / "page"
 BASH = {"tools": [{"name": "bash", "args": {"command": "echo one && echo two", "description": "say two things"}}]}
+TODO = {"id": "1", "status": "pending", "priority": "low"}
 OPTIONS = [{"label": "Blue", "description": "b"}, {"label": "Red", "description": "r"}]
 QUESTION = {
     "tools": [{"name": "question", "args": {"questions": [{"question": "Which?", "header": "h", "options": OPTIONS}]}}]
@@ -327,14 +328,33 @@ async def test_a_turn_is_stopped_and_a_failed_one_tried_again(tmp_path: Path) ->
 async def test_nothing_is_wider_than_the_window(tmp_path: Path, width: int, scheme: Any) -> None:
     long = {"text": "word" * 200 + "\n\n```\n" + "code " * 200 + "\n```\n\n|a|b|\n|---|---|\n|" + "x" * 300 + "|y|"}
     options: Any = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    async with served(project(tmp_path), READ, EDIT, long) as server, opened(server.url, **options) as page:
+    plan = {"tools": [{"name": "todowrite", "args": {"todos": [{**TODO, "content": "x" * 200}]}}]}
+    async with served(project(tmp_path), plan, READ, EDIT, long) as server, opened(server.url, **options) as page:
         await say(page, "say much")
         await expect(conversation(page)).to_contain_text("code code")
+        await expect(page.locator("#work .todos")).to_have_count(1)
+        assert await page.evaluate("(work => work.scrollWidth <= work.clientWidth)(document.getElementById('work'))")
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
         assert await page.evaluate("document.getElementById('conversation').scrollWidth") <= width
         if width == 400:
             await button(page, "Show sessions").click()
             await expect(page.get_by_role("list", name="Sessions")).to_be_visible()
+
+
+async def test_words_run_in_the_direction_of_their_language(tmp_path: Path) -> None:
+    said = {"text": "Hello you.\n\nשלום `code` עולם."}
+    async with served(project(tmp_path), said) as server, opened(server.url) as page:
+        await say(page, "greet")
+        await expect(conversation(page)).to_contain_text("Hello you.")
+        assert await page.evaluate(SIDES) == ["left", "right"]
+
+
+SIDES = """() => [...document.querySelectorAll('article:last-of-type .prose p')].map((paragraph) => {
+  const words = document.createRange()
+  words.selectNodeContents(paragraph)
+  const [outer, inner] = [paragraph.getBoundingClientRect(), words.getBoundingClientRect()]
+  return inner.left - outer.left < outer.right - inner.right ? 'left' : 'right'
+})"""
 
 
 async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
