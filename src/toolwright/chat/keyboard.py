@@ -17,6 +17,10 @@ class Left(Exception):
     """The person has ended the input."""
 
 
+class Continued(Exception):
+    """The program goes on after it was stopped while this much of a line was typed."""
+
+
 @record(slots=True, kw_only=True)
 class Keyboard:
     """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises Left."""
@@ -53,7 +57,7 @@ class Keyboard:
         self._reads += 1
         self.reading = True
         try:
-            text = input(shown)
+            text = self._typed(shown)
         except EOFError:
             raise Left from None
         finally:
@@ -63,6 +67,20 @@ class Keyboard:
         if remember and text.strip():
             self._remember(text)
         return text
+
+    def continued(self) -> None:
+        """The shell has had the terminal: what is being read is shown again, and the terminal set up for it."""
+        if self.reading:
+            raise Continued(_line_so_far())
+
+    def _typed(self, shown: str) -> str:
+        typed = ""
+        while True:
+            try:
+                _begin_with(typed)
+                return input(shown)
+            except Continued as stopped:
+                typed = str(stopped)
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -88,6 +106,22 @@ class Keyboard:
 
             readline.add_history(text)
         self.history.remember(text)
+
+
+def _line_so_far() -> str:
+    with suppress(ImportError):
+        import readline
+
+        return readline.get_line_buffer()
+    return ""
+
+
+def _begin_with(text: str) -> None:
+    """What the next line that is read begins with."""
+    with suppress(ImportError):
+        import readline
+
+        readline.set_startup_hook((lambda: readline.insert_text(text)) if text else None)
 
 
 def _completer(complete: Complete) -> Callable[[str, int], str | None]:
