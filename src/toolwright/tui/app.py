@@ -130,6 +130,7 @@ class Conversation(App[int]):
         if not talk.next_model:
             await commands.tell_ways()
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
+        await self.questions.find()
 
     async def _send_early(self, first: str) -> None:
         self._early = [*filter(None, [first]), *self._early]
