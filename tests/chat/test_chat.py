@@ -322,6 +322,19 @@ def test_what_is_typed_while_the_agent_works_is_the_next_prompt(project: Path) -
         talk.leave()
 
 
+def test_a_line_that_was_being_typed_is_shown_again_after_a_stop(project: Path) -> None:
+    with talking(project, {"text": "One.", "match": "half a line"}) as talk:
+        talk.expect("> ")
+        talk.press("half")
+        talk.expect("half")
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            os.kill(talk.terminal.process.pid, number)
+        talk.expect("half")
+        talk.type(" a line")
+        talk.expect("One.")
+        talk.leave()
+
+
 def test_own_commands_models_agents_and_tools_are_a_slash_away(project: Path) -> None:
     turns = ({"text": "Hello Ada.", "match": "Say hello to Ada Lovelace"},)
     with talking(project, *turns) as talk:

@@ -82,6 +82,12 @@ def dialog(page: Page, name: str) -> Locator:
     return page.get_by_role("dialog", name=name)
 
 
+async def read(asked: Locator) -> None:
+    """Wait until a question takes answers: one that has just appeared takes none."""
+    await expect(asked).to_be_visible()
+    await expect(asked).not_to_have_attribute("data-unread", "")
+
+
 def conversation(page: Page) -> Locator:
     return page.get_by_role("region", name="Conversation")
 

@@ -1,15 +1,17 @@
 """The web page in a real browser, by the names that people and screen readers know its parts by."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.ports import free_port
-from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, say
+from tests.server.browser import button, conversation, dialog, needs_browser, one_browser, opened, prompt, read, say
 from tests.server.harness import TOKEN, listening, served
 from tests.server.test_running import running
 from tests.server.test_session import ASK_EDIT, EDIT, READ, project
+from tests.waiting import until
 
 from playwright.async_api import expect  # isort: skip
 
@@ -23,6 +25,7 @@ __all__ = ["one_browser"]
 
 PAGE = Path(__file__).parents[2] / "src" / "toolwright" / "server" / "page"
 BASH = {"tools": [{"name": "bash", "args": {"command": "echo one && echo two", "description": "say two things"}}]}
+TODO = {"id": "1", "status": "pending", "priority": "low"}
 OPTIONS = [{"label": "Blue", "description": "b"}, {"label": "Red", "description": "r"}]
 QUESTION = {
     "tools": [{"name": "question", "args": {"questions": [{"question": "Which?", "header": "h", "options": OPTIONS}]}}]
@@ -63,7 +66,7 @@ async def test_a_prompt_is_answered_with_a_permission_that_says_all(tmp_path: Pa
         await expect(page.get_by_role("list", name="Sessions")).to_contain_text("waits")
         await expect(asked.get_by_role("radio")).to_have_count(3)
         await page.keyboard.press("Enter")  # of somebody who was typing: no answer
-        await expect(asked).to_be_visible()
+        await read(asked)
         await page.keyboard.press("Control+Enter")
         await expect(asked).to_have_count(0)
         await expect(conversation(page).locator("strong")).to_have_text("bold")
@@ -146,6 +149,88 @@ async def test_questions_are_answered_put_off_and_seen_by_two_tabs(tmp_path: Pat
         await expect(conversation(page)).to_contain_text("Blue it is.")
         await expect(dialog(other, "Question")).to_have_count(0)
         await expect(conversation(other)).to_contain_text("Blue it is.")
+
+
+UNREAD = """
+const later = setTimeout
+const reading = []
+window.setTimeout = (work, wait, ...more) => (wait === 400 ? (reading.push(work), 0) : later(work, wait, ...more))
+window.readIt = () => reading.at(-1)()
+"""
+
+
+async def test_no_answer_goes_to_a_question_that_has_just_appeared(tmp_path: Path) -> None:
+    again = {"tools": [{"name": "bash", "args": {"command": "echo three", "description": "say it"}}]}
+    config = {"permission": {"bash": "ask"}}
+    turns = (BASH, again, {"text": "Done."})
+    async with served(project(tmp_path), *turns, config=config) as server, opened(server.url) as page:
+        await page.add_init_script(UNREAD)
+        await page.reload()
+        replies = list[str]()
+        page.on("request", lambda one: replies.append(one.url) if "/reply" in one.url else None)
+        await say(page, "say it")
+        asked = dialog(page, "Permission")
+        await expect(asked).to_contain_text("echo one && echo two")
+        await expect(asked).to_have_attribute("data-unread", "")
+        await page.evaluate("document.getElementById('prompt').value = 'and th'")
+        await page.keyboard.type("en")
+        await page.keyboard.press("Control+Enter")
+        await expect(prompt(page)).to_have_value("and then")
+        place = await button(asked, "Allow once").bounding_box()
+        assert place is not None
+        middle = (place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        await page.mouse.click(*middle)
+        await expect(asked).to_be_visible()
+        assert not replies
+        await page.wait_for_function("() => (window.readIt(), true)")
+        await read(asked)
+        await page.mouse.click(*middle)
+        await expect(asked).to_contain_text("echo three")
+        await page.mouse.click(*middle)
+        await page.keyboard.press("Control+Enter")
+        await expect(asked).to_be_visible()
+        assert len(replies) == 1
+        await page.evaluate("window.readIt()")
+        await button(asked, "Allow once").click()
+        await expect(conversation(page)).to_contain_text("Done.")
+
+
+async def test_prompts_that_are_typed_ahead_belong_to_one_session_and_lose_nothing(tmp_path: Path) -> None:
+    turns = ({"text": "One."}, {"text": "Two."})
+    async with served(project(tmp_path), *turns) as server, opened(server.url) as page:
+        held = list[Any]()
+
+        async def hold(route: Any) -> None:
+            if route.request.method == "POST":
+                held.append(route)
+            else:
+                await route.continue_()
+
+        await page.route(re.compile(r"/session(\?.*)?$"), hold)
+        for text in ("first", "second"):
+            await page.keyboard.type(text)
+            await page.keyboard.press("Enter")
+        await page.keyboard.type("half a th")
+        await expect(prompt(page)).to_have_value("half a th")
+        await until(lambda: held)
+        for route in held:
+            await route.continue_()
+        await expect(conversation(page)).to_contain_text("Two.")
+        await expect(prompt(page)).to_have_value("half a th")
+        assert len(await server.get("/session")) == 1
+        assert len(held) == 1
+
+
+async def test_enter_takes_no_completion_of_an_older_text(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    (folder / "b.py").write_text("b")
+    async with served(folder, {"text": "Fine."}) as server, opened(server.url) as page:
+        await prompt(page).press_sequentially("see @a")
+        await expect(page.get_by_role("option", name="a.py")).to_be_visible()
+        await page.route("**/find/file*", lambda route: None)
+        await page.keyboard.type("ll")
+        await page.keyboard.press("Enter")
+        await expect(conversation(page)).to_contain_text("see @all")
 
 
 async def test_pieces_calls_and_turns_are_undone_after_a_preview(tmp_path: Path) -> None:
@@ -273,14 +358,33 @@ async def test_a_turn_is_stopped_and_a_failed_one_tried_again(tmp_path: Path) ->
 async def test_nothing_is_wider_than_the_window(tmp_path: Path, width: int, scheme: Any) -> None:
     long = {"text": "word" * 200 + "\n\n```\n" + "code " * 200 + "\n```\n\n|a|b|\n|---|---|\n|" + "x" * 300 + "|y|"}
     options: Any = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    async with served(project(tmp_path), READ, EDIT, long) as server, opened(server.url, **options) as page:
+    plan = {"tools": [{"name": "todowrite", "args": {"todos": [{**TODO, "content": "x" * 200}]}}]}
+    async with served(project(tmp_path), plan, READ, EDIT, long) as server, opened(server.url, **options) as page:
         await say(page, "say much")
         await expect(conversation(page)).to_contain_text("code code")
+        await expect(page.locator("#work .todos")).to_have_count(1)
+        assert await page.evaluate("(work => work.scrollWidth <= work.clientWidth)(document.getElementById('work'))")
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
         assert await page.evaluate("document.getElementById('conversation').scrollWidth") <= width
         if width == 400:
             await button(page, "Show sessions").click()
             await expect(page.get_by_role("list", name="Sessions")).to_be_visible()
+
+
+async def test_words_run_in_the_direction_of_their_language(tmp_path: Path) -> None:
+    said = {"text": "Hello you.\n\nשלום `code` עולם."}
+    async with served(project(tmp_path), said) as server, opened(server.url) as page:
+        await say(page, "greet")
+        await expect(conversation(page)).to_contain_text("Hello you.")
+        assert await page.evaluate(SIDES) == ["left", "right"]
+
+
+SIDES = """() => [...document.querySelectorAll('article:last-of-type .prose p')].map((paragraph) => {
+  const words = document.createRange()
+  words.selectNodeContents(paragraph)
+  const [outer, inner] = [paragraph.getBoundingClientRect(), words.getBoundingClientRect()]
+  return inner.left - outer.left < outer.right - inner.right ? 'left' : 'right'
+})"""
 
 
 async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
@@ -289,7 +393,7 @@ async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
         await expect(prompt(page)).to_be_focused()
         await page.keyboard.type("edit it")
         await page.keyboard.press("Enter")
-        await expect(dialog(page, "Permission")).to_be_visible()
+        await read(dialog(page, "Permission"))
         await page.keyboard.press("Control+Enter")
         await expect(conversation(page)).to_contain_text("Done.")
         await expect(prompt(page)).to_be_focused()

@@ -3,12 +3,15 @@
 import unicodedata
 from pathlib import Path
 
+import pytest
 from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 
 from tests.tui.stage import Stage, call, on_stage
 from toolwright.inbox import Reply
+from toolwright.tui.app import Conversation
 from toolwright.tui.asking import PermissionDialog
+from toolwright.tui.commands import Commands
 from toolwright.tui.dialog import Picker, Reading
 
 CLEAN = call("bash", command="rm -rf made", description="Clean up")
@@ -44,6 +47,28 @@ async def test_lines_that_are_typed_ahead_are_prompts_of_their_own(project: Path
         burst(stage, "first", "enter", "second", "enter")
         await stage.until(lambda: "One." in stage.shown and "Two." in stage.shown, "both answers")
         assert "firstsecond" not in stage.shown
+
+
+async def test_what_is_sent_while_the_project_opens_is_sent_in_its_order(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Commands.load
+
+    async def load_late(self: Commands) -> None:
+        self.app.send("second")
+        await load(self)
+
+    mount = Conversation.on_mount
+
+    def mount_and_send(self: Conversation) -> None:
+        mount(self)
+        self.send("first")
+
+    monkeypatch.setattr(Commands, "load", load_late)
+    monkeypatch.setattr(Conversation, "on_mount", mount_and_send)
+    async with on_stage(project, {"text": "One."}, {"text": "Two."}) as stage:
+        await stage.until(lambda: "Two." in stage.shown, "the second answer")
+        assert stage.shown.index("first") < stage.shown.index("second")
 
 
 async def test_a_completion_is_taken_by_the_key_behind_the_letters(project: Path) -> None:

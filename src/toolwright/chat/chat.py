@@ -49,6 +49,7 @@ class Chat:
     def talk(self, first: str, do: Callable[[str], bool]) -> None:
         """Until the person leaves. `do` carries out a line that is no prompt, and says whether it was one."""
         text = first
+        self._answer_waiting()
         while True:
             try:
                 text = text or self._typed()
@@ -144,6 +145,23 @@ class Chat:
         except UsageError as error:
             # The question was withdrawn while it was read.
             self.screen.wrapped(f"! {error}", YELLOW)
+
+    def _answer_waiting(self) -> None:
+        """Put what waits in the session already, as where the program that asked is gone, and see the turn through."""
+        session = self.session
+        if session is None:
+            return
+        found = self.wait(self.backend.questions())
+        ours = [one.id for one in found if session.id in (one.session_id, *one.callers)]
+        if not ours:
+            return
+        self.interrupts = 0
+        for question_id in ours:
+            self._answer(question_id)
+        renderer = Renderer(session_id=session.id, screen=self.screen)
+        while question_id := self._until_question(renderer, Future()):
+            self._answer(question_id)
+        renderer.pause()
 
     def _typed(self) -> str:
         self.screen.line()

@@ -17,6 +17,10 @@ class Left(Exception):
     """The person has ended the input."""
 
 
+class Continued(Exception):
+    """The program goes on after it was stopped while this much of a line was typed."""
+
+
 @record(slots=True, kw_only=True)
 class Keyboard:
     """Reads lines. Ctrl-C raises KeyboardInterrupt, the end of input raises Left."""
@@ -54,8 +58,7 @@ class Keyboard:
         self._reads += 1
         self.reading = True
         try:
-            with _written_before(text):
-                typed = input(shown)
+            typed = self._typed(shown, text)
         except EOFError:
             raise Left from None
         finally:
@@ -65,6 +68,19 @@ class Keyboard:
         if remember and typed.strip():
             self._remember(typed)
         return typed
+
+    def continued(self) -> None:
+        """The shell has had the terminal: what is being read is shown again, and the terminal set up for it."""
+        if self.reading:
+            raise Continued(_line_so_far())
+
+    def _typed(self, shown: str, typed: str) -> str:
+        while True:
+            try:
+                _begin_with(typed)
+                return input(shown)
+            except Continued as stopped:
+                typed = str(stopped)
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -92,19 +108,20 @@ class Keyboard:
         self.history.remember(text)
 
 
-@contextmanager
-def _written_before(text: str) -> Iterator[None]:
-    """The line editor begins with this text, if there is one and it can show it."""
-    try:
+def _line_so_far() -> str:
+    with suppress(ImportError):
         import readline
-    except ImportError:
-        yield
-        return
-    readline.set_startup_hook(lambda: readline.insert_text(text) if text.isprintable() else None)
-    try:
-        yield
-    finally:
-        readline.set_startup_hook()
+
+        return readline.get_line_buffer()
+    return ""
+
+
+def _begin_with(text: str) -> None:
+    """What the next line that is read begins with."""
+    with suppress(ImportError):
+        import readline
+
+        readline.set_startup_hook((lambda: readline.insert_text(text)) if text.isprintable() else None)
 
 
 def _completer(complete: Complete) -> Callable[[str, int], str | None]:

@@ -33,14 +33,14 @@ class QuestionPrompt:
     """What storing other patterns than the offered ones would mean."""
 
     def ask(self, question: Question) -> Reply:
-        # A key that was pressed before the question was there is no answer to it.
-        forget_typed()
         return self._choices(question) if question.kind == "choice" else self._permission(question)
 
     def _permission(self, question: Question) -> Reply:
         show_call(self.screen, shown_call(question, self.directory))
         rules = question.always
         self._offer(question, rules)
+        # What was typed before the question was there is no answer to it.
+        forget_typed()
         while True:
             first, _, rest = self.keyboard.line("Allow? ", BOLD).strip().partition(" ")
             match first.lower():
@@ -85,6 +85,7 @@ class QuestionPrompt:
             self.screen.wrapped(f"  {number}. {option.label}  {option.description}")
         several = ", several with commas" if choice.multiple else ""
         own = ", or your own words" if choice.custom else ""
+        forget_typed()
         while True:
             typed = self.keyboard.line(f"A number{several}{own}: ").strip()
             words = [word.strip() for word in typed.split(",") if word.strip()]

@@ -15,6 +15,7 @@ AGAIN = 0.05
 HANDLED = b"\0"
 """Stands after the numbers of the signals that were handled."""
 READ = 64
+HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
 
 
 class Ended(BaseException):
@@ -22,22 +23,27 @@ class Ended(BaseException):
 
 
 @contextmanager
-def handled(interrupted: Callable[[], None], reading: Callable[[], int]) -> Iterator[None]:
-    """Ctrl-C calls a function, a signal to end raises Ended.
+def handled(
+    interrupted: Callable[[], None], reading: Callable[[], int], continued: Callable[[], None]
+) -> Iterator[None]:
+    """Ctrl-C calls a function, and so does going on after a stop; a signal to end raises Ended.
 
     A signal that comes just before the line editor begins to wait does not wake it; so while `reading` gives the same
     number above zero, and nobody has handled it, the signal is sent again.
     """
     ears, mouth = os.pipe()
     os.set_blocking(mouth, False)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.getsignal(number) for number in HEARD}
 
     def handle(number: int, _: object) -> None:
         with suppress(OSError):
             os.write(mouth, HANDLED)
-        if number != signal.SIGINT:
+        if number == signal.SIGCONT:
+            continued()
+        elif number == signal.SIGINT:
+            interrupted()
+        else:
             raise Ended
-        interrupted()
 
     for number in before:
         signal.signal(number, handle)
@@ -63,5 +69,5 @@ def _repeat(ears: int, main: int, reading: Callable[[], int]) -> None:
                 time.sleep(AGAIN)
                 if select.select([ears], [], [], 0)[0]:
                     waiting = (waiting + heard.read(READ)).rpartition(HANDLED)[2]
-                if waiting and reading() == place and waiting[-1] in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if waiting and reading() == place and waiting[-1] in HEARD:
                     signal.pthread_kill(main, waiting[-1])

@@ -55,7 +55,7 @@ def _talk(project: Project, background: Background, options: argparse.Namespace)
     if not chat.next_model():
         _tell_ways(screen, chat.wait(chat.backend.ways_to_a_model()))
     try:
-        with handled(chat.interrupted, keyboard.place):
+        with handled(chat.interrupted, keyboard.place, keyboard.continued):
             chat.talk(" ".join(options.prompt), commands)
     except (KeyboardInterrupt, Ended):
         return STOPPED

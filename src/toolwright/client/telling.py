@@ -62,8 +62,9 @@ class Telling:
                     self.open[asked] = session
                     yield event
             case PermissionReplied() | QuestionReplied() | QuestionRejected():
-                if self.open.pop(event.request_id, None) is not None:
-                    yield event
+                # Also of a question that was there before anything was heard.
+                self.open.pop(event.request_id, None)
+                yield event
             case SessionStatus(session_id=session, status={"type": "idle"}):
                 self._busy.discard(session)
                 yield event

@@ -63,7 +63,8 @@ class Conversation(App[int]):
         self.talk: Talk | None = None
         self.commands: Commands | None = None
         self._early: list[str] = []
-        """Prompts that were sent before the project was open."""
+        """What was sent before the project was open; it comes first."""
+        self._is_open = False
         self.drawing: Drawing | None = None
         self.questions = Questions(self)
         self.pressed = Pressed(self, super().on_event)
@@ -108,6 +109,13 @@ class Conversation(App[int]):
         self.talk = talk = Talk(self.background, opened, self.refresh_edges)
         self.commands = Commands(self, talk)
         self.drawing = Drawing(self, talk)
+        try:
+            await self._show(opened, talk, self.commands)
+        except ToolwrightError as error:
+            self.note(f"! {error}", RED)
+        await self._send_early(opened.prompt)
+
+    async def _show(self, opened: Opened, talk: Talk, commands: Commands) -> None:
         self.keys = self.prompt.keys = chosen(opened.keybinds)
         self.set_keymap(dict(self.keys.keys))
         self.choose_theme(opened.theme or USUAL)
@@ -117,17 +125,23 @@ class Conversation(App[int]):
         for note in opened.notes:
             talk.story.note(note)
         self.transcript.show(talk.story)
-        await self.commands.load()
+        await commands.load()
         await talk.refresh()
         if not talk.next_model:
-            await self.commands.tell_ways()
+            await commands.tell_ways()
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
-        for text in filter(None, (opened.prompt, *self._early)):
+        await self.questions.find()
+
+    async def _send_early(self, first: str) -> None:
+        self._early = [*filter(None, [first]), *self._early]
+        while self._early:
+            text = self._early.pop(0)
             if text.startswith("/"):
                 # What it chooses holds for the prompts behind it.
                 await self._carry_out(text)
             else:
-                self.send(text)
+                self.run_worker(self._carry_out(text), exit_on_error=False)
+        self._is_open = True
 
     def on_unmount(self) -> None:
         if self.drawing is not None:
@@ -218,7 +232,7 @@ class Conversation(App[int]):
 
     def send(self, text: str) -> None:
         """Carry out what was typed: a command, or a prompt."""
-        if self.talk is None or self.commands is None:
+        if not self._is_open:
             self._early.append(text)
             return
         self.transcript.follows = True

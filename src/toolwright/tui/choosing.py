@@ -64,6 +64,7 @@ class Choosing:
             raise UsageError("The agent is at work; stop it first (Esc twice).")
         await self.talk.open(info)
         self.app.look_at(None)
+        await self.app.questions.find()
 
     async def _rename(self, by_id: dict[str, SessionInfo], session_id: str) -> None:
         title = await self.app.ask(Words("Another title", by_id[session_id].title))

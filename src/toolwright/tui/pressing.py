@@ -9,6 +9,7 @@ from textual import events
 from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 ROUNDS = 3
 """How often what a key causes may cause something else: a key sends a message, which moves the focus, which is told."""
@@ -35,6 +36,8 @@ class Pressed:
         """The one that has settled."""
         self._number = 0
         self._settling = self._held = False
+        self._letter = self._loose = False
+        """Whether the last key was a letter of a text, and whether it was one among others, which nothing follows."""
         self._limit: asyncio.TimerHandle | None = None
 
     async def take(self, event: Pressing) -> None:
@@ -55,14 +58,23 @@ class Pressed:
                 self.app.call_later(self._next)
 
     async def _next(self) -> None:
-        if self._settling or not self._waiting:
-            return
-        if self._held and getattr(self._waiting[0], "key", "") != NEVER_HELD:
-            return
-        if self.app.screen is self._screen:
-            await self.handle(self._waiting.popleft())
-        self._screen = self.app.screen
-        self._settle()
+        while self._waiting and not self._settling and not self._waits(self._waiting[0]):
+            letter = self._is_letter(self._waiting[0])
+            if self.app.screen is self._screen and (letter or not self._loose):
+                await self.handle(self._waiting.popleft())
+                # Letters of a word follow each other in one queue; the first of them may mean something of its own.
+                self._loose, self._letter = letter and self._letter, letter
+            else:
+                self._loose = False
+            self._screen = self.app.screen
+            if not self._loose:
+                self._settle()
+
+    def _waits(self, event: Pressing) -> bool:
+        return self._held and getattr(event, "key", "") != NEVER_HELD
+
+    def _is_letter(self, event: Pressing) -> bool:
+        return isinstance(event, events.Key) and event.is_printable and isinstance(self.app.focused, TextArea | Input)
 
     def _settle(self) -> None:
         self._settling = True

@@ -23,7 +23,19 @@ class Questions:
         self.dialog: PermissionDialog | ChoiceDialog | None = None
         self._asking = False
 
+    async def find(self) -> None:
+        """Put what waits in the session already, such as what a program asked that has ended."""
+        talk = self.app.talk
+        assert talk is not None
+        if talk.session is not None:
+            ours = {talk.session.id, *(one.child for one in talk.story.children())}
+            for question in await talk.call(talk.backend.questions()):
+                if ours & {question.session_id, *question.callers}:
+                    self.asked(question.id)
+
     def asked(self, question_id: str) -> None:
+        if question_id in self.waiting or (self.current is not None and self.current.id == question_id):
+            return
         self.waiting.append(question_id)
         if not self._asking:
             self._asking = True
@@ -55,7 +67,7 @@ class Questions:
             reply = await self._answer(question)
             if self.current is question:
                 self.current = None
-                await (talk.call(talk.backend.reply(question.id, reply)) if reply else talk.stop())
+                await (talk.call(talk.backend.reply(question.id, reply)) if reply else self._stop(question))
         except ToolwrightError as error:
             # It was withdrawn while it was read.
             self.app.note(f"! {error}", YELLOW)
@@ -88,6 +100,15 @@ class Questions:
             return await talk.call(talk.backend.tried(question, patterns))
         except ToolwrightError as error:
             return RuleTrial(settles=False, reason=str(error))
+
+    async def _stop(self, question: Question) -> None:
+        talk = self.app.talk
+        assert talk is not None
+        if talk.busy:
+            await talk.stop()
+        else:
+            # The turn was begun by another program.
+            await talk.call(talk.backend.abort((question.session_id, *question.callers)[-1]))
 
     def _explain(self, question: Question) -> None:
         async def look_up() -> None:

@@ -15,9 +15,17 @@ export function Asked() {
   const keys = (event) => {
     if (kind === "permission" && event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(request, `/permission/${request.id}/reply`, { reply: "once" })
   }
-  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} said=${state.toast?.wrong} onclose=${later} onkeydown=${keys}>
+  return html`<${Dialog} key=${request.id} label=${kind === "permission" ? "Permission" : "Question"} wide=${Boolean(request.metadata?.diff)} said=${state.toast?.wrong} onclose=${later} onkeydown=${keys} onearly=${intoPrompt}>
     <${kind === "permission" ? Permission : Questions} request=${request} />
   <//>`
+}
+
+// A letter that somebody was typing when the question appeared.
+function intoPrompt(letter) {
+  const box = document.getElementById("prompt")
+  if (!box?.value) return
+  box.setRangeText(letter, box.selectionStart, box.selectionEnd, "end")
+  box.dispatchEvent(new Event("input", { bubbles: true }))
 }
 
 export function Waiting() {

@@ -145,7 +145,7 @@ function Output({ text, bad }) {
 const MARKS = { completed: "done", in_progress: "doing", cancelled: "dropped" }
 
 export function Todos({ todos }) {
-  return html`<ul class="todos">${todos.map((one, at) => html`<li key=${at} class=${MARKS[one.status] ?? ""}><span class="box" role="img" aria-label=${(one.status ?? "pending").replace("_", " ")}>${one.status === "completed" ? icon("check") : null}</span>${visible(one.content)}</li>`)}</ul>`
+  return html`<ul class="todos">${todos.map((one, at) => html`<li key=${at} class=${MARKS[one.status] ?? ""}><span class="box" role="img" aria-label=${(one.status ?? "pending").replace("_", " ")}>${one.status === "completed" ? icon("check") : null}</span><span>${visible(one.content)}</span></li>`)}</ul>`
 }
 
 function Answers({ questions = [], answers = [] }) {

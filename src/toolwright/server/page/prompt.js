@@ -7,12 +7,14 @@ import { icon, nameOf } from "./ui.js"
 const KEPT = 100
 const draftKey = () => `draft ${state.current || state.directory}`
 const past = () => JSON.parse(localStorage.getItem("history") ?? "[]")
-const NOTHING = { list: [], at: 0, from: 0 }
+const NOTHING = { list: [], at: 0, from: 0, before: "" }
 const BUILT_IN = [
   { name: "compact", description: "Summarise the conversation so far" },
   { name: "undo", description: "Undo the last turn" },
   { name: "new", description: "Begin a new session" },
 ]
+
+let delivered = Promise.resolve()
 
 export function Prompt() {
   const box = useRef()
@@ -70,7 +72,7 @@ export function Prompt() {
     const before = box.current.value.slice(0, box.current.selectionStart)
     const mine = ++number.current
     const found = await completions(before, known.current)
-    if (mine === number.current) offer(found)
+    if (mine === number.current) offer({ ...found, before })
   })
   const accept = (one) => {
     box.current.setRangeText(one.text, offered.current.from, box.current.selectionStart, "end")
@@ -78,6 +80,7 @@ export function Prompt() {
     keep()
     box.current.focus()
   }
+  const whole = (one) => box.current.value.slice(offered.current.from) === one.text.trim()
   const send = guarded(async () => {
     const text = box.current.value.trim()
     if (!text && !files.length) return
@@ -88,7 +91,8 @@ export function Prompt() {
     browsing.current = null
     localStorage.setItem("history", JSON.stringify([...past().filter((one) => one !== text), text].slice(-KEPT)))
     try {
-      await deliver(text, sent, known.current)
+      // One after the other: the first begins the session of the others.
+      await (delivered = delivered.catch(() => {}).then(() => deliver(text, sent, known.current)))
     } catch (error) {
       if (!box.current.value) put(text)
       setFiles(sent)
@@ -104,14 +108,16 @@ export function Prompt() {
     put(list[browsing.current] ?? "")
   }
   const keys = (event) => {
-    const { list, at } = offered.current
     const typed = box.current.value
+    // Completions of an older text are no completions.
+    const { list, at } = offered.current.before === typed.slice(0, box.current.selectionStart) ? offered.current : NOTHING
     const free = !typed || browsing.current !== null
     const move = (step) => offer({ ...offered.current, at: (at + step + list.length) % list.length })
     if (event.isComposing) return
     if (list.length && event.key === "ArrowDown") move(1)
     else if (list.length && event.key === "ArrowUp") move(-1)
-    else if (list.length && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey))) accept(list[at])
+    else if (list.length && event.key === "Tab") accept(list[at])
+    else if (list.length && event.key === "Enter" && !event.shiftKey && !whole(list[at])) accept(list[at])
     else if (event.key === "Enter" && !event.shiftKey) send()
     else if (event.key === "Escape" && list.length) offer(NOTHING)
     else if (event.key === "Escape" && busy) stop()
@@ -194,6 +200,9 @@ async function deliver(text, files, known) {
   if (!state.current) {
     const made = await post("/session", {})
     state.sessions.set(made.id, made)
+    const written = localStorage.getItem(draftKey())
+    localStorage.removeItem(draftKey())
+    if (written) localStorage.setItem(`draft ${made.id}`, written)
     await select(made.id)
   }
   const id = state.current

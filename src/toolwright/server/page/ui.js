@@ -27,14 +27,21 @@ export class Memo extends Component {
   }
 }
 
-export function Dialog({ label, onclose, onkeydown, wide, said, children }) {
+// Milliseconds without a key before a question takes an answer: whoever is typing or clicking when it appears has not read it.
+const UNREAD = 400
+
+export function Dialog({ label, onclose, onkeydown, onearly, wide, said, children }) {
   const box = useRef()
   useEffect(() => {
     const dialog = box.current
     dialog.showModal()
     // No button has the focus: what was being typed must not answer.
     dialog.focus()
-    return () => dialog.close()
+    const forget = onearly ? keepUnread(dialog, onearly) : null
+    return () => {
+      forget?.()
+      dialog.close()
+    }
   }, [])
   const cancel = (event) => {
     event.preventDefault()
@@ -44,6 +51,30 @@ export function Dialog({ label, onclose, onkeydown, wide, said, children }) {
   return html`<dialog ref=${box} tabindex="-1" class=${wide ? "wide" : ""} aria-label=${label} oncancel=${cancel} onmousedown=${outside} onkeydown=${onkeydown}>
     <div class="inside">${said ? html`<p class="error" role="alert">${said}</p>` : null}${children}</div>
   </dialog>`
+}
+
+function keepUnread(dialog, onearly) {
+  let timer
+  let since = Infinity
+  const wait = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      since = performance.now()
+      delete dialog.dataset.unread
+    }, UNREAD)
+  }
+  const early = (event) => {
+    if (event.timeStamp >= since || event.key === "Escape") return
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    if (since === Infinity) wait()
+    if (event.type === "keydown" && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) onearly(event.key)
+  }
+  dialog.dataset.unread = ""
+  for (const type of ["keydown", "click", "mousedown"]) dialog.addEventListener(type, early, true)
+  // Not before it has been drawn.
+  requestAnimationFrame(() => requestAnimationFrame(wait))
+  return () => clearTimeout(timer)
 }
 
 // What a text might hide from who reads it, such as characters that turn its direction, is shown by its number.
