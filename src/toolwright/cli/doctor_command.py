@@ -15,6 +15,7 @@ from toolwright.cli.carried import carried_over, untrusted_files
 from toolwright.cli.dispatch import os_trouble
 from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.cli.unmet import unmet
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError
@@ -57,6 +58,7 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
         return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory, None)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("settings", lambda: (Finding("note", "settings", one) for one in unmet(workspace)))
     found += _tried("mcp", lambda: _mcp_servers(workspace))
     found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory, workspace.config))
