@@ -174,7 +174,6 @@ async def test_a_broken_plugin_is_told_and_stops_nothing_else(project: Path) -> 
 async def test_a_guard_that_hangs_blocks_the_call_and_nothing_else(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plugins_module, "TO_ANSWER", 0.2)
     _write(
         project,
         "slow.py",
@@ -186,7 +185,9 @@ async def test_a_guard_that_hangs_blocks_the_call_and_nothing_else(
     async with make_workspace(project) as workspace:
         session = workspace.session()
         assert (await session.call("read", filePath="a.txt")).error is None
-        hung = await session.call("glob", pattern="*")
+        with monkeypatch.context() as impatient:
+            impatient.setattr(plugins_module, "TO_ANSWER", 0.2)
+            hung = await session.call("glob", pattern="*")
         assert hung.error is not None
         assert hung.error.kind == "timeout"
         assert (await session.call("read", filePath="a.txt")).error is None
