@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -159,3 +160,10 @@ def test_settings_in_order_are_no_finding(tw: Tw, project: Path) -> None:
     assert [one["told"] for one in tw("doctor", "--json", "--trust").json if one["what"] == "settings"] == [
         "1 file read, 7 agents; tw config tells more"
     ]
+
+
+def test_a_full_disk_is_a_finding(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    [data] = [one for one in tw("doctor", "--json").json if one["what"] == "data"]
+    assert data["state"] == "bad"
+    assert "is full; make room" in data["told"]

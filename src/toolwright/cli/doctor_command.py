@@ -27,6 +27,9 @@ from toolwright.workspace import Workspace
 SHOWN = 5
 """Files of a project that are named in one line."""
 
+ROOM = 1_000_000
+"""Bytes; with fewer left on its disk, a session cannot be kept."""
+
 
 @record(frozen=True, slots=True)
 class Finding:
@@ -177,11 +180,14 @@ def _version(*command: str) -> str:
 def _data_folder() -> Iterator[Finding]:
     folder = Folders.of().data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        yield Finding("ok", "data", str(folder))
-    else:
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         told = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
         yield Finding("bad", "data", told)
+    elif shutil.disk_usage(existing).free < ROOM:
+        told = f"the disk of {folder} is full; make room, or set XDG_DATA_HOME to a folder on another"
+        yield Finding("bad", "data", told)
+    else:
+        yield Finding("ok", "data", str(folder))
 
 
 def _project(workspace: Workspace) -> Iterator[Finding]:
