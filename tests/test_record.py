@@ -134,3 +134,9 @@ def test_help_shows_what_stands_under_a_field() -> None:
     assert "What the model reads." in pydoc.plain(pydoc.render_doc(Result))
     texts = {name: inspect.getdoc(getattr(Result, name)) for name in Result.__dataclass_fields__}
     assert texts["output"] == "What the model reads."
+
+
+def test_fields_are_found_where_annotations_are_evaluated_only_when_asked_for() -> None:
+    """As by Python 3.14, which has none of them in the `__dict__` of a class."""
+    later: Any = type("Later", (type,), {"__annotations__": property(lambda _: {"count": int})})
+    assert record(later("Late", (), {}))(count=2).count == 2

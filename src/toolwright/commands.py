@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.config.load import Config
-from toolwright.config.markdown import read_document
+from toolwright.config.markdown import Document, read_document
 from toolwright.config.reading import read_text
 from toolwright.definition import Call
 from toolwright.errors import ConfigError, ToolError, UsageError
@@ -83,8 +83,11 @@ class Commands:
                 try:
                     if self._admits(file, project):
                         trusted = self.config.trusted or not project
-                        one = _from_file(file, folder, trusted=trusted, foreign=folder in self.foreign)
+                        foreign = folder in self.foreign
+                        document = read_document(read_text(file), str(file))
+                        one = _from_file(file, folder, document, trusted=trusted, foreign=foreign)
                         found[one.name] = one
+                        self.problems += () if foreign else _unknown_keys(document.head, file)
                 except (ConfigError, OSError, ValueError) as error:
                     self.problems.append(str(error))
         return found
@@ -283,8 +286,7 @@ def _from_settings(name: str, said: CommandSettings, where: str) -> Command:
     )
 
 
-def _from_file(file: Path, folder: Path, *, trusted: bool, foreign: bool = False) -> Command:
-    document = read_document(read_text(file), str(file))
+def _from_file(file: Path, folder: Path, document: Document, *, trusted: bool, foreign: bool) -> Command:
     head: Mapping[str, Any] = _claude_head(document.head, file) if foreign else document.head
 
     def text(key: str) -> str:
@@ -303,6 +305,16 @@ def _from_file(file: Path, folder: Path, *, trusted: bool, foreign: bool = False
         origin=str(file),
         trusted=trusted,
     )
+
+
+def _unknown_keys(head: Mapping[str, Any], file: Path) -> Iterator[str]:
+    from difflib import get_close_matches
+
+    known = CommandSettings.names
+    for key in head:
+        if key not in (*known, *CLAUDE_HARMLESS):
+            near = get_close_matches(str(key), known, n=1)
+            yield f"{file}: unknown key {key!r}; " + (f"did you mean {near[0]!r}?" if near else "it is ignored")
 
 
 def _claude_head(head: Mapping[str, Any], file: Path) -> dict[str, Any]:

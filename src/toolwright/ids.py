@@ -24,7 +24,7 @@ _followed: dict[str, str] = {}
 
 def now() -> int:
     """The time as ids and records have it: milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
+    return max(0, time.time_ns() // 1_000_000)
 
 
 def new_id(prefix: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,3 +109,61 @@ def test_a_setting_that_means_nothing_here_is_named_with_its_line(tw: Tw, projec
     told = tw("doctor").out
     assert "opencode.json:2: layout is a setting of OpenCode that has no effect here" in told
     assert "opencode.json:3: username is a setting of OpenCode that has no effect here" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"default_agent": "nope"}, "default_agent: There is no agent 'nope'."),
+        ({"model": "nope/x"}, "model: There is no provider 'nope'."),
+        ({"small_model": "nope/x"}, "small_model: There is no provider 'nope'."),
+        ({"instructions": ["*.py", "nope.md"]}, "instructions: there is no file nope.md"),
+        ({"instructions": ["https://a.example/b"]}, "instructions: https://a.example/b is an address; only files are"),
+        ({"shell": "/bin/nope"}, "shell: /bin/nope cannot be used; commands run in /"),
+        ({"agent": {"x": {}}}, "the agent x has neither a description nor a prompt"),
+        ({"agent": {"x": {"prompt": "y"}}}, "the agent x has no description, so that no other agent knows when to"),
+        (
+            {"agent": {"x": {"description": "y", "model": "nope/x"}}},
+            "model of the agent x: There is no provider 'nope'.",
+        ),
+        ({"command": {"x": {"template": " "}}}, "toolwright.json:1: the command /x is empty"),
+        ({"command": {"x": {"template": "y", "agent": "z"}}}, "/x is for an agent that is not there, 'z'"),
+    ],
+)
+def test_a_setting_that_leads_nowhere_is_a_finding(
+    tw: Tw, project: Path, settings: dict[str, object], told: str
+) -> None:
+    (project / "a.py").write_text("")
+    (project / "toolwright.json").write_text(json.dumps(settings))
+    [finding] = [one for one in tw("doctor", "--json", "--trust").json if told in one["told"]]
+    assert (finding["state"], finding["what"]) == ("note", "settings")
+
+
+def test_a_file_that_says_nothing_or_misspells_it_is_a_finding(tw: Tw, project: Path) -> None:
+    for name, text in {
+        "agent/empty.md": "",
+        "skill/a/SKILL.md": "---\nname: a\n---\nHow to.\n",
+        "command/slip.md": "---\nagnet: plan\n---\nGo.\n",
+        "command/void.md": "",
+    }.items():
+        (project / ".toolwright" / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / ".toolwright" / name).write_text(text)
+    told = " ".join(one["told"] for one in tw("doctor", "--json", "--trust").json if one["state"] == "note")
+    assert "the agent empty has neither a description nor a prompt" in told
+    assert "a/SKILL.md: expected `description:`" in told
+    assert "slip.md: unknown key 'agnet'; did you mean 'agent'?" in told
+    assert "void.md: the command /void is empty" in told
+
+
+def test_settings_in_order_are_no_finding(tw: Tw, project: Path) -> None:
+    (project / "toolwright.json").write_text('{"model": "anthropic/claude-sonnet-5-5", "shell": "sh"}')
+    assert [one["told"] for one in tw("doctor", "--json", "--trust").json if one["what"] == "settings"] == [
+        "1 file read, 7 agents; tw config tells more"
+    ]
+
+
+def test_a_full_disk_is_a_finding(tw: Tw, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    [data] = [one for one in tw("doctor", "--json").json if one["what"] == "data"]
+    assert data["state"] == "bad"
+    assert "is full; make room" in data["told"]

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ from tests.cli.person import at_terminal
 from tests.session.trial import call, calls, says
 from toolwright import folders
 from toolwright.cli.dispatch import os_trouble
-from toolwright.errors import ConfigError
+from toolwright.cli.input import with_piped
+from toolwright.errors import ConfigError, UsageError
 
 
 def program(*arguments: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -341,3 +344,31 @@ def test_undo_walks_back_turn_by_turn_and_redo_forward_again(tw: Tw, project: Pa
         assert tw(command).code == 0
         assert there() == left
     assert "Nothing was undone" in tw("redo").err
+
+
+@pytest.fixture
+def piped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], str]]:
+    """A prompt with these bytes on standard input."""
+    file = tmp_path / "piped"
+    with ExitStack() as streams:
+
+        def prompt(data: bytes) -> str:
+            file.write_bytes(data)
+            monkeypatch.setattr("sys.stdin", streams.enter_context(file.open()))
+            return with_piped("Look")
+
+        yield prompt
+
+
+def test_what_is_piped_in_and_is_no_text_is_refused(piped: Callable[[bytes], str]) -> None:
+    with pytest.raises(UsageError, match=r"Standard input is not text\. Send a file along with --file\."):
+        piped(b"\x7fELF\0\0")
+
+
+def test_what_is_piped_in_and_is_not_all_utf_8_is_told(
+    piped: Callable[[bytes], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert piped("größe �".encode()) == "Look\n\ngröße �"
+    assert capsys.readouterr().err == ""
+    assert piped(b"gr\xf6\xdfe") == "Look\n\ngr��e"
+    assert capsys.readouterr().err == "standard input is not all UTF-8; what is not is sent as �\n"

@@ -93,3 +93,10 @@ def test_a_call_by_hand_makes_no_argument_up(tw: Tw, project: Path, tool: str, m
 
 def test_a_command_by_hand_is_titled_by_itself(tw: Tw) -> None:
     assert tw("tool", "call", "bash", "echo hi", "--json").json["title"] == "echo hi"
+
+
+def test_of_an_option_given_twice_the_last_counts_and_that_is_told(tw: Tw) -> None:
+    twice = tw("tool", "list", "--agent", "plan", "--agent=build")
+    assert twice.err == "--agent is given twice; build counts, plan does not\n"
+    assert twice.out == tw("tool", "list", "--agent", "build").out
+    assert tw("tool", "list", "--agent", "build", "--agent", "build").err == ""

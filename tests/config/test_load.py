@@ -117,6 +117,13 @@ def test_a_file_that_a_variable_names_must_be_there(project: Path, home: Path, t
     )
 
 
+def test_a_misspelt_variable_with_settings_is_told(project: Path, home: Path) -> None:
+    config = load(
+        project, home, TOOLWRIGHT_PERMISION='{"bash": "deny"}', TOOLWRIGHT_SESSION="ses_1", TOOLWRIGHT_LOG="info"
+    )
+    assert config.warnings == ("the variable TOOLWRIGHT_PERMISION means nothing; did you mean TOOLWRIGHT_PERMISSION?",)
+
+
 def test_the_search_goes_up_to_the_root_of_the_work_tree_and_no_further(project: Path, home: Path) -> None:
     write(project / "toolwright.json", {"model": "above"})
     inner = project / "inner"

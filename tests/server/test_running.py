@@ -76,6 +76,18 @@ async def test_a_server_is_found_by_its_owner_and_leaves_nothing_when_it_ends(tm
         assert not server.note.exists()
 
 
+async def test_where_nothing_can_be_kept_the_server_runs_all_the_same(tmp_path: Path) -> None:
+    no_folder = tmp_path / "file"
+    no_folder.write_text("")
+    async with running(tmp_path, XDG_STATE_HOME=str(no_folder), XDG_DATA_HOME=str(no_folder)) as server:
+        assert server.process.stdout is not None
+        async with patience():
+            address = (await server.process.stdout.readline()).decode().split()[-1]
+        async with Client(server.url, token=address.rpartition("/k-")[2]) as client:
+            assert (await client.send("GET", "/global/health"))["healthy"]
+            assert await client.sessions() == []
+
+
 async def test_a_signal_in_a_turn_closes_it_and_tells_who_listens(tmp_path: Path) -> None:
     async with running(tmp_path) as server, server.client() as client:
         session = await client.create_session()

@@ -15,6 +15,7 @@ from toolwright.cli.carried import carried_over, untrusted_files
 from toolwright.cli.dispatch import os_trouble
 from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
+from toolwright.cli.unmet import unmet
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError
@@ -25,6 +26,9 @@ from toolwright.workspace import Workspace
 
 SHOWN = 5
 """Files of a project that are named in one line."""
+
+ROOM = 1_000_000
+"""Bytes; with fewer left on its disk, a session cannot be kept."""
 
 
 @record(frozen=True, slots=True)
@@ -57,6 +61,7 @@ async def _findings(options: argparse.Namespace) -> list[Finding]:
         return [*found, _broken("settings", error), *_tried("other", lambda: _others(directory, None)), *_models()]
     found += _tried("project", lambda: _project(workspace))
     found += _tried("settings", lambda: _configuration(workspace))
+    found += _tried("settings", lambda: (Finding("note", "settings", one) for one in unmet(workspace)))
     found += _tried("mcp", lambda: _mcp_servers(workspace))
     found += _tried("lsp", lambda: _language_servers(workspace))
     found += _tried("other", lambda: _others(workspace.directory, workspace.config))
@@ -175,13 +180,16 @@ def _version(*command: str) -> str:
 def _data_folder() -> Iterator[Finding]:
     folder = Folders.of().data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        yield Finding("ok", "data", str(folder))
-        for aside in sorted(folder.glob("*.db.damaged-*[0-9]")):
-            yield Finding("note", "data", f"{aside} was damaged; its records were saved, and it may be deleted")
-    else:
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         told = f"{folder} cannot be written, so nothing is kept; set XDG_DATA_HOME to a folder that can"
         yield Finding("bad", "data", told)
+    elif shutil.disk_usage(existing).free < ROOM:
+        told = f"the disk of {folder} is full; make room, or set XDG_DATA_HOME to a folder on another"
+        yield Finding("bad", "data", told)
+    else:
+        yield Finding("ok", "data", str(folder))
+    for aside in sorted(folder.glob("*.db.damaged-*[0-9]")):
+        yield Finding("note", "data", f"{aside} was damaged; its records were saved, and it may be deleted")
 
 
 def _project(workspace: Workspace) -> Iterator[Finding]:

@@ -38,4 +38,13 @@ def _piped() -> str:
     data = sys.stdin.buffer.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"Standard input is larger than {MOST // 1_000_000} MB. Send it along as a file with --file.")
-    return data.decode("utf-8", "replace")
+    return _as_text(data)
+
+
+def _as_text(data: bytes) -> str:
+    if b"\0" in data:
+        raise UsageError("Standard input is not text. Send a file along with --file.")
+    text = data.decode("utf-8", "replace")
+    if "\ufffd" in text and "\ufffd".encode() not in data:
+        note("standard input is not all UTF-8; what is not is sent as \ufffd")
+    return text

@@ -31,6 +31,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
+        self.register("action", None, _Last)
+        self.register("action", "store", _Last)
         self.color = False
         """From Python 3.14 on, argparse would colour some of its words and not ours."""
 
@@ -72,6 +74,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}{'' if message.endswith('?') else '.'} See {self.prog} --help.")
+
+
+class _Last(argparse._StoreAction):
+    """An option of which the last counts; who gives two is told."""
+
+    def __call__(self, made: argparse.ArgumentParser, found: argparse.Namespace, value: Any, name: Any = None) -> None:
+        earlier = getattr(found, self.dest, self.default)
+        if name and earlier is not self.default and earlier != value:
+            note(f"{name} is given twice; {value} counts, {earlier} does not")
+        super().__call__(made, found, value, name)
 
 
 def parser(command: str, description: str, *, examples: str = "") -> Parser:

@@ -38,6 +38,21 @@ def variable(environment: Mapping[str, str], name: str) -> Iterator[tuple[str, s
             yield key, environment[key]
 
 
+def misspelt_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    """A warning for each variable that was surely meant to be one with settings: a rule in it would not hold."""
+    prefix = f"{FAMILIES[-1].upper()}_"
+    known = (
+        MANAGED_VARIABLE,
+        *(f"{prefix}{name}" for name in ("CONFIG", "CONFIG_DIR", "CONFIG_CONTENT", "PERMISSION")),
+    )
+    for name in environment:
+        if name.startswith(prefix) and name not in known:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(name, known, n=1, cutoff=0.9):
+                yield f"the variable {name} means nothing; did you mean {near[0]}?"
+
+
 def config_folders(
     root: Path, directory: Path, folders: Folders, environment: Mapping[str, str]
 ) -> Iterator[ConfigFolder]:

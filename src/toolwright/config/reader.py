@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.config import jsonc
 from toolwright.config.admit import without_scripts
-from toolwright.config.places import MANAGED_VARIABLE, config_files, managed_files, variable
+from toolwright.config.places import MANAGED_VARIABLE, config_files, managed_files, misspelt_variables, variable
 from toolwright.config.reading import read_text
 from toolwright.config.schema import agent_schema, config_schema
 from toolwright.config.shapes import Shapes
@@ -65,6 +65,7 @@ class SettingsReader:
 
     def override(self, given: Mapping[str, Any] | None) -> Iterator[Source]:
         """What is said for this one run."""
+        self.warnings += misspelt_variables(self.environment)
         for name, path in variable(self.environment, "CONFIG_DIR"):
             if not Path(path).is_dir():
                 self.warnings.append(f"there is no folder {path}, but {name} names it")

@@ -209,11 +209,22 @@ def _scratch(wanted: Path) -> Path:
     """A folder to try things in: in ours if that can be written, for a box has a temporary folder of its own."""
     with suppress(OSError):
         wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return Path(tempfile.mkdtemp(prefix="selftest-", dir=wanted))
+        return _with_room(Path(tempfile.mkdtemp(prefix="selftest-", dir=wanted)))
     try:
-        return Path(tempfile.mkdtemp(prefix="toolwright-selftest-")).resolve()
+        return _with_room(Path(tempfile.mkdtemp(prefix="toolwright-selftest-")).resolve())
     except OSError as problem:
         raise ToolError(f"no folder to try it in could be made: {problem.strerror}") from problem
+
+
+def _with_room(folder: Path) -> Path:
+    """The folder, if a file can be written there: on a full disk folders can be made all the same."""
+    try:
+        (folder / "room").write_bytes(b"for this")
+        (folder / "room").unlink()
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
 
 
 def _verdict(end: End, printed: str) -> str:

@@ -20,7 +20,7 @@ from toolwright.server.app import Application
 from toolwright.server.connection import Connection
 from toolwright.server.guard import Guard
 from toolwright.server.inside import answer_inside
-from toolwright.server.secret import Secret, leave_note, was_killed
+from toolwright.server.secret import Secret, leave_note, state_folder, was_killed
 from toolwright.server.serving import Serving, answered_later
 from toolwright.workspace import Workspace
 
@@ -73,7 +73,7 @@ async def serve(options: Options) -> None:
     serving = Serving(options.folders, make, protected=options.secret is not None, after_kill=after_kill)
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"unix:{options.socket}" if options.socket else f"http://{host}:{port}"
-    note = leave_note(options.environment, port, url, options.secret) if not options.socket else None
+    note = _noted(options, port, url) if not options.socket else None
     server = _Server(_config(Application(serving, guard)))
     stop = _Stop(serving, server, note)
     loop = asyncio.get_running_loop()
@@ -93,6 +93,16 @@ async def serve(options: Options) -> None:
         await stop.finished()
         _remove(note)
         _remove(options.socket)
+
+
+def _noted(options: Options, port: int, url: str) -> Path | None:
+    """The note for its owner's other programs, where one can be left."""
+    try:
+        return leave_note(options.environment, port, url, options.secret)
+    except OSError as error:
+        folder = state_folder(options.environment)
+        sys.stderr.write(f"{folder} cannot be written ({error.strerror}); clients need the address with its secret\n")
+        return None
 
 
 def _announce(options: Options, url: str) -> None:

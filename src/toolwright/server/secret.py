@@ -98,8 +98,12 @@ def leave_note(environment: Mapping[str, str], port: int, url: str, secret: Secr
         "made": secret is not None and secret.made,
         "pid": os.getpid(),
     }
-    with open_private(note) as stream:
-        stream.write(json.dumps(value).encode())
+    try:
+        with open_private(note) as stream:
+            stream.write(json.dumps(value).encode())
+    except OSError:
+        note.unlink(missing_ok=True)
+        raise
     return note
 
 

@@ -68,6 +68,10 @@ class Instructions:
         ]
         return list(dict.fromkeys(found))
 
+    def named(self, entry: str) -> list[Path]:
+        """The files that one entry of the settings names."""
+        return list(self._configured([entry]))
+
     def _is_own(self, file: Path) -> bool:
         """Whether a file, with its links followed, is the project's own and not kept from agents."""
         return file.is_relative_to(self.root) and self.may_read(file)
