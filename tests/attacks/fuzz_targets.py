@@ -1,8 +1,10 @@
 """Every parser that reads what a stranger wrote, as a target."""
 
 import asyncio
+import atexit
 import json
 import random
+import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -137,6 +139,7 @@ def read_settings(data: bytes) -> None:
 @cache
 def _project() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="toolwright-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "home").mkdir()
     (folder / ".git").mkdir()
     return folder
