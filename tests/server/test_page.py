@@ -122,6 +122,16 @@ async def test_a_rule_is_edited_and_tried_before_it_is_stored(tmp_path: Path) ->
         assert [one["pattern"] for one in await server.get("/tw/approvals")] == ["echo b"]
 
 
+async def test_a_file_that_could_not_be_attached_is_told(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    file = {"type": "file", "mime": "text/plain", "filename": "gone.txt", "url": f"file://{folder}/gone.txt"}
+    async with served(folder, {"text": "Where?"}) as server, opened(server.url) as page:
+        session = (await server.post("/session", {}))["id"]
+        await server.post(f"/session/{session}/message", {"parts": [{"type": "text", "text": "look"}, file]})
+        await page.get_by_role("list", name="Sessions").get_by_role("button").first.click()
+        await expect(conversation(page)).to_contain_text("gone.txt could not be read")
+
+
 async def test_a_rejection_with_words_reaches_the_model_and_hidden_characters_are_shown(tmp_path: Path) -> None:
     hidden = {"tools": [{"name": "bash", "args": {"command": "echo \u202eevil", "description": "d"}}]}
     config = {"permission": {"bash": "ask"}}

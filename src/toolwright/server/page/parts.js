@@ -12,6 +12,7 @@ const QUIET = ["todowrite", "question", "write"]
 export function Part({ part }) {
   switch (part.type) {
     case "text":
+      if (part.metadata?.notAttached) return html`<p class="faint">${visible(part.metadata.notAttached)}</p>`
       return part.synthetic || !part.text ? null : html`<${Markdown} text=${part.text} />`
     case "reasoning":
       return part.text ? html`<details class="thought"><summary>Thought${part.time?.end - part.time?.start >= 1000 ? html`<span class="meta">${lasted(part.time.start, part.time.end)}</span>` : null}</summary><${Markdown} text=${part.text} /></details>` : null
