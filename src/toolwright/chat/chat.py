@@ -41,6 +41,8 @@ class Chat:
     """None until the first prompt, so that whoever only looks leaves nothing behind."""
     interrupts: int = 0
     """How often Ctrl-C was pressed since the last prompt."""
+    typing: bool = False
+    """Whether the person has the word, also in the moment between two lines that are read."""
     _events: Events = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +98,7 @@ class Chat:
 
     def interrupted(self) -> None:
         """Ctrl-C was pressed: once stops the turn, twice leaves. While a line is read it ends the reading."""
-        if self.keyboard.reading:
+        if self.keyboard.reading or self.typing:
             raise KeyboardInterrupt
         self.interrupts += 1
 
@@ -166,16 +168,19 @@ class Chat:
     def _typed(self) -> str:
         self.screen.line()
         self.screen.line(self._where(), DIM)
-        warned = False
-        while True:
+        self.typing = True
+        try:
             try:
                 return self.keyboard.line("> ", BOLD, remember=True)
             except KeyboardInterrupt:
                 self.screen.line()
-                if warned:
-                    raise Left from None
-                warned = True
                 self.screen.line("Ctrl-C again, Ctrl-D or /quit leaves", DIM)
+            return self.keyboard.line("> ", BOLD, remember=True)
+        except KeyboardInterrupt:
+            self.screen.line()
+            raise Left from None
+        finally:
+            self.typing = False
 
     def _where(self) -> str:
         """Who answers, and what it has taken so far; why that cannot be said, where it cannot."""
