@@ -240,13 +240,14 @@ def _check(question: Question, reply: Reply) -> None:
     """A rule of the person's own must answer what one of the offered rules would."""
     own = () if reply.kind != "always" else [one for one in reply.patterns or () if one not in question.always]
     for pattern in own:
-        if not any(question.tried(_exchanged(question.always, one, pattern)).settles for one in question.always):
+        if not any(question.tried(exchanged(question.always, one, pattern)).settles for one in question.always):
             choice = ", ".join(question.always) or "nothing: this can only be allowed once"
             raise UsageError(f"{pattern} would not answer this question; there is {choice}.")
 
 
-def _exchanged(patterns: Sequence[str], old: str, new: str) -> list[str]:
-    return [new if one == old else one for one in patterns]
+def exchanged(patterns: Sequence[str], old: str, new: str) -> tuple[str, ...]:
+    """The patterns with another in the place of one."""
+    return tuple(dict.fromkeys(new if one == old else one for one in patterns))
 
 
 def rejected(what: str, reply: Reply) -> PermissionRejected:

@@ -8,9 +8,9 @@ from toolwright.chat.columns import pieces
 from toolwright.chat.keyboard import Keyboard
 from toolwright.chat.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Screen
 from toolwright.cli.call_text import shown_call
-from toolwright.cli.stored_rules import numbered, replaced, trial_lines
+from toolwright.cli.stored_rules import numbered, trial_lines
 from toolwright.cli.terminal import forget_typed
-from toolwright.inbox import Choice, Question, Reply, RuleTrial, Scope
+from toolwright.inbox import Choice, Question, Reply, RuleTrial, Scope, exchanged
 from toolwright.record import record
 
 SCOPES: dict[str, tuple[Scope, str]] = {
@@ -64,7 +64,7 @@ class QuestionPrompt:
         typed = self.keyboard.line(f"Store {question.permission} ", BOLD, text=rule).strip()
         if not typed:
             return tuple(rules)
-        made = replaced(rules, rule, typed)
+        made = exchanged(rules, rule, typed)
         trial = self.tried(question, made)
         for line in trial_lines(trial):
             self.screen.wrapped(f"  {line}", "" if trial.settles else YELLOW)

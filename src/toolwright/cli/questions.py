@@ -10,11 +10,11 @@ from pathlib import Path
 
 from toolwright.cli.call_text import behind_bar, shown_call, wrapped
 from toolwright.cli.options import note
-from toolwright.cli.stored_rules import numbered, replaced, trial_lines
+from toolwright.cli.stored_rules import numbered, trial_lines
 from toolwright.cli.terminal import forget_typed, is_terminal, read_line
 from toolwright.display import visible
 from toolwright.errors import UsageError
-from toolwright.inbox import Answerer, Choice, Question, Reply, always_say
+from toolwright.inbox import Answerer, Choice, Question, Reply, always_say, exchanged
 from toolwright.record import record
 
 
@@ -77,7 +77,7 @@ async def _edited(question: Question, stored: tuple[str, ...], rule: str) -> tup
     typed = (await read_line()).strip().removeprefix(f"{question.permission} ")
     if not typed:
         return stored
-    made = replaced(stored, rule, typed)
+    made = exchanged(stored, rule, typed)
     trial = question.tried(made)
     note("\n".join(f"  {line}" for line in trial_lines(trial)))
     return made if trial.settles else stored

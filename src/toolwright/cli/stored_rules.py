@@ -18,11 +18,6 @@ def numbered(rules: Sequence[str], words: str) -> tuple[str, ...]:
     return tuple(known[number] for number in numbers) if all(number in known for number in numbers) else ()
 
 
-def replaced(rules: Sequence[str], rule: str, by: str) -> tuple[str, ...]:
-    """The rules with another in the place of one."""
-    return tuple(dict.fromkeys(by if one == rule else one for one in rules))
-
-
 def trial_lines(trial: RuleTrial) -> list[str]:
     """What storing rules of the person's own would mean."""
     if not trial.settles:

@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 from toolwright.chat.questions import SCOPES, offers, short_offers, show_call, show_offer
 from toolwright.chat.screen import BOLD, DIM, YELLOW
 from toolwright.cli.call_text import shown_call
-from toolwright.cli.stored_rules import replaced, trial_lines
-from toolwright.inbox import Choice, Question, Reply, RuleTrial
+from toolwright.cli.stored_rules import trial_lines
+from toolwright.inbox import Choice, Question, Reply, RuleTrial, exchanged
 from toolwright.tui.dialog import Dialog, Quiet, content_of
 from toolwright.tui.diffs import WIDE, side_by_side
 from toolwright.tui.page import Line, Page
@@ -195,7 +195,7 @@ class PermissionDialog(Asking[Reply | None]):
 
     async def _try(self, rule: str) -> tuple[str, ...]:
         """Show what storing this would mean; the rules then, or none where it would not answer the question."""
-        rules = replaced(self.rules, self._edited, rule)
+        rules = exchanged(self.rules, self._edited, rule)
         trial = await self.tried(self.question, rules) if rule else RuleTrial(settles=False, reason="it is empty")
         page = Page.blank(max(20, self.size.width - 4))
         for line in trial_lines(trial):
@@ -206,7 +206,7 @@ class PermissionDialog(Asking[Reply | None]):
 
     async def _take(self, rule: str) -> None:
         if rules := await self._try(rule):
-            self.chosen = tuple(one for one in rules if one in replaced(self.chosen, self._edited, rule))
+            self.chosen = tuple(one for one in rules if one in exchanged(self.chosen, self._edited, rule))
             self.rules = rules
             self._leave_editing()
 
