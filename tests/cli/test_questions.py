@@ -96,10 +96,11 @@ def test_a_rule_is_edited_before_it_is_stored_and_one_that_does_not_answer_is_no
         terminal.wait_for("words after it")
         terminal.type("e")
         terminal.wait_for("Store instead of edit *")
+        terminal.seen = ""
         terminal.type("elsewhere/*")
         terminal.wait_for("does not answer this question")
-        terminal.seen = ""
         terminal.wait_for("words after it")
+        terminal.seen = ""
         terminal.type("e")
         terminal.wait_for("Store instead of edit *")
         terminal.type(json.loads(WRITE)["filePath"])
