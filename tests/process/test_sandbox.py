@@ -69,6 +69,15 @@ async def test_the_project_and_caches_are_open_and_nothing_else(project: Path, h
     assert box.allows_writing(project / "src" / "new.py")
 
 
+async def test_a_command_that_has_no_use_for_caches_is_not_given_them(
+    project: Path, home: Path, scopes: Scopes
+) -> None:
+    sandbox = make(project, home, scopes)
+    box = await sandbox.box(Access(caches=False))
+    assert (box.private, box.writable) == ((), (project,))
+    assert box.protected == tuple(place for place in (await sandbox.box()).protected if not place.is_relative_to(home))
+
+
 async def test_git_code_and_our_settings_are_protected(project: Path, home: Path, scopes: Scopes) -> None:
     git(project, "init", "-q")
     (project / "toolwright.json").write_text("{}")

@@ -1,9 +1,9 @@
-"""What a person is told of the network before a command runs."""
+"""What a person is told of the network before a command runs, and which lines have no use for caches of packages."""
 
 import pytest
 
 from toolwright.shell.analysis import analyse
-from toolwright.shell.reach import reach_of
+from toolwright.shell.reach import reach_of, works_alone
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,19 @@ def test_a_program_that_is_not_known_to_stay_here_may_reach_the_network(
 ) -> None:
     reach = reach_of(analyse(command, cwd="/project", home="/home/me"))
     assert (reach.known, reach.possible) == (known, possible)
+
+
+@pytest.mark.parametrize(
+    ("command", "alone"),
+    [
+        ("ls -la | grep x > y && git status", True),
+        ("bash -c 'cat a | sort -u'", True),
+        ("cargo build", False),
+        ("find . -name '*.py' | xargs mypy", False),
+        ("ls; ./ls", False),
+        ("$tool --version", False),
+        ("cat < /dev/tcp/10.0.0.1/80", False),
+    ],
+)
+def test_a_line_works_alone_if_all_its_programs_are_known_to(command: str, alone: bool) -> None:
+    assert works_alone(analyse(command, cwd="/project", home="/home/me")) is alone

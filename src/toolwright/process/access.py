@@ -43,6 +43,8 @@ class Access:
     """Programs that the rules deny outright."""
     read_only: bool = False
     """Whether it may change nothing but what is named."""
+    caches: bool = True
+    """Whether it may have use for the caches of packages; each is a mount, and costs time."""
     network: bool = True
     """False where a rule denies it."""
     better_offline: bool = False

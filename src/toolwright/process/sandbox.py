@@ -31,6 +31,7 @@ MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
 KIN = "opencode"
 SCRATCH = "tmp"
+_NO_CACHES = CacheFolders()
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -238,15 +239,15 @@ class Sandbox:
             self._scratch = None
 
     def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
-        usual = () if access.read_only else (self._root, *self._guarding.git, *self._cache_folders().writable)
+        usual = () if access.read_only else (self._root, *self._guarding.git, *self._caches_for(access).writable)
         places = (*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared))
         return tuple(filter(is_there, dict.fromkeys(places)))
 
     def _said_by_mounts(self, rung: Rung, access: Access, opened: Opened) -> "SaidByMounts":
         """All that only mounts can say."""
-        shared = () if access.read_only else self._cache_folders().places
+        caches = self._caches_for(access)
         made = [one.path for one in opened.made]
-        wanted = (place for place in opened.files if not is_in(place, shared))
+        wanted = (place for place in opened.files if not is_in(place, caches.places))
         files = tuple(place for place in wanted if is_there(place) or place in made)
         decoys = self._decoy_maker()
         hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
@@ -265,7 +266,6 @@ class Sandbox:
         }
         if not access.read_only:
             guarded = self._guarding.look(access.repositories)
-            caches = self._cache_folders()
             said["private"] = caches.private
             said["protected"] = (*guarded.protected, *caches.protected)
             said["placeholders"] = guarded.placeholders
@@ -294,7 +294,9 @@ class Sandbox:
         found = (place for place in self._surroundings.programs if not is_in(place, SYSTEM))
         return tuple(dict.fromkeys(place for one in found for place in _temporary(one)))
 
-    def _cache_folders(self) -> CacheFolders:
+    def _caches_for(self, access: Access) -> CacheFolders:
+        if access.read_only or not access.caches:
+            return _NO_CACHES
         if self._caches is None:
             own = self._data / "caches"
             writable = os.access(next(place for place in (own, *own.parents) if is_there(place)), os.W_OK)

@@ -50,6 +50,9 @@ class Reach:
     """Programs that may: whatever is not known to stay on this machine."""
 
 
+_NOWHERE = Reach()
+
+
 def reach_of(analysis: Analysis) -> Reach:
     """The reach of the line's commands, and of those that they run in turn."""
     known: dict[str, None] = {}
@@ -61,6 +64,13 @@ def reach_of(analysis: Analysis) -> Reach:
         for words in (command.words, *(text.split() for text in command.implied)):
             _sort_out(words, known, possible)
     return Reach(known=tuple(known), possible=tuple(possible))
+
+
+def works_alone(analysis: Analysis) -> bool:
+    """Whether all its programs are known, and do nothing but work on files that they are given."""
+    if analysis.verdict != "understood" or analysis.runs:
+        return False
+    return reach_of(analysis) == _NOWHERE
 
 
 def _sort_out(words: Sequence[str], known: dict[str, None], possible: dict[str, None]) -> None:

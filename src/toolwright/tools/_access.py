@@ -15,6 +15,7 @@ from toolwright.process.masks import ANY_NAME, Found, Judge, Verdict
 from toolwright.process.sight import is_folder, is_there
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
+from toolwright.shell.reach import works_alone
 
 PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 LISTED = 500
@@ -55,6 +56,7 @@ def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Itera
         pinned=tuple(found.pinned),
         repositories=tuple(found.repositories),
         covered=tuple(rules.programs()),
+        caches=not works_alone(analysis) or any(_is_at_home(analysis, tree)),
     )
 
 
@@ -178,6 +180,13 @@ def _needles(rules: tuple[tuple[str, str, str], ...]) -> tuple[str, ...]:
     """For each rule that restricts, something that must occur in whatever it fits; nothing if it fits everything."""
     restricting = [pattern for _, pattern, action in rules if action != "allow"]
     return tuple(dict.fromkeys(max(_WILD.split(pattern.lower()), key=len) for pattern in restricting))
+
+
+def _is_at_home(analysis: Analysis, tree: Tree) -> Iterator[bool]:
+    """Of each path it names, whether it lies in the home folder and not in the project."""
+    home = f"{analysis.home}/"
+    for path in (*analysis.order, *analysis.enters):
+        yield f"{path}/".startswith(home) and not tree.holds(Path(path))
 
 
 def _canonical(paths: Iterable[str], tree: Tree) -> Iterator[Path]:
