@@ -397,6 +397,15 @@ SIDES = """() => [...document.querySelectorAll('article:last-of-type .prose p')]
 })"""
 
 
+async def test_words_nested_beyond_all_sense_are_shown_and_break_nothing(tmp_path: Path) -> None:
+    said = {"text": f"{'>' * 20_000} deep\n\n```js\n{'a' * 50_000}\n```\n{'_a' * 50_000}"}
+    async with served(project(tmp_path), said, {"text": "Still here."}) as server, opened(server.url) as page:
+        await say(page, "nest")
+        await expect(conversation(page)).to_contain_text("> deep")
+        await say(page, "and now")
+        await expect(conversation(page)).to_contain_text("Still here.")
+
+
 async def test_the_keyboard_alone_suffices(tmp_path: Path) -> None:
     folder = project(tmp_path)
     async with served(folder, READ, EDIT, {"text": "Done."}, config=ASK_EDIT) as server, opened(server.url) as page:
