@@ -44,7 +44,7 @@ async def test_markdown_streams_with_the_colours_of_its_code(project: Path) -> N
         strips = [strip for one in stage.app.transcript._laid for strip in one.strips]
         [line] = [strip for strip in strips if "return" in strip.text]
         colours = {segment.text.strip(): segment.style for segment in line if segment.text.strip()}
-        assert colours["return"] != colours["sum"], "a keyword and a string look different"
+        assert colours["return"] != colours['"sum"'], "a keyword and a string look different"
 
 
 async def test_what_could_not_be_attached_is_told_on_the_screen(project: Path) -> None:
