@@ -1,4 +1,4 @@
-"""What both clients share: the requests as records, and their answers read into ours."""
+"""What both clients share: where a server is, what goes wrong with it, and its answers read into our records."""
 
 import json
 import os
@@ -31,16 +31,6 @@ class NoAnswer(ServerError):
 
 class ServerGone(ToolwrightError):
     """Nobody answers at the address, or the connection broke before the answer was complete, or it is just ending."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class ClientRequest:
-    """One request."""
-
-    method: str
-    path: str
-    query: Mapping[str, str] | None = None
-    body: Json | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)
