@@ -214,6 +214,15 @@ def test_a_module_says_what_it_is_in_its_first_line() -> None:
     assert [name for name, one in _modules().items() if not one.first_line.endswith((".", "?", ":"))] == []
 
 
+def test_the_maps_name_every_module() -> None:
+    table = (ROOT / "AGENTS.md").read_text("utf-8").partition("## The packages")[2]
+    named = {name.partition("/")[0] for cell in re.findall(r"\n\| `(.*?)` \|", table) for name in cell.split()}
+    there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert there - {"__init__", "__main__"} == named
+    shell = (SOURCE / "shell" / "README.md").read_text("utf-8")
+    assert [path.name for path in (SOURCE / "shell").glob("[!_]*.py") if f"`{path.name}`" not in shell] == []
+
+
 def test_no_module_keeps_state_of_its_own() -> None:
     """A list, dict or set at the top of a module may be read by all, so nobody may write to it."""
     assert {name: one.state for name, one in _modules().items() if one.state} == {}

@@ -18,7 +18,6 @@ _TOKEN = re.compile(r"\{(env|file):([^{}]+)\}")
 _DEEPEST = 20
 
 
-
 class _Refused(Exception):
     """A file that this source may not have filled in."""
 

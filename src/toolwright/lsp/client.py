@@ -49,7 +49,7 @@ class OpenDocument:
 
 
 class LanguageClient:
-    """A server for one root. Make it with `Client.start`."""
+    """A server that runs for one root; `begin` says hello to it."""
 
     def __init__(self, found: Found, running: RunningServer) -> None:
         self.found = found
