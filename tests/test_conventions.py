@@ -112,7 +112,7 @@ SWALLOWING = {
     "evaluate/running.py": 2,  # the check of a task, which is the caller's code; and one task, apart from the others
     "fleet/cluster.py": 2,  # whatever keeps Ray from starting, or a cluster from being used, is told
     "fleet/driver.py": 1,  # whatever Ray says in its thread is told to whoever waits for it
-    "fleet/seat.py": 2,  # whatever a machine lacks, and whatever ends a worker
+    "fleet/slot.py": 2,  # whatever a machine lacks, and whatever ends a worker
     "rpc.py": 2,  # who answers the requests of another program, and who takes its notifications
     "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
     "session/database.py": 1,  # whatever a record holds that is no text
