@@ -387,7 +387,7 @@ async def test_a_theme_is_chosen_by_the_settings_or_a_picker(project: Path) -> N
 async def test_without_a_model_it_opens_all_the_same_and_says_how_to_get_one(project: Path) -> None:
     async with on_stage(project) as stage:
         stage.workspace.model = ""
-        await stage.app.commands.tell_ways() if stage.app.commands else None
+        await stage.app.commands.tell_no_model() if stage.app.commands else None
         await stage.see("No model is chosen yet.")
         await stage.see("/demo")
         await stage.type("hello")

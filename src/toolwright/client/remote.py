@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolwright.agents import Agent
-from toolwright.backend import FOLLOWED, SessionUse, Ways, first_sentence, last_turn, standing, used
+from toolwright.backend import FOLLOWED, SessionUse, UsableModels, first_sentence, last_turn, standing, used
 from toolwright.client.calls import ServerError, ServerGone, message_of, session_of
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
@@ -272,9 +272,9 @@ class RemoteBackend:
         found: list[str] = await self.client.send("GET", "/find/file", None, query=words, dirs="false")
         return found
 
-    async def ways_to_a_model(self) -> Ways:
+    async def usable_models(self) -> UsableModels:
         found = await self.client.send("GET", "/config/providers")
-        return Ways(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
+        return UsableModels(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
         return await self._last_known(f"model {agent} {session_id}", self._model_of(agent, session_id))
@@ -288,7 +288,7 @@ class RemoteBackend:
         if last is not None:
             return str(last.model)
         chosen: str = (await self.client.send("GET", "/config")).get("model", "")
-        return chosen or next(iter((await self.ways_to_a_model()).keys if not self._ours else ()), "")
+        return chosen or next(iter((await self.usable_models()).keys if not self._ours else ()), "")
 
     async def _last_known(self, what: str, asking: Coroutine[Any, Any, T]) -> T:
         """What stands at the edges of a screen stays there while the server does not answer."""

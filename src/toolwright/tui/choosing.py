@@ -115,8 +115,8 @@ class Choosing:
     async def model(self, name: str) -> None:
         if "/" not in name:
             known = await self.talk.call(self.backend.models())
-            ways = [one for one in (self.talk.next_model,) if one and one not in known]
-            entries = [(one, one) for one in (*ways, *known) if name in one]
+            current = [one for one in (self.talk.next_model,) if one and one not in known]
+            entries = [(one, one) for one in (*current, *known) if name in one]
             said = await self.app.ask(Picker("Models", entries, chosen=self.talk.next_model))
             name = said or ""
         if name:

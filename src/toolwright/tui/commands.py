@@ -195,11 +195,11 @@ class Commands(Choosing):
     async def quit(self, _: str) -> None:
         self.app.exit(0)
 
-    async def tell_ways(self) -> None:
+    async def tell_no_model(self) -> None:
         """How to get a model, from what is found on this machine."""
-        from toolwright.chat.ways import ways_told
+        from toolwright.chat.no_model import no_model_lines
 
-        for line, code in ways_told(await self.talk.call(self.backend.ways_to_a_model())):
+        for line, code in no_model_lines(await self.talk.call(self.backend.usable_models())):
             self.app.note(line, code)
 
     def session(self) -> SessionInfo:
