@@ -36,7 +36,7 @@ UPDATES = 0.1
 """Seconds between two reports of progress."""
 
 
-class Run:
+class CommandRun:
     """One command from the first question to the result."""
 
     def __init__(self, ctx: ToolContext, command: str, description: str, *, background: bool) -> None:
