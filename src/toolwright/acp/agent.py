@@ -83,7 +83,7 @@ class EditorAgent:
         if method not in self._methods:
             raise RpcError(f"There is no method {method[:80]!r}.", METHOD_NOT_FOUND)
         if params and not isinstance(params, dict):
-            raise RpcError("params is an object.", INVALID_PARAMS)
+            raise RpcError("params must be an object.", INVALID_PARAMS)
         try:
             return await self._methods[method](params or {})
         except ToolwrightError as error:
@@ -136,7 +136,7 @@ class EditorAgent:
     async def _workspace(self, cwd: Any, config: JsonView | None = None) -> Workspace:
         """The workspace of a folder; one of its own for who brings settings."""
         if not isinstance(cwd, str) or not Path(cwd).is_absolute() or "\0" in cwd:
-            raise RpcError("cwd is an absolute path.", INVALID_PARAMS)
+            raise RpcError("cwd must be an absolute path.", INVALID_PARAMS)
         path = Path(cwd).resolve()
         async with self._opening:
             if config or path not in self._workspaces:

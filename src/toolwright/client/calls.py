@@ -85,7 +85,9 @@ def answer_of(status: int, content: bytes) -> Any:
     try:
         value: Any = json.loads(text) if text else None
     except ValueError as error:
-        raise ServerError(status, "NoJson", f"The server answered {status} with what is no JSON.") from error
+        raise ServerError(
+            status, "NoJson", f"The server answered {status} with something that is not JSON. Check the address."
+        ) from error
     if status >= 400:
         data = value.get("data") if isinstance(value, dict) else None
         message = data.get("message") if isinstance(data, dict) else None

@@ -54,7 +54,9 @@ class RemoteBackend:
             await made._link.open()
         except (KeyError, TypeError) as error:
             await client.close()
-            raise UsageError(f"{client.address} is no server that this program can talk to.") from error
+            raise UsageError(
+                f"{client.address} is not a server of toolwright or OpenCode. Check the address."
+            ) from error
         except BaseException:
             await client.close()
             raise
