@@ -11,7 +11,7 @@ from toolwright.acp.delegation import delegation
 from toolwright.acp.editor import FAILED, Abilities, Editor
 from toolwright.acp.folders import folders_of, open_folders
 from toolwright.acp.login import login_methods
-from toolwright.acp.opened import OpenSession
+from toolwright.acp.open_session import OpenSession
 from toolwright.acp.outcome import outcome_of
 from toolwright.acp.permission import put
 from toolwright.acp.servers import servers_of

@@ -12,8 +12,8 @@ from toolwright.chat.no_model import no_model_lines
 from toolwright.chat.screen import BOLD, DIM, Screen
 from toolwright.chat.signals import Ended, handled
 from toolwright.chat.transcript import show_messages
-from toolwright.cli.conversing import Project, open_project
 from toolwright.cli.dispatch import DONE, STOPPED
+from toolwright.cli.project import Project, open_project
 from toolwright.messages import SessionInfo
 from toolwright.version import VERSION
 

@@ -9,7 +9,6 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
-from toolwright.cli.carried import untrusted_files
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -21,6 +20,7 @@ from toolwright.cli.options import (
     split_model,
     subcommand,
 )
+from toolwright.cli.other_setups import untrusted_files
 from toolwright.cli.questions import answerer
 from toolwright.cli.terminal import is_terminal
 from toolwright.definition import Call, Result, Tool
