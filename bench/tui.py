@@ -145,7 +145,7 @@ async def transcript() -> None:
     """Ten thousand lines, and an answer that streams below them."""
     from toolwright.chat.background import Background
     from toolwright.tui.app import Conversation
-    from toolwright.tui.blocks import Words
+    from toolwright.tui.blocks import Answer
     from toolwright.tui.highlight import highlighted
     from toolwright.tui.story import Story
     from toolwright.tui.talk import Opened
@@ -159,7 +159,7 @@ async def transcript() -> None:
         highlighted("pass", "python")
         story = Story("ses_1")
         for number in range(640):
-            block = Words(f"prt_{number}", MESSAGE)
+            block = Answer(f"prt_{number}", MESSAGE)
             block.complete = True
             story.add(block)
         began = time.process_time()
@@ -169,7 +169,7 @@ async def transcript() -> None:
         app.transcript._finish()
         whole = time.process_time() - began
         lines = app.transcript.virtual_size.height
-        tail = Words("prt_tail")
+        tail = Answer("prt_tail")
         story.add(tail)
 
         async def frame(deltas: int) -> float:

@@ -112,7 +112,7 @@ SWALLOWING = {
     "evaluate/running.py": 2,  # the check of a task, which is the caller's code; and one task, apart from the others
     "fleet/cluster.py": 2,  # whatever keeps Ray from starting, or a cluster from being used, is told
     "fleet/driver.py": 1,  # whatever Ray says in its thread is told to whoever waits for it
-    "fleet/seat.py": 2,  # whatever a machine lacks, and whatever ends a worker
+    "fleet/slot.py": 2,  # whatever a machine lacks, and whatever ends a worker
     "rpc.py": 2,  # who answers the requests of another program, and who takes its notifications
     "server/app.py": 1,  # whatever breaks in a request, it is answered and told in the log
     "session/database.py": 1,  # whatever a record holds that is no text
@@ -212,6 +212,15 @@ def _asks_a_clock(node: ast.AST) -> bool:
 
 def test_a_module_says_what_it_is_in_its_first_line() -> None:
     assert [name for name, one in _modules().items() if not one.first_line.endswith((".", "?", ":"))] == []
+
+
+def test_the_maps_name_every_module() -> None:
+    table = (ROOT / "AGENTS.md").read_text("utf-8").partition("## The packages")[2]
+    named = {name.partition("/")[0] for cell in re.findall(r"\n\| `(.*?)` \|", table) for name in cell.split()}
+    there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert there - {"__init__", "__main__"} == named
+    shell = (SOURCE / "shell" / "README.md").read_text("utf-8")
+    assert [path.name for path in (SOURCE / "shell").glob("[!_]*.py") if f"`{path.name}`" not in shell] == []
 
 
 def test_no_module_keeps_state_of_its_own() -> None:

@@ -41,8 +41,8 @@ class SessionUse:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Ways:
-    """How to get a model where none is chosen."""
+class UsableModels:
+    """Models that could be chosen as this machine is."""
 
     keys: tuple[str, ...] = ()
     """Models whose provider has a key, in the environment or stored."""
@@ -117,7 +117,7 @@ class Backend(Protocol):
     async def files(self, words: str) -> list[str]:
         """Files of the project whose path holds these letters, the newest first."""
 
-    async def ways_to_a_model(self) -> Ways: ...
+    async def usable_models(self) -> UsableModels: ...
     async def model_of(self, agent: str, session_id: str = "") -> str:
         """The model that would answer this agent's next prompt in a session; empty if none is chosen."""
 
@@ -263,7 +263,7 @@ class LocalBackend:
         found = await find_files(self.directory, f"**/*{letters}*" if letters else "**/*")
         return [path for path in found.paths if folder in path]
 
-    async def ways_to_a_model(self) -> Ways:
+    async def usable_models(self) -> UsableModels:
         import asyncio
 
         from toolwright.auth import AuthFile
@@ -283,7 +283,7 @@ class LocalBackend:
                 keyed.append(first.full_name)
         servers = await asyncio.to_thread(find_local_servers)
         local = [f"{server.provider}/{model.id}" for server in servers for model in server.models]
-        return Ways(keys=tuple(keyed), local=tuple(local))
+        return UsableModels(keys=tuple(keyed), local=tuple(local))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
         named = self.workspace.agents.by_name.get(agent)

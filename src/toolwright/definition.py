@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 from types import MethodType
-from typing import Any, Literal, Protocol, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 from toolwright.errors import InvalidArguments, ToolError
 from toolwright.jsontypes import Json
@@ -320,26 +320,27 @@ def _plain(tool: Tool) -> dict[str, type]:
     }
 
 
+class ToolFacts(TypedDict, total=False):
+    """What the decorator may be told of a tool: fields of Tool, which says what each means."""
+
+    permission: str
+    asks: bool
+    init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None
+    offered: Callable[[Offer], bool] | None
+    writes: str
+    reads: str
+    keep: Literal["head", "tail", "both"]
+    alone: str
+    pinned: bool
+    format_problems: FormatProblems | None
+
+
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 
 
 @overload
-def tool(
-    *,
-    id: str = "",
-    text: str = "",
-    permission: str = "",
-    asks: bool = False,
-    init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
-    offered: Callable[[Offer], bool] | None = None,
-    writes: str = "",
-    reads: str = "",
-    keep: Literal["head", "tail", "both"] = "head",
-    alone: str = "",
-    pinned: bool = False,
-    format_problems: FormatProblems | None = None,
-) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(*, id: str = "", text: str = "", **facts: Unpack[ToolFacts]) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
 def tool(
@@ -347,16 +348,7 @@ def tool(
     *,
     id: str = "",  # noqa: A002 - the word the whole program uses
     text: str = "",
-    permission: str = "",
-    asks: bool = False,
-    init: Callable[[Tool, AgentLike], Awaitable[Tool]] | None = None,
-    offered: Callable[[Offer], bool] | None = None,
-    writes: str = "",
-    reads: str = "",
-    keep: Literal["head", "tail", "both"] = "head",
-    alone: str = "",
-    pinned: bool = False,
-    format_problems: FormatProblems | None = None,
+    **facts: Unpack[ToolFacts],
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function: its signature is the schema, its docstring (or `text`) is for the model.
 
@@ -372,18 +364,9 @@ def tool(
             description=_text_from(function, text) if text else signature.text,
             parameters=signature.schema,
             run=_runner(function, signature),
-            permission=permission,
-            asks=asks,
-            init=init,
-            offered=offered,
-            writes=writes,
-            reads=reads,
-            keep=keep,
-            alone=alone,
-            pinned=pinned,
-            format_problems=format_problems,
             function=function,
             signature=signature,
+            **facts,
         )
 
     return make if function is None else make(function)

@@ -1,4 +1,4 @@
-"""What a call asks leave for: one permission, the things it would touch, and what "always" would allow."""
+"""What a call needs permission for: which permission, on what, and what "always" would allow."""
 
 import re
 from collections.abc import Iterable, Mapping

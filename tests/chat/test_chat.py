@@ -353,11 +353,17 @@ def test_own_commands_models_agents_and_tools_are_a_slash_away(project: Path) ->
         talk.leave()
 
 
-def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> None:
+@contextmanager
+def asked_about_a_file_outside(project: Path) -> Iterator["Talk"]:
     turns = (call("bash", command="cat ../x.txt", description="Look"), {"text": "Read."})
     (project.parent / "x.txt").write_text("outside\n")
     with talking(project, *turns, arguments=("read it",)) as talk:
         talk.expect("Allow?")
+        yield talk
+
+
+def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> None:
+    with asked_about_a_file_outside(project) as talk:
         talk.type("a")
         talk.expect("Read.")
         talk.expect("> ")
@@ -368,10 +374,7 @@ def test_an_answer_for_the_project_is_stored_as_it_was_shown(project: Path) -> N
 
 
 def test_a_rule_is_edited_before_it_is_stored(project: Path) -> None:
-    turns = (call("bash", command="cat ../x.txt", description="Look"), {"text": "Read."})
-    (project.parent / "x.txt").write_text("outside\n")
-    with talking(project, *turns, arguments=("read it",)) as talk:
-        talk.expect("Allow?")
+    with asked_about_a_file_outside(project) as talk:
         talk.type("e")
         talk.expect("Store bash")
         talk.expect("cat *")

@@ -11,7 +11,7 @@ from tests.fleet.conftest import script
 from tests.fleet.fakes import FakeCluster
 from toolwright.errors import UsageError
 from toolwright.evaluate import Task, TaskResult, places, run
-from toolwright.fleet import driver, seat
+from toolwright.fleet import driver, slot
 from toolwright.fleet.cluster import Node
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.worker import Report
@@ -28,7 +28,7 @@ def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(seat, "REST", 0.3)
+    monkeypatch.setattr(slot, "REST", 0.3)
     monkeypatch.setattr(driver, "LOOK", 0.01)
 
 
@@ -185,7 +185,7 @@ async def test_a_missing_folder_is_told_and_the_others_run(start: Path, monkeypa
 
 
 async def test_a_version_of_its_own_on_a_machine_ends_the_fleet(start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seat, "VERSION", "0.0.1")
+    monkeypatch.setattr(slot, "VERSION", "0.0.1")
     with pytest.raises(UsageError, match="Install the same on every machine"):
         await results_of(FakeCluster(), monkeypatch, tasks_of(start, 1))
 

@@ -18,7 +18,7 @@ from toolwright.jsontypes import Json
 from toolwright.mcp.protocol import META_CAPABILITIES, META_VERSION, STATELESS
 from toolwright.mcp.serve.connection import Connection
 from toolwright.mcp.serve.http import HttpServer
-from toolwright.mcp.serve.service import Desk, Service
+from toolwright.mcp.serve.service import ClientAnswers, Service
 from toolwright.rpc import RpcError
 from toolwright.testing import make_workspace
 
@@ -29,9 +29,9 @@ WRITE = {"name": "write", "arguments": {"filePath": "a.txt", "content": "one\n"}
 
 @asynccontextmanager
 async def service(project: Path, config: Any = None, **more: Any) -> AsyncIterator[Service]:
-    desk = Desk()
-    async with make_workspace(project, config=config, user=desk, client="api") as workspace:
-        made = Service(workspace=workspace, desk=desk, **more)
+    answers = ClientAnswers()
+    async with make_workspace(project, config=config, user=answers, client="api") as workspace:
+        made = Service(workspace=workspace, answers=answers, **more)
         made.prepare()
         yield made
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.models.server import listened_to
 from tests.models.test_tls import certificate
 from tests.waiting import until
-from toolwright.models.connections import KEPT, BadHeader, BadUrl, Connections, NoConnection, NoWay, Silence
+from toolwright.models.connections import KEPT, BadHeader, BadUrl, ConnectionPool, NoConnection, NoWay, Silence
 from toolwright.models.http_answer import HEAD, BadAnswer, Body, Head, read_head
 from toolwright.models.proxies import proxy_of
 
@@ -62,15 +62,15 @@ def saying(*pieces: bytes, stays: bool = True) -> Handler:
     return answer
 
 
-async def asked(connections: Connections, url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
+async def asked(connections: ConnectionPool, url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
     async with connections.post(url, b"{}", headers or {}) as answer:
         content = b"".join([piece async for piece in answer.pieces])
         return answer.head.status, content
 
 
 @asynccontextmanager
-async def opened(*, local: bool = False, silence: float = 30) -> AsyncIterator[Connections]:
-    made = Connections(local=local, silence=silence)
+async def opened(*, local: bool = False, silence: float = 30) -> AsyncIterator[ConnectionPool]:
+    made = ConnectionPool(local=local, silence=silence)
     try:
         yield made
     finally:
@@ -78,13 +78,13 @@ async def opened(*, local: bool = False, silence: float = 30) -> AsyncIterator[C
 
 
 @pytest.fixture
-async def connections() -> AsyncIterator[Connections]:
+async def connections() -> AsyncIterator[ConnectionPool]:
     async with opened(local=True) as made:
         yield made
 
 
 @pytest.fixture
-async def proxied(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connections]:
+async def proxied(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ConnectionPool]:
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     async with opened() as made:
@@ -103,14 +103,14 @@ async def proxied(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connections]
         b"HTTP/1.1 200 OK\r\ncontent-encoding: identity\r\ncontent-length: 5\r\n\r\nhello",
     ],
 )
-async def test_an_answer_is_read_in_every_form_it_may_have(connections: Connections, answer: bytes) -> None:
+async def test_an_answer_is_read_in_every_form_it_may_have(connections: ConnectionPool, answer: bytes) -> None:
     async with listening(saying(answer)) as (place, heads):
         for _ in range(3):
             assert await asked(connections, f"http://{place}/v1") == (200, b"hello")
     assert len(heads) == 3
 
 
-async def test_an_answer_may_end_with_its_connection(connections: Connections) -> None:
+async def test_an_answer_may_end_with_its_connection(connections: ConnectionPool) -> None:
     async with listening(saying(b"HTTP/1.0 200 OK\r\n\r\nhel", b"lo", stays=False)) as (place, _):
         assert await asked(connections, f"http://{place}/v1") == (200, b"hello")
         assert await asked(connections, f"http://{place}/v1") == (200, b"hello")
@@ -118,7 +118,7 @@ async def test_an_answer_may_end_with_its_connection(connections: Connections) -
 
 @pytest.mark.parametrize(("coding", "packed"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 async def test_an_answer_that_is_compressed_all_the_same_is_read(
-    connections: Connections, coding: str, packed: Callable[[bytes], bytes]
+    connections: ConnectionPool, coding: str, packed: Callable[[bytes], bytes]
 ) -> None:
     text = b"hello " * 1_000_000
     data = packed(text)
@@ -153,7 +153,7 @@ async def test_an_answer_that_is_compressed_all_the_same_is_read(
         (b"", "closed without an answer"),
     ],
 )
-async def test_what_is_no_answer_is_told(connections: Connections, answer: bytes, words: str) -> None:
+async def test_what_is_no_answer_is_told(connections: ConnectionPool, answer: bytes, words: str) -> None:
     async with listening(saying(answer, stays=False)) as (place, heads):
         with pytest.raises(BadAnswer, match=words):
             await asked(connections, f"http://{place}/")
@@ -174,7 +174,7 @@ def test_a_header_that_comes_twice_is_one() -> None:
     assert read_head(b"HTTP/1.1 200 OK\r\nVia: a\r\nvia: b\r\n\r\n").headers == {"via": "a, b"}
 
 
-async def test_a_connection_that_was_hung_up_on_meanwhile_is_not_used_again(connections: Connections) -> None:
+async def test_a_connection_that_was_hung_up_on_meanwhile_is_not_used_again(connections: ConnectionPool) -> None:
     hello = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
     async with listening(saying(hello, stays=False)) as (place, heads):
         for number in range(1, 4):
@@ -183,7 +183,7 @@ async def test_a_connection_that_was_hung_up_on_meanwhile_is_not_used_again(conn
 
 
 async def test_a_request_that_was_read_and_not_answered_is_tried_on_no_new_connection_again(
-    connections: Connections,
+    connections: ConnectionPool,
 ) -> None:
     async with listening(saying(stays=False)) as (place, heads):
         with pytest.raises(BadAnswer):
@@ -191,7 +191,7 @@ async def test_a_request_that_was_read_and_not_answered_is_tried_on_no_new_conne
     assert len(heads) == 1
 
 
-async def test_an_answer_that_was_left_closes_its_connection(connections: Connections) -> None:
+async def test_an_answer_that_was_left_closes_its_connection(connections: ConnectionPool) -> None:
     async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 500000\r\n\r\nhello")) as (place, _):
         async with connections.post(f"http://{place}/", b"", {}) as answer:
             assert await anext(answer.pieces) == b"hello"
@@ -209,7 +209,7 @@ async def test_silence_is_told() -> None:
 
 @pytest.mark.parametrize("headers", [{"x-key": "a\r\nevil: 1"}, {"x\r\ny": "a"}, {"x-key": "schlüssel"}, {"": "a"}])
 async def test_a_header_that_would_break_the_request_is_not_sent(
-    connections: Connections, headers: dict[str, str]
+    connections: ConnectionPool, headers: dict[str, str]
 ) -> None:
     async with listening(saying()) as (place, heads):
         with pytest.raises(BadHeader):
@@ -218,7 +218,7 @@ async def test_a_header_that_would_break_the_request_is_not_sent(
 
 
 async def test_a_login_in_the_address_and_odd_letters_in_its_path_are_sent_as_they_should(
-    connections: Connections,
+    connections: ConnectionPool,
 ) -> None:
     async with listening(saying(b"HTTP/1.1 204 None\r\n\r\n")) as (place, heads):
         assert await asked(connections, f"http://me:p%40ss@{place}/v 1/ü?a=b c") == (204, b"")
@@ -230,7 +230,7 @@ async def test_a_login_in_the_address_and_odd_letters_in_its_path_are_sent_as_th
 # Proxies
 
 
-async def test_a_proxy_gets_the_whole_address(proxied: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_gets_the_whole_address(proxied: ConnectionPool, monkeypatch: pytest.MonkeyPatch) -> None:
     async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, heads):
         monkeypatch.setenv("http_proxy", f"http://{place}")
         assert await asked(proxied, "http://model.invalid:8080/v1/x?y=1") == (200, b"hi")
@@ -238,7 +238,7 @@ async def test_a_proxy_gets_the_whole_address(proxied: Connections, monkeypatch:
 
 
 async def test_what_is_on_this_machine_or_excepted_goes_past_the_proxy(
-    connections: Connections, proxied: Connections, monkeypatch: pytest.MonkeyPatch
+    connections: ConnectionPool, proxied: ConnectionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://proxy.invalid:1")
     async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, _):
@@ -249,7 +249,7 @@ async def test_what_is_on_this_machine_or_excepted_goes_past_the_proxy(
 
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@proxy.invalid:1080", "https://me:secret@proxy.invalid", "://"])
 async def test_a_proxy_of_another_kind_is_told_without_its_login(
-    proxied: Connections, monkeypatch: pytest.MonkeyPatch, proxy: str
+    proxied: ConnectionPool, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("all_proxy", proxy)
     with pytest.raises(NoConnection, match="the proxy ") as caught:
@@ -258,7 +258,7 @@ async def test_a_proxy_of_another_kind_is_told_without_its_login(
 
 
 async def test_tls_goes_through_a_proxy(
-    proxied: Connections, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    proxied: ConnectionPool, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, certificate.parent / "key.pem")
@@ -296,7 +296,7 @@ async def tunnel(port: int) -> AsyncIterator[tuple[str, list[bytes]]]:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
 
 
-async def test_a_proxy_that_refuses_is_told(proxied: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_refuses_is_told(proxied: ConnectionPool, monkeypatch: pytest.MonkeyPatch) -> None:
     async with listening(saying(b"HTTP/1.1 407 Login\r\ncontent-length: 0\r\n\r\n")) as (place, _):
         monkeypatch.setenv("https_proxy", place)
         with pytest.raises(NoWay, match=r"the proxy 127\.0\.0\.1 wants another login; write it as http://user:pass"):
@@ -333,7 +333,9 @@ def test_what_no_proxy_names_is_reached_directly(
     assert (proxy_of(urlsplit(url)) is None) is direct
 
 
-async def test_a_proxy_of_plain_http_is_told_its_login(proxied: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_of_plain_http_is_told_its_login(
+    proxied: ConnectionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, heads):
         monkeypatch.setenv("http_proxy", f"http://m%40e:secret@{place}")
         assert await asked(proxied, "http://model.invalid/v1") == (200, b"hi")
@@ -343,7 +345,7 @@ async def test_a_proxy_of_plain_http_is_told_its_login(proxied: Connections, mon
 # What goes wrong on the way.
 
 
-async def test_what_comes_unasked_on_a_connection_is_not_taken_for_the_next_answer(connections: Connections) -> None:
+async def test_what_comes_unasked_on_a_connection_is_not_taken_for_the_next_answer(connections: ConnectionPool) -> None:
     late = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n"
     said = asyncio.Event()
 
@@ -371,7 +373,7 @@ async def test_what_comes_unasked_on_a_connection_is_not_taken_for_the_next_answ
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: identity\r\ncontent-length: 2\r\n\r\nhi",
     ],
 )
-async def test_servers_that_are_not_quite_exact_are_understood(connections: Connections, answer: bytes) -> None:
+async def test_servers_that_are_not_quite_exact_are_understood(connections: ConnectionPool, answer: bytes) -> None:
     async with listening(saying(answer)) as (place, _):
         for _ in range(2):
             assert await asked(connections, f"http://{place}/") == (200, b"hi")
@@ -385,7 +387,7 @@ def test_compressed_pieces_one_after_the_other_are_one_content() -> None:
         assert b"".join(one for piece in pieces for one in body.feed(piece)) == b"one two"
 
 
-async def test_an_answer_that_comes_before_the_request_was_read_is_heard(connections: Connections) -> None:
+async def test_an_answer_that_comes_before_the_request_was_read_is_heard(connections: ConnectionPool) -> None:
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo large")
@@ -400,13 +402,13 @@ async def test_an_answer_that_comes_before_the_request_was_read_is_heard(connect
     assert not connections._kept
 
 
-async def test_a_server_that_only_ever_promises_an_answer_is_left(connections: Connections) -> None:
+async def test_a_server_that_only_ever_promises_an_answer_is_left(connections: ConnectionPool) -> None:
     async with listening(saying(b"HTTP/1.1 102 Processing\r\n\r\n" * 100)) as (place, _):
         with pytest.raises(BadAnswer, match="20 times that one would come"):
             await asked(connections, f"http://{place}/")
 
 
-async def test_a_host_that_no_name_can_be_is_no_address(connections: Connections) -> None:
+async def test_a_host_that_no_name_can_be_is_no_address(connections: ConnectionPool) -> None:
     with pytest.raises(BadUrl):
         await asked(connections, f"http://{'ä' * 80}.example/")
 
@@ -449,13 +451,13 @@ async def test_a_request_that_is_given_up_leaves_nothing_behind(phase: str, monk
         await until(lambda: not asyncio.all_tasks() - before)
 
 
-async def _read(connections: Connections, url: str, body: bytes) -> None:
+async def _read(connections: ConnectionPool, url: str, body: bytes) -> None:
     async with connections.post(url, body, {}) as answer:
         async for _ in answer.pieces:
             pass
 
 
-async def test_two_hundred_requests_at_once_are_all_answered(connections: Connections) -> None:
+async def test_two_hundred_requests_at_once_are_all_answered(connections: ConnectionPool) -> None:
     async with listening(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")) as (place, _):
         answers = await asyncio.gather(*(asked(connections, f"http://{place}/") for _ in range(200)))
         assert answers == [(200, b"hi")] * 200

@@ -1,4 +1,4 @@
-"""A session whose todo list, user, other_agents and modes are doubles, to run the tools of a conversation on."""
+"""A session whose todo list, user, other agents and modes are doubles, to run the tools of a conversation on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.tool_case import ToolCase, lay_out, make_case, rows
+from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.definition import Result
 from toolwright.files.store import Event
 from toolwright.jsontypes import Json
@@ -39,11 +39,6 @@ QUIRKS: dict[str, Json] = {
     "patch-0115": {"a.txt": b"one \xff\nTWO\nthree\n"},
 }
 """Rows that record an accident, and the files as we leave them."""
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 def label(row: Json) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.files.tool_case import ToolCase, lay_out, make_case, rows
+from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.definition import Result
 from toolwright.jsontypes import Json
 from toolwright.request import Request
@@ -53,11 +53,6 @@ QUIRKS: dict[str, tuple[str, bytes | None]] = {
 """Rows that record an accident, and what we do there: the outcome, and the bytes if they change."""
 
 UNSEEN = "one candidate between matching first and last line is accepted whatever stands between"
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 def label(row: Json) -> str:

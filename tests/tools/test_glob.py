@@ -1,12 +1,11 @@
 """The glob tool, on real files."""
 
 import os
-from pathlib import Path
 
 import pytest
 
 from tests.files.search_rows import arguments_of, lay_out_dated, lay_out_row, names_in
-from tests.files.tool_case import ToolCase, lay_out, make_case, rows
+from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.jsontypes import Json
 from toolwright.tools.glob import glob
 
@@ -19,11 +18,6 @@ CHOICES = {
 }
 """What becomes of the rows whose recorded outcome is an accident; in the others only git's own files are missing."""
 ACCIDENTS = [row for row in ROWS.values() if "quirk" in row]
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 @pytest.mark.parametrize("row", PLAIN, ids=lambda row: f"{row['id']} {row['note']}")

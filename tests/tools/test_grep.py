@@ -7,18 +7,13 @@ from typing import Any
 import pytest
 
 from tests.files.search_rows import arguments_of, groups_in, lay_out_dated, lay_out_row
-from tests.files.tool_case import ToolCase, lay_out, make_case, rows
+from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.jsontypes import Json
 from toolwright.tools.grep import grep
 
 ROWS = {row["id"]: row for row in rows("grep")}
 PLAIN = [row for row in ROWS.values() if "quirk" not in row]
 NO_PATTERN = ("grep-0018", "grep-0019", "grep-0023")
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 @pytest.mark.parametrize("row", PLAIN, ids=lambda row: f"{row['id']} {row['note']}")

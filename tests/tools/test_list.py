@@ -1,18 +1,11 @@
 """The list tool, on real files."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.files.search_rows import entries_in, lay_out_row
-from tests.files.tool_case import ToolCase, lay_out, make_case, rows
+from tests.files.tool_case import ToolCase, lay_out, rows
 from toolwright.jsontypes import Json
 from toolwright.tools.list import list_
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 @pytest.mark.parametrize("row", list(rows("list")), ids=lambda row: f"{row['id']} {row['note']}")

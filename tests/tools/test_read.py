@@ -28,11 +28,6 @@ FOLDED = {"no_folder": "not_found"}
 """A missing folder is a missing file to us; the sentence says which."""
 
 
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
-
-
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if "quirk" not in row], ids=lambda row: f"{row['id']} {row['note']}"
 )

@@ -3,22 +3,16 @@
 import base64
 import os
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.files.tool_case import ToolCase, make_case
+from tests.files.tool_case import ToolCase
 from toolwright.definition import Attachment
 from toolwright.files.media import SENT, SIDE
 from toolwright.tools.read import read
 
 Image = pytest.importorskip("PIL.Image")
-
-
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
 
 
 async def test_a_picture_that_fits_goes_as_it_is(case: ToolCase) -> None:

@@ -1,4 +1,4 @@
-"""The task tool, through the door, with other_agents who report what they are told to."""
+"""The task tool, through the door, with other agents who report what they are told to."""
 
 from pathlib import Path
 

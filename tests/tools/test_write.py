@@ -21,11 +21,6 @@ CHOICES = {"write-0009": "schema"}
 """Half a surrogate pair is no text; it is refused, not replaced by something the model did not send."""
 
 
-@pytest.fixture
-def case(tmp_path: Path) -> ToolCase:
-    return make_case(tmp_path)
-
-
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if "quirk" not in row], ids=lambda row: f"{row['id']} {row['note']}"
 )

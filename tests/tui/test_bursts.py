@@ -12,7 +12,7 @@ from toolwright.inbox import Reply
 from toolwright.tui.app import Conversation
 from toolwright.tui.asking import PermissionDialog
 from toolwright.tui.commands import Commands
-from toolwright.tui.dialog import Picker, Reading
+from toolwright.tui.dialog import Picker, TextDialog
 
 CLEAN = call("bash", command="rm -rf made", description="Clean up")
 COLOUR = call(
@@ -120,9 +120,9 @@ async def test_an_answer_that_is_given_twice_is_given_once(project: Path) -> Non
 async def test_a_list_is_closed_once_by_two_keys(project: Path) -> None:
     async with on_stage(project) as stage:
         burst(stage, "f1")
-        await stage.until(lambda: isinstance(stage.app.screen, Reading))
+        await stage.until(lambda: isinstance(stage.app.screen, TextDialog))
         burst(stage, "enter", "enter", "escape")
-        await stage.until(lambda: not isinstance(stage.app.screen, Reading))
+        await stage.until(lambda: not isinstance(stage.app.screen, TextDialog))
         await stage.pilot.pause()
         assert stage.app.is_running
 
@@ -185,7 +185,7 @@ async def test_a_question_that_was_settled_below_a_list_is_gone_when_the_list_is
         question = await stage.asked()
         assert isinstance(question, PermissionDialog)
         stage.app.send("/keys")
-        await stage.until(lambda: isinstance(stage.app.screen, Reading))
+        await stage.until(lambda: isinstance(stage.app.screen, TextDialog))
         await stage.talk.call(stage.talk.backend.reply(question.question.id, Reply(kind="once")))
         await stage.until(lambda: not stage.talk.busy, "the end of the turn")
         await stage.press("escape")

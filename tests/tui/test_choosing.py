@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 from tests.tui.stage import Stage, call, on_stage
 from tests.tui.test_talking import HOLD
 from toolwright.tui.blocks import Said
-from toolwright.tui.dialog import Picker, Reading, Words
+from toolwright.tui.dialog import LineDialog, Picker, TextDialog
 from toolwright.tui.undoing import UndoDialog
 
 FIX = (
@@ -73,7 +73,7 @@ async def test_sessions_are_searched_renamed_deleted_and_gone_on_with(project: P
         await stage.press("ctrl+r")
         assert len((await picker(stage)).entries) == 2
         await stage.press(*"the", "space", *"first", "ctrl+r")
-        await stage.until(lambda: isinstance(stage.app.screen, Words), "the title")
+        await stage.until(lambda: isinstance(stage.app.screen, LineDialog), "the title")
         stage.app.screen.query_one(Input).value = "Renamed"
         await stage.press("enter")
         await stage.until(lambda: isinstance(stage.app.screen, Picker) and "Renamed" in stage.text, "the new title")
@@ -169,7 +169,7 @@ async def test_the_changes_of_the_session_are_shown(calc: Path, project: Path) -
         await stage.type("fix")
         await stage.rest()
         await stage.type("/diff")
-        await stage.until(lambda: isinstance(stage.app.screen, Reading), "the difference")
+        await stage.until(lambda: isinstance(stage.app.screen, TextDialog), "the difference")
         await stage.see("+ return a + b")
 
 
@@ -281,7 +281,7 @@ async def test_approvals_tools_servers_and_explanations_are_listed(project: Path
             ("/explain bash rm x", "rm *: ask"),
         ):
             await stage.type(command)
-            await stage.until(lambda: isinstance(stage.app.screen, Reading), command)
+            await stage.until(lambda: isinstance(stage.app.screen, TextDialog), command)
             await stage.see(told)
             await stage.press("escape")
 

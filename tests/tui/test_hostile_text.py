@@ -6,7 +6,7 @@ pytest.importorskip("textual", reason="the full screen needs textual: pip instal
 
 from tests.cli.test_hostile_text import tool_call
 from tests.test_display import HOSTILE, unseen
-from toolwright.tui.blocks import Block, CallBlock, Note, Said, Shell, Thoughts, Words
+from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Shell, Thoughts
 from toolwright.tui.dialog import content_of
 from toolwright.tui.page import strip_of
 
@@ -16,7 +16,7 @@ def test_no_block_can_leave_its_place() -> None:
         calls = [CallBlock(tool_call(text)), CallBlock(tool_call(text, failed=True))]
         blocks: list[Block] = [
             Said("1", text),
-            Words("2", text),
+            Answer("2", text),
             Thoughts("3", text),
             Note("4", text),
             Shell("5", text),

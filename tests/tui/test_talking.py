@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 
 from tests.tui.stage import call, on_stage
 from toolwright.session.events import SessionIdle
-from toolwright.tui.dialog import Picker, Reading
+from toolwright.tui.dialog import Picker, TextDialog
 from toolwright.tui.prompt import Prompt
 
 HOLD = "until [ -e go ]; do sleep 0.02; done"
@@ -350,11 +350,11 @@ async def test_sizes_from_small_to_large_hold_the_prompt_and_the_footer(project:
 async def test_help_and_keys_are_listed_and_closed(project: Path) -> None:
     async with on_stage(project, config={"keybinds": {"session_list": "f12", "next_mode": "ctrl+n"}}) as stage:
         await stage.type("/help")
-        await stage.until(lambda: isinstance(stage.app.screen, Reading), "the help")
+        await stage.until(lambda: isinstance(stage.app.screen, TextDialog), "the help")
         assert "/undo" in stage.words
         await stage.press("escape")
         await stage.type("?")
-        await stage.until(lambda: isinstance(stage.app.screen, Reading), "the keys")
+        await stage.until(lambda: isinstance(stage.app.screen, TextDialog), "the keys")
         await stage.see("f12 the sessions")
         await stage.press("enter")
         await stage.press("ctrl+n")
@@ -387,7 +387,7 @@ async def test_a_theme_is_chosen_by_the_settings_or_a_picker(project: Path) -> N
 async def test_without_a_model_it_opens_all_the_same_and_says_how_to_get_one(project: Path) -> None:
     async with on_stage(project) as stage:
         stage.workspace.model = ""
-        await stage.app.commands.tell_ways() if stage.app.commands else None
+        await stage.app.commands.tell_no_model() if stage.app.commands else None
         await stage.see("No model is chosen yet.")
         await stage.see("/demo")
         await stage.type("hello")

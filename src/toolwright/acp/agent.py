@@ -11,7 +11,7 @@ from toolwright.acp.delegation import delegation
 from toolwright.acp.editor import FAILED, Abilities, Editor
 from toolwright.acp.folders import folders_of, open_folders
 from toolwright.acp.login import login_methods
-from toolwright.acp.opened import NO_VARIANT, OpenSession
+from toolwright.acp.open_session import OpenSession
 from toolwright.acp.outcome import outcome_of
 from toolwright.acp.permission import put
 from toolwright.acp.servers import servers_of
@@ -83,7 +83,7 @@ class EditorAgent:
         if method not in self._methods:
             raise RpcError(f"There is no method {method[:80]!r}.", METHOD_NOT_FOUND)
         if params and not isinstance(params, dict):
-            raise RpcError("params is an object.", INVALID_PARAMS)
+            raise RpcError("params must be an object.", INVALID_PARAMS)
         try:
             return await self._methods[method](params or {})
         except ToolwrightError as error:
@@ -136,7 +136,7 @@ class EditorAgent:
     async def _workspace(self, cwd: Any, config: JsonView | None = None) -> Workspace:
         """The workspace of a folder; one of its own for who brings settings."""
         if not isinstance(cwd, str) or not Path(cwd).is_absolute() or "\0" in cwd:
-            raise RpcError("cwd is an absolute path.", INVALID_PARAMS)
+            raise RpcError("cwd must be an absolute path.", INVALID_PARAMS)
         path = Path(cwd).resolve()
         async with self._opening:
             if config or path not in self._workspaces:
@@ -342,22 +342,14 @@ class EditorAgent:
 
     async def _set_mode(self, params: Json) -> Json:
         known = self._known(params)
-        name = str(params.get("modeId", ""))
-        agent = known.workspace.agents[name]
-        if agent.hidden or agent.mode == "subagent":
-            raise RpcError(f"{name} is no mode.", INVALID_PARAMS)
-        known.session.agent = name
-        for update in known.updates.mode(name):
+        known.choose_mode(str(params.get("modeId", "")))
+        for update in known.updates.mode(known.session.agent):
             self._editor.tell(known.session.id, update)
         return {}
 
     async def _set_model(self, params: Json) -> Json:
         known = self._known(params)
-        name = str(params.get("modelId", ""))
-        known.workspace.connections.open(name)
-        known.model = name
-        if known.variant not in known.variants():
-            known.variant = ""
+        known.choose_model(str(params.get("modelId", "")))
         self._tell_options(known)
         return {}
 
@@ -371,10 +363,7 @@ class EditorAgent:
                 await self._set_mode({"sessionId": session_id, "modeId": value})
                 self._tell_options(known)
             case "variant":
-                there = [NO_VARIANT, *known.variants()]
-                if value not in there:
-                    raise RpcError(f"There is no variant {str(value)[:40]!r}: {', '.join(there)}.", INVALID_PARAMS)
-                known.variant = "" if value == NO_VARIANT else str(value)
+                known.choose_variant(str(value))
                 self._tell_options(known)
             case other:
                 raise RpcError(f"There is no option {str(other)[:40]!r}: model, mode or variant.", INVALID_PARAMS)

@@ -10,7 +10,7 @@ from toolwright.session.prompt import Attached
 def read_blocks(blocks: Any) -> tuple[str, tuple[Attached, ...]]:
     """The words and the files of a prompt; RpcError for what cannot be taken."""
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        raise RpcError("prompt is a list of content blocks.", INVALID_PARAMS)
+        raise RpcError("prompt must be a list of content blocks.", INVALID_PARAMS)
     texts: list[str] = []
     files: list[Attached] = []
     for block in blocks:
@@ -42,7 +42,7 @@ def _link(block: Json, texts: list[str], files: list[Attached]) -> None:
 
 def _resource(resource: Any, texts: list[str], files: list[Attached]) -> None:
     if not isinstance(resource, dict):
-        raise RpcError("A resource is an object.", INVALID_PARAMS)
+        raise RpcError("A resource must be an object.", INVALID_PARAMS)
     uri, mime = _text(resource, "uri"), str(resource.get("mimeType") or "")
     if "text" in resource:
         texts.append(f"{uri}:\n```\n{_text(resource, 'text')}\n```")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.acp.editor import FAILED, Editor
-from toolwright.acp.opened import OpenSession
+from toolwright.acp.open_session import OpenSession
 from toolwright.definition import Call, Result, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extension import Extension

@@ -16,7 +16,7 @@ def folders_of(given: Any) -> list[Path]:
     if not given:
         return []
     if not isinstance(given, list) or not all(map(_is_path, given)):
-        raise RpcError("additionalDirectories is a list of absolute paths, without * and ?.", INVALID_PARAMS)
+        raise RpcError("additionalDirectories must be a list of absolute paths, without * and ?.", INVALID_PARAMS)
     return [Path(one).resolve() for one in given]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.acp.editor import Editor
-from toolwright.acp.opened import OpenSession
+from toolwright.acp.open_session import OpenSession
 from toolwright.acp.patched import patched
 from toolwright.acp.updates import kind_of
 from toolwright.display import visible

@@ -11,7 +11,7 @@ def servers_of(given: Any) -> Json:
     if not given:
         return {}  # some send an empty object for an empty list
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise RpcError("mcpServers is a list of servers.", INVALID_PARAMS)
+        raise RpcError("mcpServers must be a list of servers.", INVALID_PARAMS)
     return {_text(one, "name"): _server(one) for one in given}
 
 
@@ -22,7 +22,7 @@ def _server(given: Json) -> Json:
         case None | "stdio":
             arguments = given.get("args") or []
             if not isinstance(arguments, list) or not all(isinstance(one, str) for one in arguments):
-                raise RpcError("args of an MCP server is a list of texts.", INVALID_PARAMS)
+                raise RpcError("args of an MCP server must be a list of texts.", INVALID_PARAMS)
             command = [_text(given, "command"), *arguments]
             return {"type": "local", "command": command, "environment": _pairs(given.get("env"))}
         case other:
@@ -40,5 +40,5 @@ def _pairs(given: Any) -> Json:
     """A list of names and values as one object."""
     listed = given or []
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise RpcError("env and headers of an MCP server are lists of name and value.", INVALID_PARAMS)
+        raise RpcError("env and headers of an MCP server must be lists of name and value.", INVALID_PARAMS)
     return {_text(one, "name"): str(one.get("value", "")) for one in listed}

@@ -72,7 +72,7 @@ async def first_question(session: Session, tool: str, arguments: Any) -> Questio
 
 @record(slots=True)
 class _UpToTheQuestion(Gate):
-    """Lets a call get as far as it gets without anybody's leave, and ends it where it asks; so do calls within it."""
+    """Lets a call go as far as it may without asking, and ends it where it would ask; so do calls within it."""
 
     questions: list[Question] = field(default_factory=list[Question])
     _checked: dict[str, Sequence[Request]] = field(default_factory=dict[str, Sequence[Request]])

@@ -5,8 +5,8 @@ import getpass
 import sys
 
 from toolwright.auth import AuthFile
-from toolwright.cli.carried import keys_elsewhere
 from toolwright.cli.options import note, open_from, parser, port, print_table
+from toolwright.cli.other_setups import keys_elsewhere
 from toolwright.errors import UsageError
 from toolwright.models.catalog import ProviderInfo
 from toolwright.models.logins import PROVIDERS

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from toolwright.cli.carried import carried_over, untrusted_files
 from toolwright.cli.dispatch import os_trouble
 from toolwright.cli.hiding import masked, masked_words
 from toolwright.cli.options import parser, plural, print_json, print_table
-from toolwright.cli.unmet import unmet
+from toolwright.cli.other_setups import other_setups, untrusted_files
+from toolwright.cli.unmet_settings import unmet
 from toolwright.config.jsonc import positions
 from toolwright.config.load import Config
 from toolwright.errors import ToolwrightError
@@ -232,5 +232,5 @@ def _mcp_servers(workspace: Workspace) -> Iterator[Finding]:
 
 def _others(directory: Path, config: Config | None) -> Iterator[Finding]:
     """What is there for other programs: what of it is used, and what is not."""
-    for one in carried_over(directory.resolve(), Folders.of(), config):
+    for one in other_setups(directory.resolve(), Folders.of(), config):
         yield Finding("note" if one.why else "ok", "not used" if one.why else "used", str(one))

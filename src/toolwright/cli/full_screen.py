@@ -8,7 +8,7 @@ from toolwright.tui.app import Conversation
 from toolwright.tui.talk import Opened
 
 if TYPE_CHECKING:
-    from toolwright.cli.conversing import Project
+    from toolwright.cli.project import Project
 
 
 def talk_on_full_screen(options: argparse.Namespace) -> int:
@@ -16,7 +16,7 @@ def talk_on_full_screen(options: argparse.Namespace) -> int:
     projects: list[Project] = []
 
     async def opening() -> Opened:
-        from toolwright.cli.conversing import open_project
+        from toolwright.cli.project import open_project
 
         projects.append(project := await open_project(options))
         return _opened(project, options)

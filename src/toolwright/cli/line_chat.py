@@ -3,17 +3,17 @@
 import argparse
 import sys
 
-from toolwright.backend import Ways
+from toolwright.backend import UsableModels
 from toolwright.chat.background import Background
 from toolwright.chat.chat import Chat
 from toolwright.chat.commands import ChatCommands
 from toolwright.chat.keyboard import Keyboard
+from toolwright.chat.no_model import no_model_lines
 from toolwright.chat.screen import BOLD, DIM, Screen
 from toolwright.chat.signals import Ended, handled
 from toolwright.chat.transcript import show_messages
-from toolwright.chat.ways import ways_told
-from toolwright.cli.conversing import Project, open_project
 from toolwright.cli.dispatch import DONE, STOPPED
+from toolwright.cli.project import Project, open_project
 from toolwright.messages import SessionInfo
 from toolwright.version import VERSION
 
@@ -53,7 +53,7 @@ def _talk(project: Project, background: Background, options: argparse.Namespace)
     if project.session is not None:
         _resume(chat, project.session, options)
     if not chat.next_model():
-        _tell_ways(screen, chat.wait(chat.backend.ways_to_a_model()))
+        _tell_no_model(screen, chat.wait(chat.backend.usable_models()))
     try:
         with handled(chat.interrupted, keyboard.place, keyboard.continued):
             chat.talk(" ".join(options.prompt), commands)
@@ -85,9 +85,9 @@ def _greet(chat: Chat, project: Project) -> None:
     screen.line("/help lists the commands, Ctrl-C stops a turn, Ctrl-D leaves", DIM)
 
 
-def _tell_ways(screen: Screen, ways: Ways) -> None:
+def _tell_no_model(screen: Screen, usable: UsableModels) -> None:
     screen.line()
-    for line, code in ways_told(ways):
+    for line, code in no_model_lines(usable):
         screen.wrapped(line, code)
 
 

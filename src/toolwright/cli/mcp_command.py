@@ -175,12 +175,12 @@ def _logout(options: argparse.Namespace) -> int:
 
 
 async def _serve(options: argparse.Namespace) -> int:
-    from toolwright.mcp.serve.service import Desk, Service
+    from toolwright.mcp.serve.service import ClientAnswers, Service
 
-    desk = Desk()
+    answers = ClientAnswers()
     only = [name for name in options.tools.split(",") if name]
-    async with open_from(options, answer=desk) as workspace:
-        service = Service(workspace=workspace, desk=desk, agent=options.agent, only=only)
+    async with open_from(options, answer=answers) as workspace:
+        service = Service(workspace=workspace, answers=answers, agent=options.agent, only=only)
         service.prepare()
         if options.http is None:
             from toolwright.mcp.serve.stdio import serve_stdio

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwright.chat.renderer import Renderer
-from toolwright.cli.carried import of_project, untrusted_files
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines, line_schema
 from toolwright.cli.options import named_session, note, open_from, parser, plural, positive, print_json
+from toolwright.cli.other_setups import of_project, untrusted_files
 from toolwright.cli.progress import Quiet
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals

@@ -40,8 +40,3 @@ def forget_typed() -> None:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person is at the stream; it may be closed, or there may be none."""
     return stream is not None and not stream.closed and stream.isatty()
-
-
-def has_colour(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal that shows colours to a person who wants them."""
-    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("dumb", "")

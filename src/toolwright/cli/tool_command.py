@@ -9,7 +9,6 @@ from collections.abc import Awaitable
 from typing import Any
 
 from toolwright.call import INVALID, call_from_text
-from toolwright.cli.carried import untrusted_files
 from toolwright.cli.options import (
     exit_code,
     json_object,
@@ -21,6 +20,7 @@ from toolwright.cli.options import (
     split_model,
     subcommand,
 )
+from toolwright.cli.other_setups import untrusted_files
 from toolwright.cli.questions import answerer
 from toolwright.cli.terminal import is_terminal
 from toolwright.definition import Call, Result, Tool
@@ -235,7 +235,7 @@ class Calls:
         dry = bool(line.get("dryRun", self.options.dry_run))
         agent = line.get("agent") or self.options.agent
         if not isinstance(agent, str):
-            raise UsageError(f'"agent" is the name of an agent, not {agent!r}.')
+            raise UsageError(f'"agent" must be the name of an agent, not {agent!r}.')
         session = self._current()
         turn = session.outside(agent)
         call = _call_of(line)
@@ -275,7 +275,7 @@ def _reply_of(value: Any) -> Reply | None:
         return None
     said = {"reply": value} if isinstance(value, str) else value
     if not isinstance(said, dict) or said.get("reply") not in ("once", "always", "reject"):
-        raise UsageError(f'"reply" is once, always or reject, not {value!r}.')
+        raise UsageError(f'"reply" must be once, always or reject, not {value!r}.')
     return Reply(kind=said["reply"], message=said.get("message", ""), scope=said.get("scope", "session"))
 
 

@@ -1,4 +1,4 @@
-"""What both clients share: the requests as records, and their answers read into ours."""
+"""What both clients share: where a server is, what goes wrong with it, and its answers read into our records."""
 
 import json
 import os
@@ -31,16 +31,6 @@ class NoAnswer(ServerError):
 
 class ServerGone(ToolwrightError):
     """Nobody answers at the address, or the connection broke before the answer was complete, or it is just ending."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class ClientRequest:
-    """One request."""
-
-    method: str
-    path: str
-    query: Mapping[str, str] | None = None
-    body: Json | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -95,7 +85,9 @@ def answer_of(status: int, content: bytes) -> Any:
     try:
         value: Any = json.loads(text) if text else None
     except ValueError as error:
-        raise ServerError(status, "NoJson", f"The server answered {status} with what is no JSON.") from error
+        raise ServerError(
+            status, "NoJson", f"The server answered {status} with something that is not JSON. Check the address."
+        ) from error
     if status >= 400:
         data = value.get("data") if isinstance(value, dict) else None
         message = data.get("message") if isinstance(data, dict) else None

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolwright.agents import Agent
-from toolwright.backend import FOLLOWED, SessionUse, Ways, first_sentence, last_turn, standing, used
-from toolwright.client.calls import NoAnswer, ServerError, ServerGone, message_of, session_of
+from toolwright.backend import FOLLOWED, SessionUse, UsableModels, first_sentence, last_turn, standing, used
+from toolwright.client.calls import ServerError, ServerGone, message_of, session_of
 from toolwright.client.client import Client
 from toolwright.client.events import question_of
 from toolwright.client.link import Link
-from toolwright.client.reading import agent_of, command_of, result_of, todo_of, undo_of, undo_of_change
+from toolwright.client.reading import agent_of, command_of, todo_of, undo_of, undo_of_change
+from toolwright.client.turns import RemoteTurns
 from toolwright.commands import Command
-from toolwright.errors import ToolwrightError, UsageError
+from toolwright.errors import UsageError
 from toolwright.events import Event
 from toolwright.inbox import Question, Reply, RuleTrial
 from toolwright.jsontypes import Json
-from toolwright.messages import Assistant, Message, SessionInfo, User
+from toolwright.messages import Message, SessionInfo, User
 from toolwright.services import Todo
-from toolwright.session.events import SessionIdle
 from toolwright.session.result import TurnResult
 from toolwright.session.undo import FileUndo, Selection
 
@@ -40,7 +40,7 @@ class RemoteBackend:
         self.here = directory if "//127.0.0.1" in client.address and directory.is_dir() else Path.cwd()
         self._ours = ours
         self._link = Link(client, replays=ours)
-        self._given_up: dict[str, asyncio.Event] = {}
+        self._turns = RemoteTurns(client, self._link, ours=ours)
         self._models: dict[str, Json] | None = None
         self._known: dict[str, Any] = {}
 
@@ -54,7 +54,9 @@ class RemoteBackend:
             await made._link.open()
         except (KeyError, TypeError) as error:
             await client.close()
-            raise UsageError(f"{client.address} is no server that this program can talk to.") from error
+            raise UsageError(
+                f"{client.address} is not a server of toolwright or OpenCode. Check the address."
+            ) from error
         except BaseException:
             await client.close()
             raise
@@ -141,75 +143,8 @@ class RemoteBackend:
     async def prompt(
         self, session_id: str, text: str, *, agent: str = "", model: str = "", variant: str = ""
     ) -> TurnResult:
-        """Answer a prompt, also where the server is started anew meanwhile; one it never got is sent again."""
-        self._link.watch(session_id)
         chosen = {"agent": agent, "model": model, "variant": variant}
-        stop = self._given_up[session_id] = asyncio.Event()
-        before: str | None = None
-        last: Message | None = None
-        try:
-            while True:
-                try:
-                    if before is None:
-                        newest = await self.client.messages(session_id, limit=1)
-                        before = max((one.info.id for one in newest), default="")
-                    last = last or await self._sent(session_id, text, chosen)
-                    return await self._result(last)
-                except NoAnswer as error:
-                    raise ToolwrightError(self._link.failures.pop(session_id, str(error))) from error
-                except ServerGone:
-                    self._link.tell_loss(session_id)
-                    last = await self._found(session_id, before, stop)
-        finally:
-            self._given_up.pop(session_id, None)
-
-    async def _sent(self, session_id: str, text: str, chosen: Json) -> Message:
-        name, _, rest = text[1:].partition(" ")
-        # Ours finds the command by itself; others want to be told.
-        if not self._ours and text.startswith("/") and name in {one.name for one in await self.commands()}:
-            return await self.client.command(session_id, name, rest, **chosen)
-        return await self.client.prompt(session_id, text, **chosen)
-
-    async def _found(self, session_id: str, before: str | None, stop: asyncio.Event) -> Message | None:
-        """What has become of a prompt whose connection broke: its last message; None if it never arrived."""
-        while True:
-            await self._or_stopped(self._link.back(), stop)
-            if before is None:
-                return None
-            idle = self._link.bus.follow(
-                lambda event: isinstance(event, SessionIdle) and event.session_id == session_id
-            )
-            try:
-                at_work = session_id in await self.client.send("GET", "/session/status")
-                new = [one for one in await self.client.messages(session_id) if one.info.id > before]
-                if at_work:
-                    await self._or_stopped(_first_of(idle), stop)
-                elif not new:
-                    return None
-                elif isinstance(new[-1].info, Assistant):
-                    return new[-1]
-                else:
-                    raise ToolwrightError("The server ended before it could answer. Send the prompt again.")
-            except ServerGone:
-                continue
-            finally:
-                idle.close()
-
-    async def _or_stopped(self, waiting: Any, stop: asyncio.Event) -> None:
-        tasks = [asyncio.ensure_future(waiting), asyncio.ensure_future(stop.wait())]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-        if stop.is_set():
-            raise ServerGone(f"{self.client.address} does not answer, so the turn could not be stopped there.")
-
-    async def _result(self, last: Message) -> TurnResult:
-        session_id = last.info.session_id
-        parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id
-        messages = await self.client.messages(session_id)
-        return result_of(last, messages, await self.client.diff(session_id, parent))
+        return await self._turns.prompt(session_id, text, chosen)
 
     async def steer(self, session_id: str, text: str) -> bool:
         if not self._ours:
@@ -217,11 +152,7 @@ class RemoteBackend:
         return bool((await self.client.send("POST", f"/tw/session/{session_id}/steer", {"text": text}))["heard"])
 
     async def abort(self, session_id: str) -> None:
-        try:
-            await self.client.abort(session_id)
-        except ServerGone:
-            if session_id in self._given_up:
-                self._given_up[session_id].set()
+        await self._turns.abort(session_id)
 
     async def compact(self, session_id: str, model: str = "") -> None:
         provider, _, name = (model or await self.model_of("", session_id)).partition("/")
@@ -343,9 +274,9 @@ class RemoteBackend:
         found: list[str] = await self.client.send("GET", "/find/file", None, query=words, dirs="false")
         return found
 
-    async def ways_to_a_model(self) -> Ways:
+    async def usable_models(self) -> UsableModels:
         found = await self.client.send("GET", "/config/providers")
-        return Ways(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
+        return UsableModels(keys=tuple(f"{provider}/{model}" for provider, model in found["default"].items()))
 
     async def model_of(self, agent: str, session_id: str = "") -> str:
         return await self._last_known(f"model {agent} {session_id}", self._model_of(agent, session_id))
@@ -359,7 +290,7 @@ class RemoteBackend:
         if last is not None:
             return str(last.model)
         chosen: str = (await self.client.send("GET", "/config")).get("model", "")
-        return chosen or next(iter((await self.ways_to_a_model()).keys if not self._ours else ()), "")
+        return chosen or next(iter((await self.usable_models()).keys if not self._ours else ()), "")
 
     async def _last_known(self, what: str, asking: Coroutine[Any, Any, T]) -> T:
         """What stands at the edges of a screen stays there while the server does not answer."""
@@ -402,7 +333,3 @@ class RemoteBackend:
 
 def _why(found: Json) -> list[str]:
     return [line for one in found["requests"] for line in one["why"]]
-
-
-async def _first_of(events: AsyncIterator[Event]) -> None:
-    await anext(events)

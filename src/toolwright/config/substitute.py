@@ -17,8 +17,6 @@ from toolwright.record import record
 _TOKEN = re.compile(r"\{(env|file):([^{}]+)\}")
 _DEEPEST = 20
 
-Filled = dict[KeyPath, str]
-
 
 class _Refused(Exception):
     """A file that this source may not have filled in."""

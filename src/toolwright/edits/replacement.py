@@ -189,7 +189,7 @@ def _done(text: str, splices: Sequence[Splice], strategy: str, count: int) -> Re
 def _ambiguous(lines: Sequence[int]) -> ToolError:
     where = f"{len(lines)} places (lines {listed_lines(lines)})" if lines else "several places"
     return ToolError(
-        f"oldString fits {where} and only one may be meant. Add lines around it until it fits one place, or set "
+        f"oldString matches {where}, and only one may be meant. Add lines around it until it matches one place, or set "
         "replaceAll to change every one.",
         "ambiguous",
     )

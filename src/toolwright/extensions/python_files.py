@@ -34,7 +34,7 @@ def import_file(path: str) -> types.ModuleType:
         if folder not in sys.path:
             sys.path.insert(0, folder)
             _read_source_in(folder)
-    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, path))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -47,7 +47,7 @@ def import_file(path: str) -> types.ModuleType:
     return module
 
 
-class _FromSource(importlib.machinery.SourceFileLoader):
+class SourceLoader(importlib.machinery.SourceFileLoader):
     """Loads what a file says. Bytecode beside it need not be that, and would change the project if we left it there."""
 
     def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002 - as the protocol of importlib has it
@@ -58,7 +58,7 @@ def _read_source_in(folder: str) -> None:
     """What is imported from a folder and below it comes from sources alone."""
     find = importlib.machinery.FileFinder.path_hook(
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
-        (_FromSource, importlib.machinery.SOURCE_SUFFIXES),
+        (SourceLoader, importlib.machinery.SOURCE_SUFFIXES),
     )
 
     def hook(path: str) -> Any:

@@ -1,7 +1,6 @@
 """Plugins that are an Extension themselves: Python files and installed packages, loaded into this process."""
 
 import ast
-import importlib.machinery
 import importlib.util
 import sys
 import traceback
@@ -10,13 +9,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from toolwright.config.load import Config
 from toolwright.errors import ConfigError
 from toolwright.extension import Extension
 from toolwright.extensions.plugins import plugin_sources
+from toolwright.extensions.python_files import SourceLoader
 from toolwright.record import record
 
 GROUP = "toolwright.plugins"
@@ -74,20 +73,13 @@ def _names(statement: ast.stmt) -> list[str]:
 
 def _loaded(path: Path) -> Any:
     name = f"_toolwright_plugin_{abs(hash(path))}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
+    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return getattr(module, NAME)
-
-
-class _FromSource(importlib.machinery.SourceFileLoader):
-    """Loads what a file says. Bytecode beside it need not be that, and would change the project if we left it there."""
-
-    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - as the protocol of importlib has it
-        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def _made(name: str, load: Callable[[], Any], host: PluginHost) -> Extension:

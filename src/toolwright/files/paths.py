@@ -97,7 +97,7 @@ class Place:
         return replace(self, path=self.name, aliases=(*self.aliases, str(self.path)))
 
     def external(self, *, folder: bool = False) -> tuple[Request, ...]:
-        """The leave a call needs for touching this place: none inside the project.
+        """The permission that a call needs to touch this place: none inside the project.
 
         `folder` says that the place itself is the folder in question, not the one that holds it.
         """

@@ -69,7 +69,7 @@ class Replacement:
 
     @classmethod
     def of(cls, change: Change, folders: HeldFolders, handover: Handover | None = None) -> "Replacement":
-        """The file must still be what the change was made from, whoever was asked for leave in the meantime."""
+        """The file must still be what the change was made from, whoever was asked for permission in the meantime."""
         path = change.place.path
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
         made = cls(change=change, folders=folders, temporary=temporary, handover=handover)

@@ -1,4 +1,4 @@
-"""Gives the runs of tasks to the workers of a cluster, on as many seats as it has."""
+"""Gives the runs of tasks to the workers of a cluster, on as many slots as it has."""
 
 import asyncio
 import tempfile
@@ -18,8 +18,8 @@ from toolwright.evaluate.tasks import Task
 from toolwright.fleet.bases import Bases
 from toolwright.fleet.cluster import Cluster, Node, connect
 from toolwright.fleet.limits import Limit
-from toolwright.fleet.saved import Ledger
-from toolwright.fleet.seat import TRIES, Run, Seat, Work
+from toolwright.fleet.saved import SavedSteps
+from toolwright.fleet.slot import TRIES, Run, Work, WorkerSlot
 from toolwright.record import record
 
 PATIENCE = 90.0
@@ -53,16 +53,16 @@ async def run(
     waiting = [Run(task, number) for number in range(repeat) for task in chosen if (task.id, number) not in finished]
     async with AsyncExitStack() as stack:
         folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="toolwright-fleet-")))
-        ledger = Ledger(folder / "steps")
+        steps = SavedSteps(folder / "steps")
         for task_id, number in finished:
-            ledger.drop(task_id, number)
+            steps.drop(task_id, number)
         if waiting:
             cluster = await _connected(address, parallel)
             stack.push_async_callback(asyncio.to_thread, cluster.close)
             _take_signals_back()
             work = Work(
                 cluster=cluster,
-                ledger=ledger,
+                steps=steps,
                 logs=folder / "logs",
                 waiting=deque(waiting),
                 bases=Bases(cluster.put),
@@ -77,8 +77,8 @@ async def run(
             result = await driver.next()
             yield result
             # Only now it is written down, and nobody will have to go on with it.
-            ledger.drop(result.id, result.repeat)
-        ledger.end()
+            steps.drop(result.id, result.repeat)
+        steps.end()
 
 
 async def _connected(address: str, parallel: int) -> Cluster:
@@ -116,20 +116,20 @@ def _take_signals_back() -> None:
 
 @record(slots=True, kw_only=True, eq=False)
 class Driver:
-    """Keeps a worker on every seat as long as there is work for it."""
+    """Keeps a worker on every slot as long as there is work for it."""
 
     work: Work
     most: int
     per_node: int
-    _seats: "dict[asyncio.Task[None], Seat]" = field(default_factory=dict["asyncio.Task[None]", Seat])
+    _taken: "dict[asyncio.Task[None], WorkerSlot]" = field(default_factory=dict["asyncio.Task[None]", WorkerSlot])
     _watch: "asyncio.Task[None] | None" = None
     _broken: BaseException | None = None
-    """What has happened at a seat that ends the whole fleet."""
+    """What has happened at a slot that ends the whole fleet."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self) -> None:
         self.work.logs.mkdir(parents=True, exist_ok=True)
-        self._watch = asyncio.create_task(self._keep_seats_filled())
+        self._watch = asyncio.create_task(self._keep_slots_filled())
 
     async def next(self) -> TaskResult:
         """The next result; what ends the whole fleet is raised instead."""
@@ -145,12 +145,12 @@ class Driver:
 
     async def close(self) -> None:
         """Every worker stops and clears away what it has; then it is ended."""
-        tasks = [*self._seats, *([self._watch] if self._watch else [])]
+        tasks = [*self._taken, *([self._watch] if self._watch else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _keep_seats_filled(self) -> None:
+    async def _keep_slots_filled(self) -> None:
         lonely = 0.0
         while self._broken is None:
             nodes = [node for node in await asyncio.to_thread(self.work.cluster.nodes) if node.slots]
@@ -164,7 +164,7 @@ class Driver:
         raise self._broken
 
     async def _pause(self) -> None:
-        """A moment, or until a seat is free."""
+        """A moment, or until a slot is free."""
         self._wake.clear()
         try:
             async with asyncio.timeout(LOOK):
@@ -173,28 +173,28 @@ class Driver:
             return
 
     def _fill(self, nodes: list[Node]) -> None:
-        """As many seats as there are runs that nobody is about to take, spread over the machines."""
+        """As many slots as there are runs that nobody is about to take, spread over the machines."""
         free = {node: self._slots(node) for node in nodes if not self.work.is_resting(node)}
-        for seat in self._seats.values():
-            if seat.node in free:
-                free[seat.node] -= 1
-        wanted = len(self.work.waiting) - sum(seat.is_starting for seat in self._seats.values())
-        while wanted > 0 and (not self.most or len(self._seats) < self.most):
+        for slot in self._taken.values():
+            if slot.node in free:
+                free[slot.node] -= 1
+        wanted = len(self.work.waiting) - sum(slot.is_starting for slot in self._taken.values())
+        while wanted > 0 and (not self.most or len(self._taken) < self.most):
             node = max(free, key=lambda one: free[one], default=None)
             if node is None or free[node] <= 0:
                 return
             free[node] -= 1
             wanted -= 1
-            seat = Seat(self.work, node)
-            sitting = asyncio.create_task(seat.sit())
-            self._seats[sitting] = seat
-            sitting.add_done_callback(self._left)
+            slot = WorkerSlot(self.work, node)
+            working = asyncio.create_task(slot.take_runs())
+            self._taken[working] = slot
+            working.add_done_callback(self._left)
 
     def _slots(self, node: Node) -> int:
         return min(node.slots, self.per_node) if self.per_node else node.slots
 
-    def _left(self, sitting: "asyncio.Task[None]") -> None:
-        self._seats.pop(sitting, None)
+    def _left(self, working: "asyncio.Task[None]") -> None:
+        self._taken.pop(working, None)
         self._wake.set()
-        if not sitting.cancelled() and self._broken is None:
-            self._broken = sitting.exception()
+        if not working.cancelled() and self._broken is None:
+            self._broken = working.exception()

@@ -78,7 +78,7 @@ class Saved:
             known["messages"][message["info"]["id"]] = message
 
 
-class Ledger:
+class SavedSteps:
     """A folder with a file for each run that is under way: a line for each of its steps."""
 
     def __init__(self, folder: Path) -> None:

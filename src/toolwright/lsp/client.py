@@ -8,7 +8,7 @@ from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.lsp.capabilities import capabilities
-from toolwright.lsp.diagnostics import Board
+from toolwright.lsp.diagnostics import DiagnosticsByFile
 from toolwright.lsp.positions import path_of, uri_of
 from toolwright.lsp.program import RunningServer
 from toolwright.lsp.questions import Question, Survey
@@ -49,11 +49,11 @@ class OpenDocument:
 
 
 class LanguageClient:
-    """A server for one root. Make it with `Client.start`."""
+    """A server that runs for one root; `begin` says hello to it."""
 
     def __init__(self, found: Found, running: RunningServer) -> None:
         self.found = found
-        self.board = Board()
+        self.diagnostics = DiagnosticsByFile()
         self.documents: dict[Path, OpenDocument] = {}
         """The least recently used first."""
         self.loading: dict[str, str] = {}
@@ -64,7 +64,7 @@ class LanguageClient:
         self._edits: list[Any] | None = None
         """What it asked to be changed while it ran a command; None while it runs none."""
         self.surveyed = False
-        """Whether the board holds what was found in all files of the project at some time."""
+        """Whether `diagnostics` holds what was found in all files of the project at some time."""
         self._slow = False
         """Whether it takes too long over all files of the project."""
         self._begun = 0.0
@@ -149,8 +149,8 @@ class LanguageClient:
             return
         if self.pulls:
             # What it once said by itself was about another text.
-            self.board.pushed.pop(path, None)
-        uri, since = uri_of(path), self.board.serial
+            self.diagnostics.pushed.pop(path, None)
+        uri, since = uri_of(path), self.diagnostics.serial
         version = known.version + 1 if known else 1
         self.documents[path] = OpenDocument(version=version, text=text, since=since, stamp=stamp)
         if known is None:
@@ -180,7 +180,7 @@ class LanguageClient:
 
     async def close_document(self, path: Path) -> None:
         if self.documents.pop(path, None) is not None:
-            self.board.forget(path)
+            self.diagnostics.forget(path)
             await self._peer.notify("textDocument/didClose", {"textDocument": {"uri": uri_of(path)}})
 
     async def _close_oldest(self) -> None:
@@ -210,16 +210,16 @@ class LanguageClient:
             answer.cancel()
 
     async def diagnose(self, path: Path) -> None:
-        """Return when the board holds what the server finds in the document as it is now."""
+        """Return when `diagnostics` holds what the server finds in the document as it is now."""
         document = self.documents[path]
         if not self.pulls:
-            await self._while_it_runs(self.board.wait(path, version=document.version, since=document.since))
+            await self._while_it_runs(self.diagnostics.wait(path, version=document.version, since=document.since))
             return
         if self._is_tsserver:
-            self.board.pull(path, await file_errors(self.request, path))
+            self.diagnostics.pull(path, await file_errors(self.request, path))
             return
         answer = await self.request("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}})
-        self.board.take_report(path, answer)
+        self.diagnostics.take_report(path, answer)
 
     async def _while_it_runs(self, waiting: Coroutine[Any, Any, None]) -> None:
         """Wait for what only a server that runs can bring about."""
@@ -239,7 +239,7 @@ class LanguageClient:
         A server may answer no sooner than there is something to report; so it is told of results that it never gave.
         """
         own = self._ask("textDocument/diagnostic", {"textDocument": {"uri": uri_of(path)}}) if path else None
-        known = {**self.board.results, **dict.fromkeys(self.documents, "")}
+        known = {**self.diagnostics.results, **dict.fromkeys(self.documents, "")}
         previous = [{"uri": uri_of(one), "value": result} for one, result in known.items()]
         # With a token of ours the server need not ask for one before it tells how far it is.
         token = {"workDoneToken": _PROJECT} if self.found.server.progress else {}
@@ -248,13 +248,13 @@ class LanguageClient:
         return Survey(path=path, own=own, project=project, known=known)
 
     async def take(self, survey: Survey) -> None:
-        """Return when the board holds the answers. A server that takes too long over them is not asked again."""
+        """Return when `diagnostics` holds the answers. A server that takes too long over them is not asked again."""
         try:
             if survey.path is not None and survey.own is not None:
-                self.board.take_report(survey.path, await self._answered(survey.own))
+                self.diagnostics.take_report(survey.path, await self._answered(survey.own))
             async with asyncio.timeout(PROJECT):
                 answer = await self._answered(survey.project)
-            self.board.take_project(answer, survey.known)
+            self.diagnostics.take_project(answer, survey.known)
             self.surveyed = True
         except TimeoutError:
             self._slow = True
@@ -305,7 +305,7 @@ class LanguageClient:
         if method == "textDocument/publishDiagnostics" and not self._is_tsserver:
             path = path_of(str(params.get("uri")))
             if path is not None:
-                self.board.publish(path, params.get("version"), params.get("diagnostics"))
+                self.diagnostics.publish(path, params.get("version"), params.get("diagnostics"))
         elif method == "$/progress":
             self._take_progress(str(params.get("token")), params.get("value"))
 

@@ -50,8 +50,8 @@ class Publication:
     serial: int
 
 
-class Board:
-    """The last word of one server on each file."""
+class DiagnosticsByFile:
+    """What one server has last said of each file."""
 
     def __init__(self) -> None:
         self.serial = 0
@@ -159,7 +159,7 @@ class Board:
 
 
 def _ignore(_path: Path) -> None:
-    """For a board that nobody listens to."""
+    """For diagnostics that nobody listens to."""
 
 
 def read_items(items: object) -> tuple[Diagnostic, ...]:

@@ -113,7 +113,7 @@ class Languages:
             client = await self._ready(slot)
             async with slot.turn(), asyncio.timeout(slot.patience):
                 earlier = await self._looked(client, event) | known
-                later = client.board.all()
+                later = client.diagnostics.all()
         except TimeoutError:
             return self._unanswered(slot, event.path)
         except RpcClosed:
@@ -151,7 +151,7 @@ class Languages:
         path = event.path if event.now is not None else None
         if client.pulls_all:
             return await self._surveyed(client, event, path)
-        earlier = client.board.all()
+        earlier = client.diagnostics.all()
         await self._refresh(client, but=event.path)
         await self._tell(client, event)
         if path is not None:
@@ -160,7 +160,7 @@ class Languages:
             related = [other for other in list(client.documents)[-RELATED:] if other != path]
             await asyncio.gather(*(client.diagnose(other) for other in related))
         elif len(client.documents) > 1:
-            await client.board.quiet(QUIET)
+            await client.diagnostics.quiet(QUIET)
         return earlier
 
     async def _surveyed(
@@ -178,7 +178,7 @@ class Languages:
         await self._tell(client, event)
         noticed, survey = self._noticed, client.survey(path)
         try:
-            earlier = client.board.all()
+            earlier = client.diagnostics.all()
             await self._notice_changes(but=event.kinds)
             if await self._refresh(client, but=event.path) or noticed != self._noticed:
                 survey.cancel()
@@ -279,7 +279,7 @@ class Languages:
             try:
                 async with asyncio.timeout(ASKED):
                     await client.diagnose(path)
-                found |= set(client.board.found(path))
+                found |= set(client.diagnostics.found(path))
             except TimeoutError:
                 problems.append(f"{client.name} did not answer within {ASKED:.0f} s.")
             except (RpcError, RpcClosed) as error:
@@ -363,7 +363,7 @@ def _known(slot: Slot, event: FileEvent) -> dict[Path, tuple[Diagnostic, ...]]:
     """What was wrong with the file itself, before another change has the server look at it as it is now."""
     if event.before is None:
         return {event.path: ()}
-    return {event.path: slot.client.board.found(event.path)} if slot.client is not None else {}
+    return {event.path: slot.client.diagnostics.found(event.path)} if slot.client is not None else {}
 
 
 def _is_known(client: LanguageClient, path: Path, kind: int) -> bool:

@@ -168,7 +168,7 @@ class Pool:
         except ToolError as error:
             raise ToolError(f"{found.server.id} cannot be started. {error}", error.kind) from error
         client = LanguageClient(found, running)
-        client.board.on_findings = lambda path: self._tell_findings(found.server.id, path)
+        client.diagnostics.on_findings = lambda path: self._tell_findings(found.server.id, path)
         try:
             await client.begin()
         except (ToolError, asyncio.CancelledError):

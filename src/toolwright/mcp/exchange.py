@@ -110,7 +110,7 @@ async def read_request(exchange: Exchange) -> bool:
     words = first.split(" ")
     if len(head) > HEAD or len(words) != 3 or not words[2].startswith("HTTP/1."):
         exchange.goes_on = False
-        raise RpcProblem(400, "That is no request.")
+        raise RpcProblem(400, "This is not an HTTP request.")
     exchange.method = words[0]
     exchange.path, _, exchange.query = words[1].partition("?")
     exchange.headers = {}
@@ -129,7 +129,7 @@ async def _body(exchange: Exchange) -> bytes:
     length = exchange.headers.get("content-length", "0")
     if "transfer-encoding" in exchange.headers or not length.isdigit():
         exchange.goes_on = False
-        raise RpcProblem(411, "Say how long the request is.")
+        raise RpcProblem(411, "The request needs a Content-Length.")
     if int(length) > BODY:
         exchange.goes_on = False
         raise RpcProblem(413, f"A request has at most {BODY:,} bytes.")

@@ -19,11 +19,9 @@ META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_INFO = "io.modelcontextprotocol/clientInfo"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
-META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 PARSE_ERROR = -32700
 HEADER_MISMATCH = -32020
-CAPABILITY_MISSING = -32021
 VERSION_UNSUPPORTED = -32022
 
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

@@ -111,7 +111,7 @@ class Answer:
     """The content, as it comes."""
 
 
-class Connections:
+class ConnectionPool:
     """Opens connections to one address as they are needed, through the proxy that the environment names."""
 
     def __init__(self, *, local: bool, silence: float) -> None:

@@ -10,7 +10,7 @@ from toolwright.models.connections import (
     Answer,
     BadHeader,
     BadUrl,
-    Connections,
+    ConnectionPool,
     NoConnection,
     NoHandshake,
     NoWay,
@@ -66,7 +66,7 @@ class Endpoint:
     def __init__(self, address: Address, login: Login | None = None) -> None:
         self.address = address
         self.login = login
-        self._connections: Connections | None = None
+        self._connections: ConnectionPool | None = None
 
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str], *, whole: bool = False
@@ -100,9 +100,9 @@ class Endpoint:
         if connections is not None:
             await connections.close()
 
-    def _open(self) -> Connections:
+    def _open(self) -> ConnectionPool:
         if self._connections is None:
-            self._connections = Connections(local=is_local(self.address.base_url), silence=self.address.silence)
+            self._connections = ConnectionPool(local=is_local(self.address.base_url), silence=self.address.silence)
         return self._connections
 
     def _url(self, path: str) -> str:

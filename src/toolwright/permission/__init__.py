@@ -1,1 +1,1 @@
-"""Who may do what: rules that decide, a broker that asks, an explanation of every answer."""
+"""Who may do what: rules that decide, a gate that asks, an explanation of every answer."""

@@ -19,7 +19,7 @@ Scope = Literal["session", "project", "user"]
 
 @record(frozen=True, slots=True)
 class Approval:
-    """Leave given once for all that begins like this. Unlike a rule it knows no wildcard but a final `*`.
+    """Permission given once for everything that begins like this. Unlike a rule it knows no wildcard but a final `*`.
 
     Our settings and the files of git are covered only by their own name.
     """

@@ -19,7 +19,7 @@ from toolwright.workspace import Workspace
 
 @record(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A call of an agent, and what it asks leave for."""
+    """A call of an agent, and what it asks permission for."""
 
     agent: str
     permission: str

@@ -131,11 +131,6 @@ class Sandbox:
         return rung != "none" and self._findings is not None and not self._is_online(rung, access)
 
     @property
-    def shows_all(self) -> bool:
-        """Whether commands may read the whole machine, but for what is hidden."""
-        return "/" in self.settings.readable
-
-    @property
     def is_anchored(self) -> bool:
         """Whether commands hang on one process each, as far as is known."""
         return self._findings is not None and self.settings.mode != "off" and bool(self._findings.anchored)

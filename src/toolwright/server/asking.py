@@ -45,7 +45,7 @@ class Ask:
         try:
             return max(0, min(int(float(given)), most))
         except (ValueError, OverflowError):
-            raise bad_request(f"{name} is a whole number, not {given[:40]!r}.") from None
+            raise bad_request(f"{name} must be a whole number, not {given[:40]!r}.") from None
 
     @property
     def named_folder(self) -> str:
@@ -71,7 +71,7 @@ class Ask:
         if self.route.body is not None and (issues := problems_with(value, self.route.body)):
             raise bad_request("The body is not as it should be:", issues)
         if not isinstance(value, dict):
-            raise bad_request("The body is a JSON object.")
+            raise bad_request("The body must be a JSON object.")
         return value
 
     async def _content(self) -> bytes:

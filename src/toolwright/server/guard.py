@@ -183,7 +183,9 @@ def _check_body(scope: Scope, headers: dict[str, str]) -> None:
         raise HttpRefusal(413, "TooLarge", f"A body has at most {BODY} bytes.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if scope["method"] not in _SAFE and has_body and kind != "application/json":
-        raise HttpRefusal(415, "UnsupportedMediaType", f"A body is application/json, not {kind[:60] or 'of no type'}.")
+        raise HttpRefusal(
+            415, "UnsupportedMediaType", f"A body must be application/json, not {kind[:60] or 'of no type'}."
+        )
 
 
 def _peer(scope: Scope) -> str:

@@ -55,7 +55,7 @@ class Projects:
         if not folder:
             return self.folders[0]
         if "\0" in folder or len(folder) > 4096:
-            raise forbidden("That is no folder.")
+            raise forbidden("This is not a folder.")
         try:
             path = (self.folders[0] / folder).resolve()
             inside = any(path == one or path.is_relative_to(one) for one in self.folders) and path.is_dir()

@@ -108,8 +108,6 @@ class Answering:
     compacted_at: int = 0
     tools_size: int = 0
     """About how many tokens the offered tools take."""
-    first_message: str = ""
-    """Where the turn begins."""
     _system: SystemMessage | None = None
     _system_for: tuple[str, str | None] = ("", None)
     _settings: ReplySettings | None = None

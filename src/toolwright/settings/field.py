@@ -56,10 +56,6 @@ def off_wins(current: Any, said: Any) -> Any:
     return current and said
 
 
-def on_wins(current: Any, said: Any) -> Any:
-    return current or said
-
-
 def joined(current: Sequence[str], said: Sequence[str]) -> list[str]:
     """Both lists: what they name is withheld."""
     return list(dict.fromkeys((*current, *said)))

@@ -135,7 +135,7 @@ _OPEN = re.compile(r"[$`*?\[\]{}~]")
 def offers(draft: Draft) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The patterns that, once allowed, let exactly this kind of command run again, and its texts that go word for word.
 
-    A command may come down to others, and each of those needs its own leave; there is no offer where one of them
+    A command may come down to others, and each of those needs its own permission; there is no offer where one of them
     cannot be put in words that mean the same the next time.
     """
     shown = Called(draft.shown, draft.words or tuple(draft.shown.split(" ")))

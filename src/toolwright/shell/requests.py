@@ -1,4 +1,4 @@
-"""The leave a command line needs: for folders outside, for files read and changed, and for its commands."""
+"""The permissions that a command line needs: for folders outside, for files read and changed, and for its commands."""
 
 import itertools
 import os

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,19 +13,18 @@ from typing import Any
 
 from toolwright.definition import Result, ToolContext
 from toolwright.errors import ToolError
-from toolwright.files.paths import Place, Tree
+from toolwright.files.paths import Place
 from toolwright.files.snapshot import Snapshot
 from toolwright.files.store import Files
 from toolwright.process import report
 from toolwright.process.box import Box
-from toolwright.process.jobs import LENGTH, Job, Jobs
+from toolwright.process.jobs import Job, Jobs
 from toolwright.process.terminals import TerminalCommand, Terminals
 from toolwright.process.walls import wall_note
 from toolwright.request import Request
-from toolwright.shell import Analysis, analyse, checks_for, requests_for
-from toolwright.shell.confinement import OPEN, Confinement
-from toolwright.shell.second import explained
-from toolwright.tools._access import access_for, reach_for, veiled_names
+from toolwright.shell import Analysis
+from toolwright.tools._access import access_for, veiled_names
+from toolwright.tools._command_requests import ask_about, check_command, granted_by
 from toolwright.tools._undoable import looked_at, names_in
 from toolwright.truncate import Truncator, cut, shown
 
@@ -33,13 +32,11 @@ log = logging.getLogger(__name__)
 
 ANSWER_WAIT = 500
 """Milliseconds to wait for what a job says to its input."""
-LONG = 2000
-"""Characters from which a command line takes too long to be understood between two events."""
 UPDATES = 0.1
 """Seconds between two reports of progress."""
 
 
-class Run:
+class CommandRun:
     """One command from the first question to the result."""
 
     def __init__(self, ctx: ToolContext, command: str, description: str, *, background: bool) -> None:
@@ -51,9 +48,9 @@ class Run:
         self.tree = ctx.use(Files).tree
 
     async def carry_out(self, workdir: str | None, timeout: int | None) -> Result:  # noqa: ASYNC109 - it ends the command, not this function
-        _check(self.command)
+        check_command(self.command)
         place = self.tree.place(workdir or ".")
-        analysis, requests = await _ask(self.ctx, self.tree, self.command, place)
+        analysis, requests = await ask_about(self.ctx, self.tree, self.command, place)
         # Who may not change files is kept from it by our box alone.
         if self.jobs.terminals is not None and not self.background and not self.ctx.hides("edit"):
             _require_folder(place)
@@ -70,7 +67,7 @@ class Run:
         absent = self.jobs.sandbox.absent() if box.rung != "none" else []
         snapshot = await self._snapshot(analysis, requests)
         job = await self._start(place.path, box)
-        job.agent, job.granted, job.absent = self.ctx.agent, set(_granted(requests)), absent
+        job.agent, job.granted, job.absent = self.ctx.agent, set(granted_by(requests)), absent
         job.spared = self.ctx.use(Files).changed
         try:
             return await self._follow(job, timeout or self.jobs.settings.timeout)
@@ -211,93 +208,6 @@ def _set_aside(jobs: Jobs, job: Job) -> Iterator[str]:
         )
 
 
-def _check(command: str) -> None:
-    if not command.strip():
-        raise ToolError("The command is empty. Give a command line to run, or a job to look at.", "schema")
-    if "\0" in command:
-        raise ToolError("The command holds a NUL character, which no command line can. Write it as \\0.", "schema")
-    size = len(command.encode("utf-8", "surrogatepass"))
-    if size > LENGTH:
-        raise ToolError(
-            f"The command is {size} bytes long; the system takes {LENGTH}. Write it to a file and run that.",
-            "too_large",
-        )
-
-
-async def _ask(
-    ctx: ToolContext, tree: Tree, command: str, place: Place, granted: Collection[tuple[str, str]] = ()
-) -> tuple[Analysis, list[Request]]:
-    """Put all questions about a command; the answer is how it was understood and what was allowed.
-
-    What is already granted is judged again, but not asked again.
-    """
-    analysis = await _analysed(ctx, tree, command, place, OPEN)
-    requests = await _requested(analysis, tree)
-    if _depends_on_the_box(ctx, requests):
-        box = await ctx.use(Jobs).keeps_all()
-        analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
-        requests = await _told_of_the_network(ctx, await _requested(analysis, tree))
-    checks = checks_for(analysis)
-    if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
-        ctx.check(*checks)
-    if granted:
-        ctx.check(*requests)
-    await ctx.ask_all(*_without(requests, granted))
-    return analysis, requests
-
-
-async def _told_of_the_network(ctx: ToolContext, requests: list[Request]) -> list[Request]:
-    """Who decides is told if the command would have no network, whatever it tries."""
-    jobs = ctx.use(Jobs)
-    if jobs.terminals is not None or not await jobs.sandbox.is_offline(reach_for(ctx)):
-        return requests
-    return [replace(request, metadata={**request.metadata, "network": False}) for request in requests]
-
-
-async def _requested(analysis: Analysis, tree: Tree) -> list[Request]:
-    """What has to be looked through for it may be large: files that git has, folders as a whole, scripts to be run."""
-    large = {"history", "take", "carry", "within", "run", "script"}
-    if len(analysis.command) < LONG and not large & set(analysis.touched):
-        return requests_for(analysis, tree.place)
-    return await asyncio.to_thread(requests_for, analysis, tree.place)
-
-
-async def _analysed(ctx: ToolContext, tree: Tree, command: str, place: Place, confinement: Confinement) -> Analysis:
-    jobs = ctx.use(Jobs)
-    read = partial(
-        analyse,
-        command,
-        cwd=str(place.path),
-        home=jobs.home,
-        shell=jobs.shell,
-        top=str(tree.root),
-        confinement=confinement,
-    )
-    analysis = await explained(read() if len(command) < LONG else await asyncio.to_thread(read))
-    if not place.inside:
-        analysis = replace(analysis, enters=(str(place.path), *analysis.enters))
-    if confinement.private_tmp and any(map(jobs.sandbox.is_temporary_elsewhere, _paths(analysis))):
-        # What is meant is not the command's own.
-        analysis = replace(analysis, confinement=replace(confinement, private_tmp=False))
-    return analysis
-
-
-def _depends_on_the_box(ctx: ToolContext, requests: Iterable[Request]) -> bool:
-    """Whether it matters what a box would contain. A command that is not allowed, or is allowed anyway, starts none."""
-    asked = False
-    for request in requests:
-        decisions = {ctx.decide(request.permission, pattern) for pattern in (*request.patterns, *request.implied)}
-        if request.permission == "bash" and "deny" in decisions:
-            return False
-        asked = asked or request.must_ask or decisions != {"allow"} or bool(request.suspected or request.below)
-    return asked
-
-
-def _paths(analysis: Analysis) -> Iterator[Path]:
-    for touched in analysis.touched.values():
-        yield from map(Path, touched)
-
-
 def _require_folder(place: Place) -> None:
     if not place.path.exists():
         raise ToolError(f"There is no folder {place.given} to run the command in. Correct workdir.", "missing")
@@ -367,30 +277,11 @@ async def _type(ctx: ToolContext, job: Job, text: str) -> None:
             f" {ctx.agent} can look at it or stop it, and start one of its own."
         )
     whole = job.typed + text
-    _check(_as_fed(job.command, whole))
+    check_command(_as_fed(job.command, whole))
     tree = ctx.use(Files).tree
-    _, requests = await _ask(ctx, tree, _as_fed(job.command, whole), tree.place(str(job.cwd)), job.granted)
+    _, requests = await ask_about(ctx, tree, _as_fed(job.command, whole), tree.place(str(job.cwd)), job.granted)
     job.feed(text)
-    job.granted |= set(_granted(requests))
-
-
-def _granted(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
-    for request in requests:
-        yield from ((request.permission, pattern) for pattern in (*request.patterns, *request.implied))
-
-
-def _without(requests: Iterable[Request], granted: Collection[tuple[str, str]]) -> Iterator[Request]:
-    """What has not been granted before. What is not understood may be something else each time."""
-    for request in requests:
-        if request.must_ask:
-            yield request
-            continue
-        patterns, implied = (
-            tuple(name for name in names if (request.permission, name) not in granted)
-            for names in (request.patterns, request.implied)
-        )
-        if patterns or implied:
-            yield replace(request, patterns=patterns or request.patterns, implied=implied)
+    job.granted |= set(granted_by(requests))
 
 
 def _as_fed(command: str, text: str) -> str:

@@ -216,7 +216,7 @@ class SymbolQuestion:
             case "documentSymbol" | "readSymbol" | "replaceSymbol":
                 return params
             case "codeAction":
-                wrong = client.board.raw(self.place.path, self._position["line"])
+                wrong = client.diagnostics.raw(self.place.path, self._position["line"])
                 where = {"start": self._position, "end": self._position}
                 if wrong:
                     where = wrong[0]["range"]

@@ -197,7 +197,9 @@ class _Planner:
             raise ToolError(f"There is no file {place.path} to update. Check the path.", "missing_file")
         draft = await self._draft(section.path)
         if draft.now is None:
-            raise ToolError(f"{place.path} is gone by a section before. Update it first.", "missing_file")
+            raise ToolError(
+                f"{place.path} was deleted or moved by an earlier section. Put its update before that.", "missing_file"
+            )
         before = draft.shown
         after = draft.now = await self._patched(draft, section)
         target = self._places[section.target] if section.target else place
@@ -216,7 +218,9 @@ class _Planner:
                 "ambiguous",
             )
         if link.now is None:
-            raise ToolError(f"{link.place.path} is gone by a section before. Update it first.", "missing_file")
+            raise ToolError(
+                f"{link.place.path} was deleted or moved by an earlier section. Move it once.", "missing_file"
+            )
         await self._move(link, link.shown, self._places[section.target or ""])
 
     async def _move(self, draft: _Draft, before: str, target: Place) -> None:

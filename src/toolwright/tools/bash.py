@@ -28,11 +28,11 @@ async def bash(
 ) -> Result:
     """Run a command, or attend to a job."""
     # What it takes to understand and run a command is loaded for the first one, not for a list of the tools.
-    from toolwright.tools._commands import Run, attend
+    from toolwright.tools._commands import CommandRun, attend
 
     if job and command.strip():
         raise ToolError("A call has either a command or a job, not both. Leave one out.", "schema")
     if job:
         return await attend(ctx, job, text=text, stop=stop, milliseconds=timeout)
     patience = timeout or (BACKGROUND_WAIT if background else None)
-    return await Run(ctx, command, description or "", background=background).carry_out(workdir, patience)
+    return await CommandRun(ctx, command, description or "", background=background).carry_out(workdir, patience)

@@ -128,7 +128,7 @@ class Conversation(App[int]):
         await commands.load()
         await talk.refresh()
         if not talk.next_model:
-            await commands.tell_ways()
+            await commands.tell_no_model()
         self.run_worker(asyncio.to_thread(highlighted, "pass", "python"), exit_on_error=False)
         await self.questions.find()
 

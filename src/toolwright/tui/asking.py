@@ -16,7 +16,7 @@ from toolwright.chat.screen import BOLD, DIM, YELLOW
 from toolwright.cli.call_text import shown_call
 from toolwright.cli.stored_rules import trial_lines
 from toolwright.inbox import Choice, Question, Reply, RuleTrial, exchanged
-from toolwright.tui.dialog import Dialog, Quiet, content_of
+from toolwright.tui.dialog import Dialog, StillInput, content_of
 from toolwright.tui.diffs import WIDE, side_by_side
 from toolwright.tui.page import Line, Page
 
@@ -109,8 +109,8 @@ class PermissionDialog(Asking[Reply | None]):
 
     def answers(self) -> ComposeResult:
         yield Static(id="offers", markup=False)
-        yield Quiet(placeholder="what to do instead; Enter refuses", widget_id="advice")
-        yield Quiet(placeholder="the rule to store", widget_id="rule")
+        yield StillInput(placeholder="what to do instead; Enter refuses", widget_id="advice")
+        yield StillInput(placeholder="the rule to store", widget_id="rule")
         yield Static(id="trial", markup=False)
 
     def on_mount(self) -> None:
@@ -245,7 +245,7 @@ class ChoiceDialog(Asking[tuple[str, ...] | None]):
             self.title_text += f" ({number} of {count})"
 
     def answers(self) -> ComposeResult:
-        yield Quiet(placeholder="your own words; Enter answers", widget_id="own")
+        yield StillInput(placeholder="your own words; Enter answers", widget_id="own")
 
     def on_mount(self) -> None:
         self.query_one("#own").display = not self.choice.options

@@ -71,7 +71,7 @@ class Said(Block):
         return self.words
 
 
-class Words(Block):
+class Answer(Block):
     """An answer of the model, laid out as it comes: only what is new is worked on."""
 
     def __init__(self, block_id: str, text: str = "") -> None:

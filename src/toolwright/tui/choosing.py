@@ -7,7 +7,7 @@ from toolwright.chat.naming import fitting
 from toolwright.errors import UsageError
 from toolwright.messages import SessionInfo
 from toolwright.tui.blocks import Said
-from toolwright.tui.dialog import Picker, Words
+from toolwright.tui.dialog import LineDialog, Picker
 from toolwright.tui.talk import Talk
 from toolwright.tui.themes import LOOKS
 
@@ -67,7 +67,7 @@ class Choosing:
         await self.app.questions.find()
 
     async def _rename(self, by_id: dict[str, SessionInfo], session_id: str) -> None:
-        title = await self.app.ask(Words("Another title", by_id[session_id].title))
+        title = await self.app.ask(LineDialog("Another title", by_id[session_id].title))
         if title and title.strip():
             by_id[session_id] = await self.talk.call(self.backend.rename(session_id, title.strip()))
 
@@ -115,8 +115,8 @@ class Choosing:
     async def model(self, name: str) -> None:
         if "/" not in name:
             known = await self.talk.call(self.backend.models())
-            ways = [one for one in (self.talk.next_model,) if one and one not in known]
-            entries = [(one, one) for one in (*ways, *known) if name in one]
+            current = [one for one in (self.talk.next_model,) if one and one not in known]
+            entries = [(one, one) for one in (*current, *known) if name in one]
             said = await self.app.ask(Picker("Models", entries, chosen=self.talk.next_model))
             name = said or ""
         if name:
@@ -210,12 +210,12 @@ class Choosing:
         self.app.note("made again")
 
     async def diff(self, _: str) -> None:
-        from toolwright.tui.dialog import Reading
+        from toolwright.tui.dialog import TextDialog
         from toolwright.tui.undoing import diff_of_session
 
         columns = self.app.size.width - 4
         lines = await diff_of_session(self.talk, self.session().id, columns)
-        await self.app.ask(Reading("What the session has changed", lines))
+        await self.app.ask(TextDialog("What the session has changed", lines))
 
 
 def _session_line(info: SessionInfo) -> str:

@@ -9,10 +9,9 @@ from toolwright.chat.screen import BOLD, DIM
 from toolwright.errors import UsageError
 from toolwright.ids import new_id
 from toolwright.messages import SessionInfo
-from toolwright.tui.blocks import Block, Shell
-from toolwright.tui.blocks import Words as Answer
+from toolwright.tui.blocks import Answer, Block, Shell
 from toolwright.tui.choosing import Choosing
-from toolwright.tui.dialog import Reading, Words
+from toolwright.tui.dialog import LineDialog, TextDialog
 from toolwright.tui.keys import KEYS
 from toolwright.tui.page import Line
 from toolwright.tui.talk import Talk
@@ -162,7 +161,7 @@ class Commands(Choosing):
     async def rename(self, title: str) -> None:
         session = self.session()
         if not title:
-            said = await self.app.ask(Words("Another title", session.title))
+            said = await self.app.ask(LineDialog("Another title", session.title))
             title = said or ""
         if title.strip():
             self.talk.session = await self.talk.call(self.backend.rename(session.id, title.strip()))
@@ -195,11 +194,11 @@ class Commands(Choosing):
     async def quit(self, _: str) -> None:
         self.app.exit(0)
 
-    async def tell_ways(self) -> None:
+    async def tell_no_model(self) -> None:
         """How to get a model, from what is found on this machine."""
-        from toolwright.chat.ways import ways_told
+        from toolwright.chat.no_model import no_model_lines
 
-        for line, code in ways_told(await self.talk.call(self.backend.ways_to_a_model())):
+        for line, code in no_model_lines(await self.talk.call(self.backend.usable_models())):
             self.app.note(line, code)
 
     def session(self) -> SessionInfo:
@@ -208,7 +207,7 @@ class Commands(Choosing):
         return self.talk.session
 
     async def _read(self, title: str, lines: Sequence[Line]) -> None:
-        await self.app.ask(Reading(title, lines))
+        await self.app.ask(TextDialog(title, lines))
 
     async def _shell(self, command: str) -> None:
         from toolwright.tui.shell import run
@@ -232,4 +231,4 @@ def _kind(block: Block) -> str:
     part = getattr(block, "part", None)
     if part is not None:
         return f"results of {part.tool}"
-    return {"Said": "your prompts", "Words": "answers", "Thoughts": "thoughts"}.get(type(block).__name__, "notes")
+    return {"Said": "your prompts", "Answer": "answers", "Thoughts": "thoughts"}.get(type(block).__name__, "notes")

@@ -122,7 +122,7 @@ class Dialog(ModalScreen[T]):
         return step is not None or key in ("home", "end")
 
 
-class Quiet(Input):
+class StillInput(Input):
     """One line of input, whose cursor stands still."""
 
     def __init__(self, *, placeholder: str = "", widget_id: str | None = None) -> None:
@@ -152,7 +152,7 @@ class Picker(Dialog[str | None]):
         self._shown: list[str] = []
 
     def answers(self) -> ComposeResult:
-        yield Quiet(placeholder="search")
+        yield StillInput(placeholder="search")
         yield OptionList(markup=False)
 
     def on_mount(self) -> None:
@@ -200,7 +200,7 @@ class Picker(Dialog[str | None]):
             self.dismiss(f"{before}{self._shown[at]}")
 
 
-class Words(Dialog[str | None]):
+class LineDialog(Dialog[str | None]):
     """Asks for a line of words."""
 
     def __init__(self, title: str, text: str = "", lines: Sequence[Line] = ()) -> None:
@@ -209,7 +209,7 @@ class Words(Dialog[str | None]):
         self.first, self.lines = text, lines
 
     def answers(self) -> ComposeResult:
-        yield Quiet()
+        yield StillInput()
 
     def on_mount(self) -> None:
         self.read(self.lines)
@@ -221,7 +221,7 @@ class Words(Dialog[str | None]):
         self.dismiss(event.value)
 
 
-class Reading(Dialog[None]):
+class TextDialog(Dialog[None]):
     """Lines to read."""
 
     can_focus = True

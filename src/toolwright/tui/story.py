@@ -14,7 +14,7 @@ from toolwright.session.events import (
     SessionCompacted,
     SessionStatus,
 )
-from toolwright.tui.blocks import Block, CallBlock, Note, Said, Thoughts, Words
+from toolwright.tui.blocks import Answer, Block, CallBlock, Note, Said, Thoughts
 
 
 class Story:
@@ -47,7 +47,7 @@ class Story:
     def _close(self, part_id: str, info: "User | Assistant") -> None:
         """To what a reply that has ended had said so far, nothing is added any more."""
         block = self._known.get(part_id)
-        if isinstance(block, Words | Thoughts) and (info.time.completed or getattr(info, "error", None)):
+        if isinstance(block, Answer | Thoughts) and (info.time.completed or getattr(info, "error", None)):
             block.complete = True
 
     def take(self, event: Event) -> None:
@@ -61,7 +61,7 @@ class Story:
                 self._take_part(part)
             case PartDelta(session_id=self.session_id, part_id=part_id, delta=delta):
                 block = self._known.get(part_id)
-                if isinstance(block, Words | Thoughts):
+                if isinstance(block, Answer | Thoughts):
                     block.add(delta)
                     self.changed.add(block.id)
             case PartRemoved(session_id=self.session_id, part_id=part_id):
@@ -117,7 +117,7 @@ class Story:
                 known.take(part)
             case ToolPart(), None:
                 block = CallBlock(part)
-            case TextPart(), Words() | Thoughts():
+            case TextPart(), Answer() | Thoughts():
                 if _is_complete(part):
                     known.finish(part.text)
             case TextPart(), None:
@@ -146,7 +146,7 @@ class Story:
             return None
         if self._roles.get(part.message_id) == "user":
             return Said(part.id, part.text)
-        words = Words(part.id, part.text)
+        words = Answer(part.id, part.text)
         words.complete = _is_complete(part)
         return words
 

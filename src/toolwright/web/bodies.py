@@ -26,7 +26,7 @@ class Body:
         self._members = 1
         self._arrived = 0
         if self._packed and self._unpacker is None and self._encoding != "deflate":
-            raise ToolError(f"The server answered packed as {encoding!r}, which nobody asked for.", "network")
+            raise ToolError(f"The answer is compressed as {encoding!r}, which was not asked for. Leave it.", "network")
 
     def feed(self, chunk: bytes) -> None:
         if not self._packed:
@@ -43,7 +43,7 @@ class Body:
     def close(self) -> bytes:
         """All of it, once the answer has ended."""
         if self._arrived and not (self._unpacker and self._unpacker.eof):
-            raise ToolError("The answer ended in the middle of its packed body.", "network")
+            raise ToolError("The answer broke off in the middle. Try again.", "network")
         return bytes(self.data)
 
     def _unpack(self, chunk: bytes) -> None:
@@ -64,7 +64,7 @@ class Body:
     def _next_member(self) -> None:
         self._members += 1
         if self._members > _MEMBERS:
-            raise ToolError(f"The answer is packed in more than {_MEMBERS:,} pieces.", "network")
+            raise ToolError(f"The answer is compressed in more than {_MEMBERS:,} pieces. Leave it.", "network")
         self._unpacker = zlib.decompressobj(_FORMATS[self._encoding])
 
     def _keep(self, data: bytes) -> None:

@@ -74,7 +74,7 @@ async def exchange(order: WebRequest, route: WebRoute, tls: ssl.SSLContext | Non
         raise ToolError(f"{order.url.authority} cannot be reached: {_said(error)}.", "network") from error
     except h11.LocalProtocolError as error:
         # The error has the header in it, which may be a secret.
-        raise ToolError(f"No request to {order.url.authority} can be made of its settings.", "network") from error
+        raise ToolError(f"A header for {order.url.authority} cannot be sent. Check its settings.", "network") from error
     except h11.ProtocolError as error:
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 

@@ -34,7 +34,7 @@ _TRIED = 4
 _AGENT = f"Mozilla/5.0 (compatible; toolwright/{VERSION})"
 
 Admit = Callable[[Url], Awaitable[bool]]
-"""Asks leave for an address, and tells whether it may lie on this machine or a private network."""
+"""Asks permission for an address, and tells whether it may lie on this machine or a private network."""
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 
@@ -56,7 +56,7 @@ class Fetcher:
     _context: ssl.SSLContext | None = None
 
     async def fetch(self, session_id: str, url: Url, *, accept: str, seconds: float, admit: Admit) -> Page:
-        """The page at the end of the redirects; leave is asked for every address on the way."""
+        """The page at the end of the redirects; permission is asked for every address on the way."""
         key = (session_id, str(url), accept)
         page = self.pages.find(key)
         if page is None:

@@ -33,10 +33,12 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
         host, port = parts.hostname, parts.port
     except ValueError:  # its text has the user name and password in it
         raise ToolError(
-            f"The proxy for {url.scheme} has no sensible address. Set {url.scheme}_proxy.", "network"
+            f"The proxy for {url.scheme} is not an address. Correct {url.scheme}_proxy.", "network"
         ) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise ToolError(f"The proxy for {url.scheme} is none that speaks HTTP. Set {url.scheme}_proxy.", "network")
+        raise ToolError(
+            f"The proxy for {url.scheme} must be an http:// or https:// address. Correct {url.scheme}_proxy.", "network"
+        )
     return Proxy(
         host=host,
         port=port or (443 if parts.scheme == "https" else 80),

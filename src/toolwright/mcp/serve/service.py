@@ -46,7 +46,7 @@ class ToolCaller:
 
 
 @record(slots=True)
-class Desk:
+class ClientAnswers:
     """Puts questions of calls to the clients that made them. It is the answerer of the workspace."""
 
     _callers: dict[str, ToolCaller] = field(default_factory=dict[str, ToolCaller])
@@ -78,7 +78,7 @@ class Service:
     """The tools of one workspace, for any number of connections."""
 
     workspace: Workspace
-    desk: Desk
+    answers: ClientAnswers
     agent: str = ""
     only: Sequence[str] = ()
     """The tools to offer; all if none is named."""
@@ -118,7 +118,7 @@ class Service:
                 raise UnknownTool(f"{name} is not offered over this connection.")
         except ToolError as error:
             return _answer(Result.failed(error))
-        with self.desk.calling(call.id, ToolCaller(session_id=session.id, ask=ask)):
+        with self.answers.calling(call.id, ToolCaller(session_id=session.id, ask=ask)):
             async with _Beat(self.workspace, call, tell):
                 return _answer(await session.run_call(call))
 

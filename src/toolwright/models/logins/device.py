@@ -15,7 +15,7 @@ from toolwright.models.logins.identity import LoginFailed, expiry, post, refusal
 from toolwright.record import record
 
 KIND = "device"
-COPILOT, AZURE = "github-copilot", "azure"
+COPILOT = "github-copilot"
 COPILOT_CLIENT = "TOOLWRIGHT_COPILOT_CLIENT_ID"
 """The variable with the id of the user's own GitHub application."""
 GITHUB = "TOOLWRIGHT_GITHUB_URL"

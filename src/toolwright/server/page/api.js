@@ -30,7 +30,7 @@ export async function ask(method, path, body) {
   try {
     value = text.trim() ? JSON.parse(text) : null
   } catch {
-    throw new Failed(`The server answered ${answer.status} with what is no JSON.`, answer.status)
+    throw new Failed(`The server answered ${answer.status} with something that is not JSON.`, answer.status)
   }
   if (!answer.ok) throw new Failed(value?.data?.message ?? `The server answered ${answer.status}.`, answer.status)
   return value

@@ -219,9 +219,9 @@ def _arguments(text: str) -> Json:
     try:
         arguments = read_json(text or "{}")
     except ValueError as error:
-        raise bad_request(f"args is a JSON object: {error}.") from error
+        raise bad_request(f"args must be a JSON object, but: {error}.") from error
     if not isinstance(arguments, dict):
-        raise bad_request("args is a JSON object.")
+        raise bad_request("args must be a JSON object.")
     return arguments
 
 

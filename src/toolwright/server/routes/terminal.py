@@ -84,7 +84,7 @@ async def publish(ask: Ask) -> Any:
     """Tell one of these events."""
     body = await ask.body()
     if body["type"] not in _EVENTS or not isinstance(body["properties"], dict):
-        raise bad_request(f"type is one of {', '.join(_EVENTS)}, and properties an object.")
+        raise bad_request(f"type must be one of {', '.join(_EVENTS)}, and properties an object.")
     return await _told(ask, body["type"], body["properties"])
 
 

@@ -44,6 +44,13 @@ class Trial:
     def start(self, asker: AskingCall, *requests: Request) -> "asyncio.Task[None]":
         return asyncio.create_task(self.ask(asker, *requests))
 
+    async def asked(self, request: Request) -> "tuple[asyncio.Task[None], Question]":
+        """A call that waits, and the question it waits for."""
+        task = self.start(self.asker(ASK), request)
+        await settle()
+        [question] = self.inbox.pending
+        return task, question
+
 
 ASK = Rule("*", "*", "ask")
 ALLOW = Rule("*", "*", "allow")
@@ -105,9 +112,7 @@ async def test_once_is_for_once(tmp_path: Path) -> None:
 
 
 async def test_always_holds_for_what_was_offered_and_for_other_sessions(trial: Trial) -> None:
-    task = trial.start(trial.asker(ASK), bash("git log -5", always=("git log *",)))
-    await settle()
-    [question] = trial.inbox.pending
+    task, question = await trial.asked(bash("git log -5", always=("git log *",)))
     trial.inbox.reply(question.id, Reply(kind="always", scope="project"))
     await task
     await trial.ask(trial.asker(ASK, session="ses_2"), bash("git log"), bash("git log --oneline"))
@@ -148,9 +153,7 @@ async def test_one_always_releases_every_waiting_call_it_covers_in_any_session(t
 
 
 async def test_always_may_take_a_part_of_what_was_offered(trial: Trial) -> None:
-    task = trial.start(trial.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
-    await settle()
-    [question] = trial.inbox.pending
+    task, question = await trial.asked(bash("git status", "make", always=("git status *", "make *")))
     trial.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status *",)))
     await task
     await trial.ask(trial.asker(ASK), bash("git status"))
@@ -161,9 +164,7 @@ async def test_always_may_take_a_part_of_what_was_offered(trial: Trial) -> None:
 
 
 async def test_a_rule_that_does_not_answer_the_question_cannot_be_stored(trial: Trial) -> None:
-    task = trial.start(trial.asker(ASK), bash("git status"))
-    await settle()
-    [question] = trial.inbox.pending
+    task, question = await trial.asked(bash("git status"))
     with pytest.raises(UsageError, match=r"git push \* would not answer this question; there is git status"):
         trial.inbox.reply(question.id, Reply(kind="always", patterns=("git push *",)))
     assert trial.inbox.pending == [question]
@@ -172,9 +173,7 @@ async def test_a_rule_that_does_not_answer_the_question_cannot_be_stored(trial: 
 
 
 async def test_where_nothing_may_be_stored_no_rule_of_the_persons_own_is_either(trial: Trial) -> None:
-    uncertain = trial.start(trial.asker(ASK), bash("eval $x", must_ask=True))
-    await settle()
-    [question] = trial.inbox.pending
+    uncertain, question = await trial.asked(bash("eval $x", must_ask=True))
     assert not question.tried(["*"]).settles
     with pytest.raises(UsageError, match="this can only be allowed once"):
         trial.inbox.reply(question.id, Reply(kind="always", patterns=("*",)))
@@ -204,9 +203,7 @@ async def test_a_rule_of_the_persons_own_is_tried_on_what_was_asked_before_and_s
 
 
 async def test_one_of_two_rules_may_be_replaced_and_the_other_left_out(trial: Trial) -> None:
-    task = trial.start(trial.asker(ASK), bash("git status", "make", always=("git status *", "make *")))
-    await settle()
-    [question] = trial.inbox.pending
+    task, question = await trial.asked(bash("git status", "make", always=("git status *", "make *")))
     trial.inbox.reply(question.id, Reply(kind="always", scope="session", patterns=("git status",)))
     await task
     await trial.ask(trial.asker(ASK), bash("git status"))
@@ -260,9 +257,7 @@ async def test_an_answer_to_a_question_that_is_not_there_is_an_error(trial: Tria
 
 
 async def test_a_question_cannot_be_answered_twice(trial: Trial) -> None:
-    task = trial.start(trial.asker(ASK), bash("ls"))
-    await settle()
-    [question] = trial.inbox.pending
+    task, question = await trial.asked(bash("ls"))
     trial.inbox.reply(question.id, Reply(kind="once"))
     with pytest.raises(UsageError):
         trial.inbox.reply(question.id, Reply(kind="reject"))

@@ -23,7 +23,7 @@ _SETTINGS = (".json", ".jsonc", ".toml")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Carried:
+class OtherSetup:
     """Files of another program, and what becomes of them."""
 
     program: str
@@ -97,7 +97,7 @@ _PLACES = (
 )
 
 
-def carried_over(directory: Path, folders: Folders, config: "Config | None") -> Iterator[Carried]:
+def other_setups(directory: Path, folders: Folders, config: "Config | None") -> Iterator[OtherSetup]:
     """Everything of other programs in the project and in the home. Without settings, none of it is in use."""
     yield from _in_places(folders.home, _PLACES, config, in_home=True)
     yield from of_project(directory, folders, config)
@@ -106,12 +106,12 @@ def carried_over(directory: Path, folders: Folders, config: "Config | None") -> 
     yield from keys_elsewhere(folders)
 
 
-def keys_elsewhere(folders: Folders) -> Iterator[Carried]:
+def keys_elsewhere(folders: Folders) -> Iterator[OtherSetup]:
     """Keys for model providers that another program has stored."""
     keys = folders.data.parent / "opencode" / "auth.json"
     if keys.is_file():
         why = "tw auth PROVIDER stores one, or set its variable"
-        yield Carried(program="OpenCode", kind="keys", files=(keys,), why=why)
+        yield OtherSetup(program="OpenCode", kind="keys", files=(keys,), why=why)
 
 
 def untrusted_files(directory: Path, folders: Folders) -> list[str]:
@@ -119,7 +119,7 @@ def untrusted_files(directory: Path, folders: Folders) -> list[str]:
     return [name for name in content_of(directory, folders).files if Path(name).suffix not in _SETTINGS]
 
 
-def of_project(directory: Path, folders: Folders, config: "Config | None") -> Iterator[Carried]:
+def of_project(directory: Path, folders: Folders, config: "Config | None") -> Iterator[OtherSetup]:
     """What the project alone has of them."""
     for folder in between(config.root if config is not None else directory, directory):
         if folder != folders.home:
@@ -128,18 +128,18 @@ def of_project(directory: Path, folders: Folders, config: "Config | None") -> It
         yield from _read_pieces([one for one in config.foreign if one.file.is_relative_to(config.root)], config)
 
 
-def _in_places(keeper: Path, places: Sequence[_Place], config: "Config | None", *, in_home: bool) -> Iterator[Carried]:
+def _in_places(top: Path, places: Sequence[_Place], config: "Config | None", *, in_home: bool) -> Iterator[OtherSetup]:
     for place in places:
         patterns = place.home if in_home and place.home is not None else place.patterns
-        found = [file for pattern in patterns for file in _some(keeper, pattern) if _holds(file, place.holding)]
-        files = tuple(Path("~" if in_home else "", file.relative_to(keeper)) for file in found)
+        found = [file for pattern in patterns for file in _some(top, pattern) if _holds(file, place.holding)]
+        files = tuple(Path("~" if in_home else "", file.relative_to(top)) for file in found)
         wanted = _is_wanted(place, config)
         if files and (not wanted or place.kind not in ("agents", "MCP servers")):
             why = "" if wanted else place.advice
-            yield Carried(program=place.program, kind=place.kind, files=files, why=why)
+            yield OtherSetup(program=place.program, kind=place.kind, files=files, why=why)
 
 
-def _read_pieces(found: "Sequence[Found]", config: "Config") -> Iterator[Carried]:
+def _read_pieces(found: "Sequence[Found]", config: "Config") -> Iterator[OtherSetup]:
     """The agents and servers that were read, by file; one line for those in use, one for each that is not."""
     for file in dict.fromkeys(one.file for one in found):
         pieces = [one for one in found if one.file == file]
@@ -150,10 +150,10 @@ def _read_pieces(found: "Sequence[Found]", config: "Config") -> Iterator[Carried
         if used:
             why = "the project is not trusted (tw trust)" if waits and pieces[0].kind == "MCP servers" else ""
             program, kind = pieces[0].program, pieces[0].kind
-            yield Carried(program=program, kind=kind, files=(shown,), names=used, why=why)
+            yield OtherSetup(program=program, kind=kind, files=(shown,), names=used, why=why)
         for one in pieces:
             if one.reason:
-                yield Carried(
+                yield OtherSetup(
                     program=one.program, kind=one.kind, files=(shown,), names=(one.name,), why=one.reason.rstrip(".")
                 )
 

@@ -1,4 +1,4 @@
-"""A seat: one worker on one machine, which is given one run after the other until none is left or it is lost."""
+"""A slot: one worker on one machine, which is given one run after the other until none is left or it is lost."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from toolwright.fleet.bases import Base, Bases
 from toolwright.fleet.cluster import Cluster, Node, one_line
 from toolwright.fleet.folders import unpack
 from toolwright.fleet.movable import Done, Order
-from toolwright.fleet.saved import Ledger, Saved
+from toolwright.fleet.saved import Saved, SavedSteps
 from toolwright.fleet.worker import Described, Report
 from toolwright.record import record
 from toolwright.version import VERSION
@@ -42,10 +42,10 @@ class Run:
 
 @record(slots=True, kw_only=True, eq=False)
 class Work:
-    """What all seats share: the runs that wait, where their steps are kept, and where results go."""
+    """What all slots share: the runs that wait, where their steps are kept, and where results go."""
 
     cluster: Cluster
-    ledger: Ledger
+    steps: SavedSteps
     logs: Path
     waiting: "deque[Run]"
     bases: Bases
@@ -87,7 +87,7 @@ class Work:
 
 
 @record(slots=True, eq=False)
-class Seat:
+class WorkerSlot:
     """One worker and what it works on."""
 
     work: Work
@@ -96,7 +96,7 @@ class Seat:
     _worker: Any = None
     _name: str = ""
 
-    async def sit(self) -> None:
+    async def take_runs(self) -> None:
         work = self.work
         try:
             if await self._started():
@@ -132,13 +132,13 @@ class Seat:
         work = self.work
         try:
             base = await work.bases.of(run.task)
-            saved = await asyncio.to_thread(work.ledger.load, run.task.id, run.number)
+            saved = await asyncio.to_thread(work.steps.load, run.task.id, run.number)
         except (ToolwrightError, OSError) as error:
             work.fail(run, self._name, str(error))
             return True
         if saved is not None and saved.base != base.id:
             # The task begins from something else by now, which what was saved does not fit.
-            work.ledger.drop(run.task.id, run.number)
+            work.steps.drop(run.task.id, run.number)
             saved = None
         try:
             report = await self._advanced(run, base, saved)
@@ -174,7 +174,7 @@ class Seat:
         report: Report = await self._worker.begin.remote(order, base.packed)
         work.note(run, report.log)
         while report.step is not None:
-            await asyncio.to_thread(work.ledger.add, run.task.id, run.number, report.step)
+            await asyncio.to_thread(work.steps.add, run.task.id, run.number, report.step)
             run.tries = 0
             report = await self._worker.advance.remote()
             work.note(run, report.log)

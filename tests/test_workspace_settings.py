@@ -1,4 +1,4 @@
-"""What a workspace makes of its configuration for conversations: budgets, compaction, models, plans."""
+"""What a workspace makes of its settings for conversations: budgets, compaction, models, plans."""
 
 import threading
 from dataclasses import replace

@@ -5,7 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.acp.updates import Updates
-from toolwright.errors import ToolwrightError
+from toolwright.agents import Agent
+from toolwright.errors import ToolwrightError, UsageError
 from toolwright.jsontypes import Json
 from toolwright.models.families import variants
 from toolwright.record import record
@@ -52,9 +53,7 @@ class OpenSession:
     def state(self) -> Json:
         """Modes, models and options: older editors read the first two, newer ones the last."""
         modes = [
-            {"id": agent.name, "name": agent.name.capitalize(), "description": agent.description}
-            for agent in self.workspace.agents.visible()
-            if agent.mode != "subagent"
+            {"id": one.name, "name": one.name.capitalize(), "description": one.description} for one in self.modes()
         ]
         model, names = self.current_model, self._model_names()
         return {
@@ -65,9 +64,7 @@ class OpenSession:
 
     def options(self) -> list[Json]:
         modes = [
-            {"value": agent.name, "name": agent.name.capitalize(), "description": agent.description}
-            for agent in self.workspace.agents.visible()
-            if agent.mode != "subagent"
+            {"value": one.name, "name": one.name.capitalize(), "description": one.description} for one in self.modes()
         ]
         models = [{"value": name, "name": name} for name in self._model_names()]
         found = [
@@ -92,6 +89,28 @@ class OpenSession:
         with suppress(ToolwrightError):
             self.workspace.connections.open(str(last.model))
             self.model, self.variant = str(last.model), last.variant or ""
+
+    def choose_mode(self, name: str) -> None:
+        there = [one.name for one in self.modes()]
+        if name not in there:
+            raise UsageError(f"There is no mode {name[:40]!r}: {', '.join(there)}.")
+        self.session.agent = name
+
+    def choose_model(self, name: str) -> None:
+        self.workspace.connections.open(name)
+        self.model = name
+        if self.variant not in self.variants():
+            self.variant = ""
+
+    def choose_variant(self, name: str) -> None:
+        there = [NO_VARIANT, *self.variants()]
+        if name not in there:
+            raise UsageError(f"There is no variant {name[:40]!r}: {', '.join(there)}.")
+        self.variant = "" if name == NO_VARIANT else name
+
+    def modes(self) -> list[Agent]:
+        """The agents that a person can talk to."""
+        return [one for one in self.workspace.agents.visible() if one.mode != "subagent"]
 
     def variants(self) -> list[str]:
         try:
