@@ -1,5 +1,6 @@
 """Sessions, messages and their other parts, as they are stored and as clients read them."""
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal, TypedDict
 
@@ -132,13 +133,13 @@ AnyPart = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class ModelRef:
-    """A model by name."""
+    """A model by name; empty where nobody has chosen one."""
 
     provider_id: str
     model_id: str
 
     def __str__(self) -> str:
-        return f"{self.provider_id}/{self.model_id}"
+        return f"{self.provider_id}/{self.model_id}" if self.provider_id else ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -252,3 +253,8 @@ class SessionInfo:
     permission: tuple[Json, ...] | None = None
     summary: Json | None = None
     revert: Json | None = None
+
+
+def last_agent(messages: Sequence[Message]) -> str:
+    """Whom the user last spoke to; empty if nobody yet, or if the words came from elsewhere."""
+    return next((one.info.agent for one in reversed(messages) if isinstance(one.info, User)), "")

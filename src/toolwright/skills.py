@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from toolwright.config.markdown import read_document
+from toolwright.config.reading import read_head, reason
 from toolwright.errors import ConfigError
 from toolwright.record import record
 
@@ -136,12 +137,9 @@ def _attempt(file: Path) -> Skill | ConfigError:
 
 def _text(file: Path) -> str:
     try:
-        if not file.is_file():
-            raise ConfigError(f"{file} is not a file.")
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_head(file, MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ConfigError(f"{file} is larger than {MAX_BYTES} bytes. Move what is long into files beside it.")
         return data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}.") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {reason(error)}.") from error

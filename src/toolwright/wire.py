@@ -117,7 +117,7 @@ def _whole_number(value: Any) -> Any:
     # Beyond this JSON numbers are no longer exact everywhere.
     if type(value) is int and -(2**53) < value < 2**53:
         return value
-    raise _unfit(value, "a whole number")
+    raise _unfit(value, "a number below 2**53" if type(value) is int else "a whole number")
 
 
 def _number(value: Any) -> Any:

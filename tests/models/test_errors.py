@@ -57,6 +57,7 @@ def refused(status: int, body: Any = "", **headers: str) -> Answer:
         (400, {"error": {"code": "content_filter", "message": "policy"}}, "content_filter", False),
         (422, [{"error": {"message": "in a list"}}], "bad_request", False),
         (400, {"detail": "a word of FastAPI"}, "bad_request", False),
+        (400, "[" * 50_000, "bad_request", False),
     ],
 )
 async def test_a_refusal_says_what_kind_it_is(

@@ -14,7 +14,7 @@ from toolwright.chat.signals import Ended, handled
 from toolwright.chat.transcript import show_messages
 from toolwright.cli.dispatch import DONE, STOPPED
 from toolwright.cli.project import Project, open_project
-from toolwright.messages import SessionInfo
+from toolwright.messages import SessionInfo, last_agent
 from toolwright.version import VERSION
 
 
@@ -72,7 +72,7 @@ def _resume(chat: Chat, info: SessionInfo, options: argparse.Namespace) -> None:
     messages = chat.wait(chat.backend.messages(info.id))
     if messages and not options.agent:
         known = [one.name for one in chat.wait(chat.backend.agents())]
-        chat.agent = messages[-1].info.agent if messages[-1].info.agent in known else chat.agent
+        chat.agent = agent if (agent := last_agent(messages)) in known else chat.agent
     chat.screen.line(info.title, BOLD)
     show_messages(chat.screen, messages, last=6)
 

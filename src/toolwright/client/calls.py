@@ -1,12 +1,12 @@
 """What both clients share: where a server is, what goes wrong with it, and its answers read into our records."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from toolwright.errors import ToolwrightError, UsageError
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, Info, Message, SessionInfo
 from toolwright.record import record
@@ -83,7 +83,7 @@ def answer_of(status: int, content: bytes) -> Any:
     """The JSON of an answer; ServerError where it is a refusal."""
     text = content.decode("utf-8", "replace").strip()
     try:
-        value: Any = json.loads(text) if text else None
+        value: Any = read_json(text) if text else None
     except ValueError as error:
         raise ServerError(
             status, "NoJson", f"The server answered {status} with something that is not JSON. Check the address."

@@ -1,6 +1,5 @@
 """The client for programs that await."""
 
-import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Self
@@ -17,6 +16,7 @@ from toolwright.client.calls import (
     without_secret,
 )
 from toolwright.inbox import Question, Reply, ReplyKind
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.sse import EventReader, ServerEvent
@@ -84,7 +84,7 @@ class Client:
     async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
         """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
         async for event in self.stream(deltas=deltas):
-            yield json.loads(event.data)
+            yield read_json(event.data)
 
     async def stream(self, *, deltas: bool = False, after: str = "", silence: float | None = None) -> _Stream:
         """The same as it comes, each event with its id; after the event with a known id, if the server still has it.

@@ -1,7 +1,6 @@
 """A connection to a server that is made again when it breaks: what happens there is told once, as our own records."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -11,6 +10,7 @@ from toolwright.client.events import event_of, session_of_event
 from toolwright.client.telling import Telling
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.session.events import SessionCreated, SessionError, SessionStatus
 from toolwright.sse import ServerEvent
@@ -96,7 +96,7 @@ class Link:
                 self.bus.publish(SessionStatus(session_id=session_id, status=status))
 
     async def _hear(self, event: ServerEvent) -> None:
-        payload: Json = json.loads(event.data)
+        payload: Json = read_json(event.data)
         self._last = event.id or self._last
         kind = payload["type"]
         if kind in _ANEW or (kind == "server.connected" and self._lost and not self._replays):

@@ -287,8 +287,8 @@ class RemoteBackend:
             return named.model
         messages = await self.client.messages(session_id) if session_id else []
         last = next((one.info for one in reversed(messages) if isinstance(one.info, User)), None)
-        if last is not None:
-            return str(last.model)
+        if last is not None and (used := str(last.model)):
+            return used
         chosen: str = (await self.client.send("GET", "/config")).get("model", "")
         return chosen or next(iter((await self.usable_models()).keys if not self._ours else ()), "")
 

@@ -37,7 +37,10 @@ def read_head(path: Path, most: int) -> bytes:
     with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise NotPlain("it is not a regular file")
-        return stream.read(most)
+        content = stream.read(most)
+    if content is None:  # /proc has files that are regular by name and wait like pipes
+        raise NotPlain("it is not a regular file")
+    return content
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:

@@ -1,12 +1,12 @@
 """A task: where an agent starts, what it is told, and how to see whether it is done; and the files that list them."""
 
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
 from toolwright.record import record
 from toolwright.session.budget import Budget
 
@@ -107,7 +107,7 @@ def _lines(text: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield number, json.loads(line)
+                yield number, read_json(line)
             except ValueError as error:
                 yield number, UsageError(f"it is not JSON: {error}.")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.folders import Folders
+from toolwright.jsontext import read_json
 from toolwright.record import record
 
 HOST = Path(__file__).with_name("python_host.py")
@@ -145,7 +146,7 @@ def _install_packages(folder: Path, environment: Mapping[str, str]) -> None:
     if not file.is_file():
         return
     try:
-        said: Any = json.loads(file.read_text("utf-8"))
+        said: Any = read_json(file.read_text("utf-8"))
     except ValueError as error:
         raise ToolError(f"{file} is no JSON: {error}.") from error
     wanted = said.get("dependencies", {}) if isinstance(said, dict) else {}

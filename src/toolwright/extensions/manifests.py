@@ -9,6 +9,7 @@ from toolwright.definition import Result, Tool, ToolContext
 from toolwright.errors import ToolError
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.program import run_program
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.schema import problems_with
 
@@ -26,7 +27,7 @@ _MANIFEST = {
 def manifest_tool(path: Path, tool_id: str, hosts: Hosts) -> Tool:
     """The tool a manifest describes. ToolError if it says it wrongly."""
     try:
-        said: Any = json.loads(path.read_text("utf-8"))
+        said: Any = read_json(path.read_text("utf-8"))
     except ValueError as error:
         raise ToolError(f"{path}: no JSON: {error}") from error
     if problems := problems_with(said, _MANIFEST):

@@ -15,6 +15,7 @@ from toolwright.extensions.host import Host
 from toolwright.extensions.hosts import Hosts
 from toolwright.extensions.memory import Memory
 from toolwright.extensions.tool_files import with_defaults
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.record import record
 from toolwright.registry import Registry, plain_name, ready
@@ -270,10 +271,8 @@ def _resolved(name: str, base: Path, folders: Sequence[Path]) -> Path | None:
 
 def _main_of(folder: Path) -> Path | None:
     """The file that a JavaScript package is entered by."""
-    import json
-
     try:
-        said: Any = json.loads((folder / "package.json").read_text("utf-8"))
+        said: Any = read_json((folder / "package.json").read_text("utf-8"))
     except (OSError, ValueError):
         said = {}
     exports = said.get("exports") if isinstance(said, dict) else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwright.errors import ToolError
 from toolwright.extension import ExtensionProblem
 from toolwright.extensions.program import Done, run_program
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.record import record
 
@@ -170,7 +171,7 @@ def read_answer(done: Done, event: str) -> Verdict:
     """What a program that ended well has said: JSON, or plain text that is context for the model."""
     text = done.out.strip()
     try:
-        said: Any = json.loads(text) if text.startswith("{") else None
+        said: Any = read_json(text) if text.startswith("{") else None
     except ValueError:
         said = None
     if not isinstance(said, dict):

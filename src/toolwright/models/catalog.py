@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.errors import UsageError
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import JsonView
 from toolwright.models.encode import merge
 from toolwright.models.info import LONG, ModelInfo, ModelLimits, Prices
@@ -167,7 +168,7 @@ def shipped_snapshot() -> dict[str, Any]:
 def _refreshed(file: Path | None) -> JsonView | None:
     """The providers of a list that the user has fetched; None where there is none, or it is damaged."""
     try:
-        found = json.loads(file.read_text("utf-8")) if file is not None else None
+        found = read_json(file.read_text("utf-8")) if file is not None else None
     except (OSError, ValueError):
         return None
     return found["providers"] if isinstance(found, dict) and isinstance(found.get("providers"), dict) else None

@@ -1,9 +1,9 @@
 """A reply in the OpenAI chat completions format, as OpenAI and its many imitators send it."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.models.call_ids import new_call_id
 from toolwright.models.encode import dump
@@ -152,7 +152,7 @@ def _begins_anew(held: OpenCall, function: Json) -> bool:
 
 def _is_whole(text: str) -> bool:
     try:
-        json.loads(text)
+        read_json(text)
     except ValueError:
         return False
     return True

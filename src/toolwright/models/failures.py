@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolwright.jsontext import read_json
 from toolwright.models.model import ModelError, Trouble
 from toolwright.record import record
 
@@ -66,7 +67,7 @@ class _Said:
 def _said(body: str) -> _Said:
     """The message and the machine-readable words of an error body, in any provider's shape."""
     try:
-        value = json.loads(body)
+        value = read_json(body)
     except ValueError:
         return _Said(words="" if "<html" in body[:1000].lower() else body.strip())
     if isinstance(value, list) and value:

@@ -1,11 +1,12 @@
 """Model servers that run on this machine: which models they serve, and how much of a conversation they can take."""
 
-import json
 import socket
+import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolwright.jsontext import read_json
 from toolwright.record import record
 
 PATIENCE = 0.3
@@ -124,20 +125,26 @@ def _get(url: str, path: str) -> Any:
 
     By hand, since every start with a local model comes through here and an HTTP library takes far longer to load.
     """
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or 80
+    until = time.monotonic() + PATIENCE
     try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or 80
         with socket.create_connection((host, port), timeout=PATIENCE) as connection:
             request = f"GET {parts.path}{path} HTTP/1.0\r\nHost: {host}:{port}\r\nAccept: application/json\r\n\r\n"
             connection.sendall(request.encode())
-            head, _, body = _all_of(connection).partition(b"\r\n\r\n")
-        return json.loads(body) if b" 200 " in head.split(b"\r\n", 1)[0] else None
+            head, _, body = _all_of(connection, until).partition(b"\r\n\r\n")
+        return read_json(body.decode("utf-8")) if b" 200 " in head.split(b"\r\n", 1)[0] else None
     except (OSError, ValueError):
         return None
 
 
-def _all_of(connection: socket.socket) -> bytes:
+def _all_of(connection: socket.socket, until: float) -> bytes:
+    """Everything that comes until then; a server that sends a byte now and then is not waited for either."""
     received = bytearray()
-    while len(received) < LARGEST and (piece := connection.recv(65_536)):
+    while len(received) < LARGEST and (left := until - time.monotonic()) > 0:
+        connection.settimeout(left)
+        piece = connection.recv(65_536)
+        if not piece:
+            break
         received += piece
     return bytes(received)

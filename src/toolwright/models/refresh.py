@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from toolwright.errors import ToolwrightError
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.models.catalog import SNAPSHOT, shipped_snapshot
 
@@ -57,7 +58,7 @@ async def fetch(address: str) -> Json:
 
 
 def _parsed(text: bytes) -> Json:
-    value = json.loads(text)
+    value = read_json(text.decode("utf-8"))
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
     return value

@@ -1,8 +1,9 @@
 """Thinking and calls that a small model writes into its text between tags, taken out while the text streams."""
 
-import json
 from collections.abc import Iterator
 from typing import Literal
+
+from toolwright.jsontext import read_json
 
 Kind = Literal["text", "thinking", "call"]
 
@@ -99,7 +100,7 @@ class TaggedText:
 def named_call(text: str) -> tuple[str, object] | None:
     """Name and arguments of a call written as text; None if it is none."""
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):

@@ -35,6 +35,8 @@ from toolwright.models.surrogates import Halves
 from toolwright.record import record
 from toolwright.sse import LARGEST, EventReader, ServerEvent
 
+MOST_TOKENS = 10**12
+"""What a provider may count in one reply; a number with hundreds of digits has no price."""
 LEAST_ROOM = 256
 """Tokens to ask for even where our own count says that nothing is left: the provider's count decides."""
 TAIL = 0.25
@@ -321,7 +323,7 @@ class Room:
 
 def count(value: Any) -> int:
     """A number of tokens, where a provider may have sent null or nothing."""
-    return max(0, int(value)) if isinstance(value, int | float) else 0
+    return min(max(0, int(value)), MOST_TOKENS) if isinstance(value, int | float) else 0
 
 
 NOOP = ToolSpec(

@@ -7,7 +7,7 @@ from typing import Any
 from toolwright.errors import UsageError
 from toolwright.ids import is_id, new_id
 from toolwright.jsontypes import Json
-from toolwright.messages import AnyPart, CompactionPart, Info, Message, PatchPart, SessionInfo, User
+from toolwright.messages import AnyPart, CompactionPart, Info, Message, ModelRef, PatchPart, SessionInfo, User
 from toolwright.parts import Part, Pending, ToolPart
 from toolwright.session.store import Store
 from toolwright.wire import from_json, to_json
@@ -58,6 +58,18 @@ def write_copy(store: Store, info: SessionInfo, messages: Sequence[Message], *, 
             part_id = part.id if keep_ids else new_id("prt")
             moved = replace(part, id=part_id, session_id=info.id, message_id=name)
             store.put_part(_repointed(moved, names))
+
+
+def without_choices(messages: Sequence[Message]) -> list[Message]:
+    """The same without who was asked, so that it is not a file that says which agent and model goes on."""
+    nobody = ModelRef(provider_id="", model_id="")
+    return [
+        Message(
+            replace(one.info, agent="", model=nobody, variant=None) if isinstance(one.info, User) else one.info,
+            one.parts,
+        )
+        for one in messages
+    ]
 
 
 def without_sessions(messages: Sequence[Message]) -> list[Message]:

@@ -16,7 +16,7 @@ from toolwright.messages import Message, Moment, SessionInfo
 from toolwright.permission.rules import Rule
 from toolwright.record import record
 from toolwright.session.conversation import Conversation
-from toolwright.session.copies import exported, ids_of, read_export, without_sessions, write_copy
+from toolwright.session.copies import exported, ids_of, read_export, without_choices, without_sessions, write_copy
 from toolwright.session.events import SessionCreated, SessionDeleted
 from toolwright.session.memory import MemoryStore
 from toolwright.session.owner import Owner, taken
@@ -254,7 +254,7 @@ class Sessions:
             revert=None,
             time=Moment(created=min(info.time.created, now()), updated=now()),
         )
-        write_copy(self.store, info, without_sessions(messages), keep_ids=keep_ids)
+        write_copy(self.store, info, without_choices(without_sessions(messages)), keep_ids=keep_ids)
         await self.store.settled()
         self.bus.publish(SessionCreated(info=info))
         return info

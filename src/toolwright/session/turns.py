@@ -274,7 +274,7 @@ class Turns:
     def _choose(self, agent_name: str, model: "str | Model") -> tuple[Agent, Model]:
         """The agent and the model: those of the prompt, of the agent, of the last prompt, or the default ones."""
         last = self.conversation.last_user()
-        agent = self.session.ruled_agent_named(agent_name or (last.agent if last else self.session.agent)).agent
+        agent = self.session.ruled_agent_named(agent_name or (last.agent if last else "") or self.session.agent).agent
         chosen = model or agent.model or (str(last.model) if last else "") or self.settings.default_model
         if not chosen:
             raise UsageError(_NO_MODEL)

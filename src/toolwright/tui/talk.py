@@ -12,7 +12,7 @@ from toolwright.chat.history import History
 from toolwright.chat.screen import RED, YELLOW
 from toolwright.errors import ToolwrightError
 from toolwright.events import Event, EventsMissed
-from toolwright.messages import SessionInfo
+from toolwright.messages import SessionInfo, last_agent
 from toolwright.record import record
 from toolwright.session.events import SessionIdle
 from toolwright.tui.blocks import Said
@@ -94,8 +94,8 @@ class Talk:
         messages = await self.call(self.backend.messages(info.id))
         self.story, self.below = Story(info.id), {}
         self.story.load(messages)
-        if messages and messages[-1].info.agent in [one.name for one in await self.call(self.backend.agents())]:
-            self.agent = messages[-1].info.agent
+        if (agent := last_agent(messages)) in [one.name for one in await self.call(self.backend.agents())]:
+            self.agent = agent
         await self.refresh()
 
     async def new(self) -> None:

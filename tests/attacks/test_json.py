@@ -1,0 +1,58 @@
+"""JSON that strangers send goes through one function, which refuses what is nested without end."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from toolwright.models.info import Prices
+from toolwright.models.model import Usage
+from toolwright.models.wire import count
+
+SOURCE = Path(__file__).parents[2] / "src" / "toolwright"
+OWN = {
+    "chat/history.py": "what we wrote",
+    "config/jsonc.py": "one token",
+    "evaluate/results.py": "what we wrote",
+    "extensions/memory.py": "what we wrote",
+    "extensions/python_host.py": "what we wrote, in the other process",
+    "files/images.py": "what we wrote",
+    "files/journal.py": "what we wrote",
+    "files/pdf.py": "a process of ours",
+    "files/pending.py": "what we wrote",
+    "files/walk.py": "a process of ours",
+    "fleet/saved.py": "what we wrote",
+    "jsontext.py": "the function itself",
+    "mcp/client/content.py": "depth is caught here",
+    "mcp/client/web.py": "a process of ours",
+    "models/catalog.py": "what ships",
+    "models/fixes.py": "our own request",
+    "models/profiles.py": "what ships",
+    "models/refresh.py": "the list that ships, made by hand",
+    "models/scripted.py": "a script that the user names",
+    "models/wire.py": "depth is caught here, once for each event",
+    "policy/expectations.py": "depth is caught here",
+    "server/inside.py": "our own answer",
+    "server/secret.py": "what we wrote",
+    "session/storage.py": "depth is caught here",
+    "testing.py": "for tests",
+    "web/apart.py": "a process of ours",
+}
+SHIPPED = ("cli/json_lines.py", "format/registry.py", "lsp/servers.py", "server/routes/surroundings.py")
+
+
+def test_no_other_module_reads_json_by_itself() -> None:
+    users = {
+        str(file.relative_to(SOURCE))
+        for file in SOURCE.rglob("*.py")
+        if SOURCE / "process" not in file.parents  # our own processes, among themselves
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "loads" and ast.unparse(node.value) == "json"
+    }
+    assert users - set(SHIPPED) == set(OWN)
+
+
+@pytest.mark.parametrize("said", [10**400, 1e300, 10**30])
+def test_a_count_of_tokens_without_end_has_a_price(said: float) -> None:
+    usage = Usage(input=count(said), output=count(said))
+    assert Prices(input=3.0, output=15.0).cost(usage) > 0
