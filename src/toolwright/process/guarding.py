@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolwright.process import folders
 from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
-from toolwright.process.sight import canonical, is_folder, is_there
+from toolwright.process.sight import canonical, is_real_folder, is_there
 from toolwright.record import record
 
 
@@ -65,6 +65,6 @@ class Guarding:
     def _pinned(self, repositories: Sequence[Path]) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
         for folder in dict.fromkeys([self._entry, *self.git, *repositories]):
-            if is_folder(folder) and not folder.is_symlink():
+            if is_real_folder(folder):
                 yield folder
                 yield from trees(folder)
