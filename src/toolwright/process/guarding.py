@@ -53,6 +53,10 @@ class Guarding:
         """Settings that are not there, and that a command could therefore write."""
         return [place for place in self._settings if not os.path.lexists(place)]
 
+    @property
+    def settings_folders(self) -> list[Path]:
+        return list(dict.fromkeys(place.parent for place in self._settings))
+
     def _missing_settings(self) -> Iterator[Placeholder]:
         """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
         for place in self._settings:

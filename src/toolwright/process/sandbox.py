@@ -210,6 +210,11 @@ class Sandbox:
         """Settings that are not there, and that a command could therefore write."""
         return self._guarding.absent()
 
+    @property
+    def settings_folders(self) -> list[Path]:
+        """Where settings are looked for."""
+        return self._guarding.settings_folders
+
     def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
         """Settings that were not there and now are, each with where it was moved to have no effect."""
         found = [place for place in absent if os.path.lexists(place)]

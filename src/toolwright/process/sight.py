@@ -23,6 +23,15 @@ def is_real_folder(place: Path) -> bool:
         return False
 
 
+def hold_folder(place: Path) -> int:
+    """A descriptor of a folder at a canonical path; OSError if a link has been put in its way."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if _name_of(descriptor, place) == str(place):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(place))
+
+
 def read_itself(place: Path, most: int) -> bytes:
     """The beginning of a regular file at a canonical path; OSError if a link leads there, or it is something else.
 
