@@ -230,7 +230,9 @@ class Jobs:
     def _program(
         self, command: str, cwd: Path, box: Box, veiled: Sequence[tuple[str, bool]], *, takes_input: bool
     ) -> Program:
-        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
+        # One that is just being started, beside this one, may be hostile before this one has its box.
+        others = bool(self._open) or self._starting > 1
+        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd, beside_others=others)
         env = {**self._environment, "PWD": str(cwd), **(ADDED.get() or {})}
         if veiled and (box.rung == "none" or not box.mounts):
             env.update(self.sandbox.veil(veiled, env))

@@ -180,15 +180,15 @@ class Sandbox:
             **(self._said_by_mounts(rung, access, opened) if mounts else {}),
         )
 
-    def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
-        """The command as it is started to run within its box."""
+    def wrap(self, box: Box, argv: Sequence[str], cwd: Path, *, beside_others: bool = False) -> Wrapped:
+        """The command as it is started to run within its box, while other commands run or not."""
         box = self._prepare(box)
         if self._walls is None or self._walls[0] != box:
             # One command is often like the one before, as far as its walls are concerned.
             walls = put_up(box)
             env = {} if box.rung == "none" else {**walls.env, MARK: box.rung}
             self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
-        return within(self._walls[1], box, argv, cwd)
+        return within(self._walls[1], box, argv, cwd, beside_others=beside_others)
 
     def veil(self, veiled: Sequence[tuple[str, bool]], env: Mapping[str, str]) -> Mapping[str, str]:
         """For commands without mounts: variables by which git keeps back what it has of files with such names."""
