@@ -288,3 +288,33 @@ async def test_a_job_cannot_move_a_secret_while_the_box_of_another_command_is_pu
             shown = await run(workspace, "cat conf/.env other/.env 2>/dev/null; true")
             assert "the-secret" not in shown.output
         (project / "enough").touch()
+
+
+EXCHANGES = """
+import ctypes, os, time
+exchange = lambda one, two: ctypes.CDLL(None).renameat2(-100, one, -100, two, 2)
+os.makedirs(".git/worktrees/within"), os.makedirs("x/.git"), open("x/.git/foo", "w").close()
+os.symlink("../../outside", ".git/rebase-link"), os.symlink("../../.env", "x/.git/index.link")
+open("begun", "w").close()
+while not os.path.exists("enough"):
+    exchange(b".git/worktrees", b".git/rebase-link"), exchange(b"x/.git/foo", b"x/.git/index.link")
+    time.sleep(0.0007)
+"""
+"""A job that has links in the places of what the next box mounts, half of the time."""
+
+
+async def test_a_job_cannot_lead_the_box_of_another_command_elsewhere_while_it_is_put_up(
+    project: Path, tmp_path: Path, rung: str
+) -> None:
+    (project / ".env").write_text(SECRET)
+    (tmp_path / "outside/within").mkdir(parents=True)
+    _git(project, "init", "-q")
+    (project / "exchanges.py").write_text(EXCHANGES)
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await workspace.call("bash", command="python3 exchanges.py", background=True, timeout=50)
+        await until((project / "begun").exists)
+        for _ in range(ROUNDS):
+            shown = await run(workspace, "cat .env; echo x > ../outside/within/evil; true")
+            assert "the-secret" not in shown.output
+            assert not (tmp_path / "outside/within/evil").exists()
+        (project / "enough").touch()
