@@ -71,7 +71,12 @@ def open_itself(path: str) -> int:
     """A descriptor of a place, only to name it by; OSError if there is a link on the way to it, or it is one."""
     how = _HowToOpen(os.O_PATH | os.O_CLOEXEC, 0, NO_LINKS)
     where = ctypes.c_int(HERE), ctypes.c_char_p(os.fsencode(path))
-    return syscall(OPENAT2, *where, ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)))
+    try:
+        return syscall(OPENAT2, *where, ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)))
+    except OSError as problem:
+        if problem.errno != errno.ELOOP:
+            raise
+        raise OSError(errno.ELOOP, f"a link was put in the place of {path}") from problem
 
 
 MOUNT_SETATTR, HERE, RECURSIVELY, READ_ONLY = 442, -100, 0x8000, 1
