@@ -264,7 +264,7 @@ def test_a_linked_work_tree_may_write_the_repository_it_belongs_to(tmp_path: Pat
     git(main, "worktree", "add", "-q", str(linked))
     folder = gitfolders.git_folder(linked)
     assert folder == main / ".git" / "worktrees" / "linked"
-    assert gitfolders.common_folder(folder) == main / ".git"
+    assert gitfolders.common_folder(folder, linked) == main / ".git"
 
 
 def test_a_git_file_that_a_command_has_made_up_opens_nothing(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_git_file_that_a_command_has_made_up_opens_nothing(tmp_path: Path) -> 
     (made_up / "commondir").write_text(f"{other}\n")
     (project / ".git").write_text(f"gitdir: {made_up}\n")
     assert gitfolders.git_folder(project) == made_up
-    assert gitfolders.common_folder(made_up) == made_up
+    assert gitfolders.common_folder(made_up, project) == made_up
 
 
 def test_of_a_cache_only_the_stores_of_packages_are_shared(home: Path, tmp_path: Path) -> None:

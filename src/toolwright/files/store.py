@@ -234,9 +234,10 @@ class Files:
     ) -> None:
         if not changes:
             return
+        # Before they are on disk: whoever finds them there must be able to tell that it was us.
+        self.changed.update(change.place.path for change in changes)
         digests = self._committer.carry_out(changes, handovers, session_id=session_id, call_id=call_id)
         for change, digest in zip(changes, digests, strict=True):
-            self.changed.add(change.place.path)
             self._know(session_id, change, change.after, digest)
 
     def _know(self, session_id: str, change: Change, body: Body, digest: str | None) -> None:

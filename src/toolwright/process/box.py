@@ -99,6 +99,8 @@ class Wrapped:
     confinement: Confinement | None = None
     anchored: bool = False
     scoped: bool = False
+    exact: tuple[str, ...] = ()
+    """Places that must be themselves and no links once the box is up."""
     disk: tuple[Path, ...] = ()
     """Folders on whose disks it must leave some room."""
     temp: Path | None = None

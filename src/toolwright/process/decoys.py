@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.box import Shown
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.sight import is_folder, is_real_folder, is_there, read_itself
 
 WORDS = b"# Hidden from commands by a rule.\n"
 LARGEST = 1024 * 1024
@@ -100,7 +100,7 @@ class Decoys:
         Names that are veiled have no content in what git shows of the past, whether such a file is there today or not.
         """
         names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
-        if not (names or veiled) or not (git / "config").is_file():
+        if not (names or veiled) or not _is_small_file(git / "config"):
             return []
         rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
         key = (tuple(names), tuple(veiled), *rest)
@@ -108,7 +108,10 @@ class Decoys:
         if made is None or made[0] != key:
             for one in made[1] if made is not None else ():
                 self._retire(one.source)
-            made = (key, self._new_view(git, names, veiled))
+            try:
+                made = (key, self._new_view(git, names, veiled))
+            except OSError:
+                return []
             self._views[git] = made
         return made[1]
 
@@ -124,16 +127,16 @@ class Decoys:
 
     def _new_view(self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]]) -> list[Shown]:
         config, info = self._name(), self._name()
-        config.write_bytes((git / "config").read_bytes() + SETTINGS.encode())
+        config.write_bytes(read_itself(git / "config", LARGEST) + SETTINGS.encode())
         info.mkdir()
         for file in _files(git / "info"):
-            shutil.copyfile(file, info / file.name)
+            (info / file.name).write_bytes(read_itself(file, LARGEST))
         _append(info / "exclude", (_excluded(name) for name in names))
         _append(info / "attributes", (line for pattern, kept in veiled for line in _veils(pattern, kept=kept)))
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):
             (git / "info").mkdir(exist_ok=True)
-        return [Shown(config, git / "config"), *([Shown(info, git / "info")] if (git / "info").is_dir() else [])]
+        return [Shown(config, git / "config"), *([Shown(info, git / "info")] if is_real_folder(git / "info") else [])]
 
     def _new_file(self, content: bytes, like: os.stat_result) -> Path:
         decoy = self._name()
@@ -180,10 +183,19 @@ def _veils(pattern: str, *, kept: bool) -> Iterator[str]:
 
 
 def _files(folder: Path) -> list[Path]:
+    """Without links, in a folder that is none: what they lead to may be what the command is not to see."""
     try:
-        return sorted(file for file in folder.iterdir() if file.is_file() and file.stat().st_size <= LARGEST)
+        return sorted(filter(_is_small_file, folder.iterdir() if is_real_folder(folder) else ()))
     except OSError:
         return []
+
+
+def _is_small_file(file: Path) -> bool:
+    try:
+        known = file.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(known.st_mode) and known.st_size <= LARGEST
 
 
 def _stamp(path: Path) -> object:

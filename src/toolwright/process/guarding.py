@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolwright.process import folders
 from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
-from toolwright.process.sight import canonical, is_folder, is_there
+from toolwright.process.sight import canonical, is_real_folder, is_there
 from toolwright.record import record
 
 
@@ -53,6 +53,10 @@ class Guarding:
         """Settings that are not there, and that a command could therefore write."""
         return [place for place in self._settings if not os.path.lexists(place)]
 
+    @property
+    def settings_folders(self) -> list[Path]:
+        return list(dict.fromkeys(place.parent for place in self._settings))
+
     def _missing_settings(self) -> Iterator[Placeholder]:
         """The folders of settings: an empty one is seen neither by git nor by `ls`, as an empty file would be."""
         for place in self._settings:
@@ -65,6 +69,6 @@ class Guarding:
     def _pinned(self, repositories: Sequence[Path]) -> Iterator[Path]:
         """Without a mount of its own a git folder could be moved away, and another put in its place."""
         for folder in dict.fromkeys([self._entry, *self.git, *repositories]):
-            if is_folder(folder) and not folder.is_symlink():
+            if is_real_folder(folder):
                 yield folder
                 yield from trees(folder)

@@ -9,6 +9,7 @@ from dataclasses import field
 from pathlib import Path
 
 from toolwright.errors import ToolError
+from toolwright.process.arrivals import Arrivals
 from toolwright.process.box import Box
 from toolwright.process.environment import ADDED, Withholding, choose_shell
 from toolwright.process.keeper import system
@@ -26,6 +27,10 @@ REMEMBERED = 32
 """Jobs of one session that are remembered, the ended ones included."""
 LENGTH = 128 * 1024 - 1
 """Bytes the system lets one argument of a program have, which is what a command is to its shell."""
+TOLD = 8
+"""Settings that a job has made of which its next result tells."""
+WATCHED = 0.5
+"""Seconds after which it is no longer left until the end of a command to look what settings it has made."""
 INPUT = 64 * 1024
 """Bytes that can be typed into a job at once: what a pipe takes without waiting."""
 
@@ -175,6 +180,8 @@ class Jobs:
         self._starting = 0
         self._kept = defaultdict[str, dict[str, Job]](dict)
         self._numbers = defaultdict[str, int](int)
+        self._arrivals = Arrivals(self._look_for_settings)
+        self._watching: asyncio.TimerHandle | None = None
 
     @property
     def terminals(self) -> Terminals | None:
@@ -214,6 +221,8 @@ class Jobs:
         finally:
             self._starting -= 1
             self._tidy()
+        if box.rung != "none" and self._watching is None:
+            self._watching = asyncio.get_running_loop().call_later(WATCHED, self._watch)
         log.debug("process %d was started in %s, sandbox %s", scope.pid, cwd, box.rung)
         job.on_release = self._released
         return job
@@ -221,7 +230,9 @@ class Jobs:
     def _program(
         self, command: str, cwd: Path, box: Box, veiled: Sequence[tuple[str, bool]], *, takes_input: bool
     ) -> Program:
-        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd)
+        # One that is just being started, beside this one, may be hostile before this one has its box.
+        others = bool(self._open) or self._starting > 1
+        wrapped = self.sandbox.wrap(box, [self.shell, "-c", command], cwd, beside_others=others)
         env = {**self._environment, "PWD": str(cwd), **(ADDED.get() or {})}
         if veiled and (box.rung == "none" or not box.mounts):
             env.update(self.sandbox.veil(veiled, env))
@@ -231,20 +242,36 @@ class Jobs:
         """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
         kept = {one.path for one in job.box.placeholders}
         places = [place for place in job.absent if place not in kept and os.path.lexists(place)]
-        made = [place for place in places if not _holds(place, job.spared)]
+        made = [place for place in places if not _holds(place, tuple(job.spared))]
         moved, job.moved = [*job.moved, *self.sandbox.set_aside(made)], []
         return moved
 
+    def _watch(self) -> None:
+        self._arrivals.watch(self.sandbox.settings_folders)
+
+    def _look_for_settings(self) -> None:
+        for job in self._open:
+            self._move_settings_of(job)
+
+    def _move_settings_of(self, job: Job) -> None:
+        known, job.moved = len(job.moved), self.set_aside(job)
+        for name, target in job.moved[known:]:
+            log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
+        job.moved = job.moved[-TOLD:]
+
     def _released(self, job: Job) -> None:
         self._open.discard(job)
-        job.moved, job.absent = self.set_aside(job), ()
-        for name, target in job.moved:
-            log.warning("%s came while a command ran that may have made it, and was moved to %s", name, target)
+        self._move_settings_of(job)
+        job.absent = ()
         self._tidy()
 
     def _tidy(self) -> None:
         """At once: whoever looks at the project after a command sees nothing that was only there for its box."""
         if self._is_idle:
+            self._arrivals.close()
+            if self._watching is not None:
+                self._watching.cancel()
+                self._watching = None
             self.sandbox.tidy()
 
     @property

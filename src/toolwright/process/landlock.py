@@ -5,7 +5,7 @@ from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
 from toolwright.process.keeper.order import Confinement
-from toolwright.process.layout import layout
+from toolwright.process.layout import exact_places, layout
 from toolwright.process.sight import is_in
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "shm", "fd")
@@ -20,8 +20,10 @@ def put_up(box: Box) -> Wrapped:
     devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
     private = (one.target for one in box.private)
     writable = _outermost([*temp, *box.writable, *private, *box.granted, *(Path("/dev", name) for name in devices)])
+    mounts = layout(box) if box.mounts else []
     confinement: Confinement = {
-        "mounts": layout(box) if box.mounts else [],
+        "mounts": mounts,
+        "exact": exact_places(box, mounts),
         "own_processes": box.anchored,
         "readable": [str(place) for place in readable],
         "writable": [str(place) for place in writable],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from toolwright.process.box import TEMP_FOLDERS, Box
 from toolwright.process.keeper.order import Mount
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.sight import is_folder, is_in, is_there
 
 
 def layout(box: Box) -> list[Mount]:
@@ -26,6 +26,15 @@ def layout(box: Box) -> list[Mount]:
     filled = {target for place in laid for target in _above(place)}
     mounts = [_simplest(mount, box, filled) for mount in laid.values()]
     return [*mounts, *(_mount("seal", mount["target"]) for mount in mounts if mount["kind"] == "empty")]
+
+
+def exact_places(box: Box, mounts: Iterable[Mount]) -> list[str]:
+    """What is mounted in its own place, and could be exchanged for a link by whoever may write around it."""
+    return [
+        mount["target"]
+        for mount in mounts
+        if mount["source"] == mount["target"] and is_in(Path(mount["target"]).parent, box.writable)
+    ]
 
 
 def _simplest(mount: Mount, box: Box, filled: set[str]) -> Mount:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from toolwright.process import bubblewrap, landlock, seatbelt
 from toolwright.process.box import Box, Wrapped
+from toolwright.process.keeper.order import READY
+from toolwright.process.layout import exact_places, layout
 
 
 def put_up(box: Box) -> Wrapped:
@@ -22,8 +24,14 @@ def put_up(box: Box) -> Wrapped:
             return Wrapped(argv=())
 
 
-def within(walls: Wrapped, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
-    """A command in its folder within such walls."""
-    entered = ("--chdir", str(cwd), "--") if box.rung == "bubblewrap" else ()
+def within(walls: Wrapped, box: Box, argv: Sequence[str], cwd: Path, *, beside_others: bool = False) -> Wrapped:
+    """A command in its folder within such walls. Others that are at work already may want to bring them down.
+
+    We look at what we mount ourselves as we do it. Bubblewrap is made to wait until its box has been looked at.
+    """
+    looked_at = beside_others and box.rung == "bubblewrap"
+    waiting = ("--file", READY, "/dev/.toolwright") if looked_at else ()
+    entered = (*waiting, "--chdir", str(cwd), "--") if box.rung == "bubblewrap" else ()
     disk = (cwd,) if box.rung == "none" else (cwd, box.temp)
-    return replace(walls, argv=(*walls.argv, *entered, *argv), disk=disk)
+    exact = tuple(exact_places(box, layout(box))) if looked_at else ()
+    return replace(walls, argv=(*walls.argv, *entered, *argv), disk=disk, exact=exact)

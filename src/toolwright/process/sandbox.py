@@ -176,15 +176,15 @@ class Sandbox:
             **(self._said_by_mounts(rung, access, opened) if mounts else {}),
         )
 
-    def wrap(self, box: Box, argv: Sequence[str], cwd: Path) -> Wrapped:
-        """The command as it is started to run within its box."""
+    def wrap(self, box: Box, argv: Sequence[str], cwd: Path, *, beside_others: bool = False) -> Wrapped:
+        """The command as it is started to run within its box, while other commands run or not."""
         box = self._prepare(box)
         if self._walls is None or self._walls[0] != box:
             # One command is often like the one before, as far as its walls are concerned.
             walls = put_up(box)
             env = {} if box.rung == "none" else {**walls.env, MARK: box.rung}
             self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
-        return within(self._walls[1], box, argv, cwd)
+        return within(self._walls[1], box, argv, cwd, beside_others=beside_others)
 
     def veil(self, veiled: Sequence[tuple[str, bool]], env: Mapping[str, str]) -> Mapping[str, str]:
         """For commands without mounts: variables by which git keeps back what it has of files with such names."""
@@ -205,6 +205,11 @@ class Sandbox:
     def absent(self) -> list[Path]:
         """Settings that are not there, and that a command could therefore write."""
         return self._guarding.absent()
+
+    @property
+    def settings_folders(self) -> list[Path]:
+        """Where settings are looked for."""
+        return self._guarding.settings_folders
 
     def set_aside(self, absent: Iterable[Path]) -> list[tuple[str, Path]]:
         """Settings that were not there and now are, each with where it was moved to have no effect."""

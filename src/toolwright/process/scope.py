@@ -47,6 +47,8 @@ class Program:
     """Whether it hangs on a process with whose end the kernel ends all of it."""
     scoped: bool = False
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
+    exact: Sequence[str] = ()
+    """Places in its box that must be themselves and no links."""
     disk: Sequence[Path] = ()
     """Folders on whose disks it must leave some room."""
     temp: Path | None = None
@@ -63,6 +65,7 @@ class Program:
             confinement=wrapped.confinement,
             anchored=wrapped.anchored,
             scoped=wrapped.scoped,
+            exact=wrapped.exact,
             disk=wrapped.disk,
             temp=wrapped.temp,
         )
@@ -311,6 +314,7 @@ def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
         "disk": [str(folder) for folder in program.disk],
         "temp": str(program.temp or ""),
         "temp_bytes": temp,
+        "exact": list(program.exact),
         "confinement": program.confinement,
     }
 

@@ -109,6 +109,60 @@ async def test_a_secret_that_a_command_has_moved_is_hidden_from_the_next(
     assert "the-secret" not in shown.output
 
 
+LINKS = """
+ln -s ../../outside .git/worktrees
+mkdir -p .git/modules; ln -s ../../../outside .git/modules/m
+for r in a b c d e; do git init -q $r; done
+rm -rf a/.git/info; ln -s "$DATA" a/.git/info
+ln -s "$DATA/auth.json" b/.git/info/key; ln -s ../../../.env b/.git/info/env
+rm c/.git/config; ln -s ../../.env c/.git/config
+rm -rf d/.git/worktrees; ln -s ../../../outside d/.git/worktrees
+mkfifo e/.git/commondir; rm e/.git/config; truncate -s 1T e/.git/config
+mkdir f; ln -s ../../outside f/.git
+"""
+"""What a command puts into git folders for the next box to trip over."""
+FOLLOWED = """
+cat .env [a-f]/.git/config [a-f]/.git/info/* 2>/dev/null | head -c 1000000 | grep -a secret
+for p in .git/worktrees .git/modules/m d/.git/worktrees f/.git "$OUTSIDE"; do
+  echo x > $p/evil; echo x > $p/within/evil; mkdir $p/hooks; done 2>/dev/null
+true
+"""
+
+
+async def test_links_in_git_folders_lead_our_boxes_nowhere(project: Path, tmp_path: Path, rung: str) -> None:
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    data = home / ".local/share/toolwright"
+    (outside / "within").mkdir(parents=True)
+    (outside / "HEAD").write_text("ref: x")
+    data.mkdir(parents=True)
+    (data / "auth.json").write_text('{"a": {"type": "api", "key": "the-secret"}}')
+    (project / ".env").write_text(SECRET)
+    _git(project, "init", "-q")
+    async with opened(project, home, rung) as workspace:
+        before = _files_of(outside)
+        made = await run(workspace, f"DATA={data}; {LINKS}")
+        assert made.error is None, made.output
+        shown = await run(workspace, f"OUTSIDE={outside}; {FOLLOWED}")
+    assert shown.output == "(no output)"
+    assert _files_of(outside) == before
+
+
+def _files_of(folder: Path) -> list[str]:
+    return sorted(str(path) for path in folder.rglob("*"))
+
+
+async def test_a_git_file_of_the_project_opens_nothing_above_it(project: Path, tmp_path: Path, rung: str) -> None:
+    (project / ".git").write_text("gitdir: made-up")
+    (project / "made-up").mkdir()
+    (project / "made-up/config").write_text("[core]\n\tworktree = ..\n")
+    (project / "made-up/commondir").write_text("../..\n")
+    (project / "made-up/HEAD").write_text("ref: x")
+    (project.parent / "HEAD").write_text("ref: x")
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await run(workspace, "echo x > ../evil; true")
+    assert not (project.parent / "evil").exists()
+
+
 async def test_a_row_of_commands_leaves_nothing_that_adds_up(
     project: Path, tmp_path: Path, rung: str, started: list[Program]
 ) -> None:
@@ -184,7 +238,7 @@ async def test_without_a_box_git_shows_nothing_of_a_secret_that_it_once_had(
     (project / "a.txt").write_text("seen before\n")
     steps = (("init", "-q"), ("add", "-A"), ("commit", "-qm1"), ("rm", "-q", ".env", "a.txt"), ("commit", "-qm2"))
     for step in steps:
-        subprocess.run(["git", *step], cwd=project, env=environment, check=True)
+        _git(project, *step)
     (home / ".config/git").mkdir(parents=True)
     (home / ".config/git/attributes").write_text("*.png -diff\n")
     settings = '{"sandbox": "off"}'
@@ -194,6 +248,10 @@ async def test_without_a_box_git_shows_nothing_of_a_secret_that_it_once_had(
     assert shown.error is None, shown.output
     assert "seen before" in shown.output
     assert "the-secret" not in shown.output
+
+
+def _git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, env=_plain_git(), check=True)
 
 
 def _no(_: Question) -> Reply:
@@ -229,4 +287,34 @@ async def test_a_job_cannot_move_a_secret_while_the_box_of_another_command_is_pu
         for _ in range(ROUNDS):
             shown = await run(workspace, "cat conf/.env other/.env 2>/dev/null; true")
             assert "the-secret" not in shown.output
+        (project / "enough").touch()
+
+
+EXCHANGES = """
+import ctypes, os, time
+exchange = lambda one, two: ctypes.CDLL(None).renameat2(-100, one, -100, two, 2)
+os.makedirs(".git/worktrees/within"), os.makedirs("x/.git"), open("x/.git/foo", "w").close()
+os.symlink("../../outside", ".git/rebase-link"), os.symlink("../../.env", "x/.git/index.link")
+open("begun", "w").close()
+while not os.path.exists("enough"):
+    exchange(b".git/worktrees", b".git/rebase-link"), exchange(b"x/.git/foo", b"x/.git/index.link")
+    time.sleep(0.0007)
+"""
+"""A job that has links in the places of what the next box mounts, half of the time."""
+
+
+async def test_a_job_cannot_lead_the_box_of_another_command_elsewhere_while_it_is_put_up(
+    project: Path, tmp_path: Path, rung: str
+) -> None:
+    (project / ".env").write_text(SECRET)
+    (tmp_path / "outside/within").mkdir(parents=True)
+    _git(project, "init", "-q")
+    (project / "exchanges.py").write_text(EXCHANGES)
+    async with opened(project, tmp_path / "home", rung) as workspace:
+        await workspace.call("bash", command="python3 exchanges.py", background=True, timeout=50)
+        await until((project / "begun").exists)
+        for _ in range(ROUNDS):
+            shown = await run(workspace, "cat .env; echo x > ../outside/within/evil; true")
+            assert "the-secret" not in shown.output
+            assert not (tmp_path / "outside/within/evil").exists()
         (project / "enough").touch()

@@ -17,7 +17,7 @@ from toolwright.definition import Call
 from toolwright.errors import ConfigError, ToolError
 from toolwright.folders import Folders
 from toolwright.ids import new_id
-from toolwright.process.folders import SETTINGS, SETTINGS_FOLDERS
+from toolwright.process.folders import SET_ASIDE, SETTINGS, SETTINGS_FOLDERS, set_aside
 from toolwright.process.sandbox import SandboxSettings
 from toolwright.workspace import open_workspace
 
@@ -85,6 +85,45 @@ async def test_also_when_nobody_looks_at_the_job_again(project: Path) -> None:
     assert not (project / "toolwright.json").exists()
 
 
+async def test_what_a_job_makes_is_out_of_effect_at_once_and_the_next_result_tells(project: Path) -> None:
+    (project / "later.py").write_text(STAYS)
+    async with open_shell(project, sandbox=AUTO) as shell:
+        await _require(shell)
+        await shell.bash("python3 later.py", background=True, timeout=50)
+        await until((project / "made").exists)
+        await until(lambda: not (project / "toolwright.json").exists())
+        looked = await shell.bash(job="job_1")
+        assert "toolwright.json was moved" in looked.output
+        assert "still running" in looked.output
+
+
+async def test_settings_that_come_again_and_again_do_not_add_up(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "set-aside"
+    for number in range(3 * SET_ASIDE):
+        (project / "toolwright.json").write_text(str(number))
+        assert set_aside(project / "toolwright.json", folder) is not None
+    assert len(list(folder.iterdir())) == SET_ASIDE
+    assert list(project.iterdir()) == []
+
+
+async def test_settings_of_somebody_else_are_not_moved_by_way_of_a_link(project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "toolwright.json").parent.mkdir()
+    (other / "toolwright.json").write_text("{}")
+    (project / "opened").symlink_to(other)
+    assert set_aside(project / "opened" / "toolwright.json", tmp_path / "set-aside") is None
+    assert (other / "toolwright.json").exists()
+
+
+async def test_what_cannot_be_moved_to_our_folder_is_renamed_where_it_is(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (project / "toolwright.json").write_text("{}")
+    target = set_aside(project / "toolwright.json", tmp_path / "file" / "set-aside")
+    assert target is not None
+    assert target.parent == project
+    assert not (project / "toolwright.json").exists()
+
+
 async def test_also_when_the_call_is_stopped(project: Path) -> None:
     (project / "later.py").write_text(STAYS)
     async with open_shell(project, sandbox=AUTO) as shell:
@@ -123,9 +162,10 @@ NAMES = [name for name in SETTINGS if name not in SETTINGS_FOLDERS]
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_in_the_moment_that_it_is_there_another_of_us_that_starts_does_not_heed_it(
-    project: Path, tmp_path: Path, name: str
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The command stays in that moment for as long as the other takes to start."""
+    """The command stays in that moment for as long as the other takes to start, and nobody looks meanwhile."""
+    monkeypatch.setattr("toolwright.process.jobs.WATCHED", 3600)
     home = tmp_path / "home"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     (project / "stays.py").write_text(

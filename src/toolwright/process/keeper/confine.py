@@ -24,7 +24,7 @@ def confine(limits: Confinement) -> None:
         # Below an anchor the namespace for processes belongs to the user namespace we are in, and so must all others.
         (system.unshare if limits["own_processes"] else enter)(NEW_NAMES | NEW_IPC)
         system.mount(None, "/", None, RECURSIVE | PRIVATE)
-        _mount_all(limits["mounts"])
+        _mount_all(limits["mounts"], frozenset(limits["exact"]))
         if limits["own_processes"]:
             system.mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION)
     capabilities.drop_dangerous()
@@ -46,20 +46,30 @@ def enter(namespaces: int) -> None:
     _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
-def _mount_all(mounts: list[Mount]) -> None:
+def _mount_all(mounts: list[Mount], exact: frozenset[str]) -> None:
     """Landlock alone lets modes, owners and times be changed anywhere. On a read-only mount nothing can be.
 
-    What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way.
+    What is to be put somewhere is held open from the start: it may lie in a place that is covered on the way. What
+    somebody at work could have exchanged for a link is reached without following any.
     """
     bound = {mount["source"] for mount in mounts if mount["kind"] == "bind"}
     shown = {mount["source"] for mount in mounts if mount["kind"] == "read-only" and os.path.lexists(mount["source"])}
-    held = {source: os.open(source, os.O_PATH | os.O_CLOEXEC) for source in bound | shown}
+    held = {source: _held(source, exact) for source in bound | shown}
     system.make_read_only("/")
     _own_devices()
     for mount in mounts:
-        _apply(mount, held)
+        _apply(mount, held, exact)
     for descriptor in held.values():
         os.close(descriptor)
+
+
+def _held(place: str, exact: frozenset[str]) -> int:
+    return system.open_itself(place) if place in exact else os.open(place, os.O_PATH | os.O_CLOEXEC)
+
+
+def _reached(target: str, exact: frozenset[str]) -> str:
+    """A path that leads to the target whatever is done to names meanwhile. Closed when the program is executed."""
+    return f"/proc/self/fd/{system.open_itself(target)}" if target in exact else target
 
 
 def _own_devices() -> None:
@@ -74,14 +84,14 @@ def _own_devices() -> None:
         system.mount("mqueue", "/dev/mqueue", "mqueue", NO_SUID | NO_DEVICES | NO_EXECUTION)
 
 
-def _apply(mount: Mount, held: dict[str, int]) -> None:
+def _apply(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
     target = mount["target"]
     match mount["kind"]:
         case "bind":
-            _put(held[mount["source"]], target)
-            system.make_writable(target)
+            _put(held[mount["source"]], _reached(target, exact))
+            system.make_writable(_reached(target, exact))
         case "read-only":
-            _show(mount, held)
+            _show(mount, held, exact)
         case "empty":
             os.makedirs(target, exist_ok=True)
             system.mount("none", target, "tmpfs", NO_SUID | NO_DEVICES, "mode=755")
@@ -89,18 +99,18 @@ def _apply(mount: Mount, held: dict[str, int]) -> None:
             system.make_read_only_alone(target)
 
 
-def _show(mount: Mount, held: dict[str, int]) -> None:
+def _show(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
     """What has gone since it was looked for needs no cover."""
     source, target = held.get(mount["source"]), mount["target"]
     if source is None:
         return
     try:
-        _put(source, target)
+        _put(source, _reached(target, exact))
     except OSError:
         if os.path.lexists(target):
             raise
         return
-    system.make_read_only(target)
+    system.make_read_only(_reached(target, exact))
 
 
 def _put(source: int, target: str) -> None:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from . import landlock, seccomp
+from . import inspection, landlock, seccomp
 from .confine import confine
-from .order import FILTER, STATUS, Confinement, Order
+from .order import FILTER, READY, STATUS, Confinement, Order
 from .system import die_with_parent
 
 IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -64,11 +64,13 @@ def launch(order: Order, standard: list[int]) -> Started | Failure:
 
 def _spawn(order: Order, standard: list[int]) -> Started | Failure:
     """Faster than a fork by half, for it copies nothing."""
-    status, handed = None, dict[str, int]()
+    status, gate, handed = None, -1, dict[str, int]()
     if STATUS in order["argv"]:
         status, handed[STATUS] = os.pipe()
     if FILTER in order["argv"]:
         handed[FILTER] = _filter()
+    if READY in order["argv"]:
+        handed[READY], gate = inspection.full_pipe()
     for descriptor in handed.values():
         os.set_inheritable(descriptor, True)
     argv = [str(handed[word]) if word in handed else word for word in order["argv"]]
@@ -84,7 +86,17 @@ def _spawn(order: Order, standard: list[int]) -> Started | Failure:
     finally:
         for descriptor in handed.values():
             os.close(descriptor)
-    return Started(pid, status)
+    return Started(pid, status) if gate < 0 else _inspected(Started(pid, status), gate, order["exact"])
+
+
+def _inspected(started: Started, gate: int, exact: list[str]) -> Started | Failure:
+    """Let the program begin, or all that there is of it end. So far that is bubblewrap alone, which is one group."""
+    came_out = inspection.came_out(gate, exact)
+    if not came_out:
+        os.killpg(started.pid, signal.SIGKILL)
+        os.waitpid(started.pid, 0)
+    os.close(gate)
+    return started if came_out else Failure("a link was put in the place of a folder while its sandbox was set up")
 
 
 def _filter() -> int:

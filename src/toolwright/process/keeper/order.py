@@ -21,6 +21,8 @@ class Confinement(TypedDict):
 
     mounts: list[Mount]
     """Made in a mount namespace of its own; none is entered for an empty list."""
+    exact: list[str]
+    """Places among them that must be themselves when they are mounted, and no links."""
     own_processes: bool
     """Whether it sees no processes but its own, having been started in a namespace for them."""
     readable: list[str]
@@ -49,10 +51,14 @@ class Order(TypedDict):
     """The folder that its temporary files are in, if that is its own; empty otherwise."""
     temp_bytes: int
     """How many bytes may be in there before its leader ends it."""
+    exact: list[str]
+    """Places in bubblewrap's box that must be themselves and no links, seen to before the program is started."""
     confinement: Confinement | None
 
 
 STATUS = "{status}"
 """A word of `argv` that stands for a descriptor on which bubblewrap tells whether it came as far as the program."""
+READY = "{ready}"
+"""The same for a descriptor that bubblewrap reads when everything is mounted, and until it is closed."""
 FILTER = "{filter}"
 """The same for a descriptor from which bubblewrap reads the system calls it is to refuse."""

@@ -60,6 +60,25 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, options
     _checked(_libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), f"mount on {target}")
 
 
+OPENAT2, NO_LINKS = 437, 0x04
+
+
+class _HowToOpen(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("flags", "mode", "resolve"))
+
+
+def open_itself(path: str) -> int:
+    """A descriptor of a place, only to name it by; OSError if there is a link on the way to it, or it is one."""
+    how = _HowToOpen(os.O_PATH | os.O_CLOEXEC, 0, NO_LINKS)
+    where = ctypes.c_int(HERE), ctypes.c_char_p(os.fsencode(path))
+    try:
+        return syscall(OPENAT2, *where, ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)))
+    except OSError as problem:
+        if problem.errno != errno.ELOOP:
+            raise
+        raise OSError(errno.ELOOP, f"a link was put in the place of {path}") from problem
+
+
 MOUNT_SETATTR, HERE, RECURSIVELY, READ_ONLY = 442, -100, 0x8000, 1
 
 
