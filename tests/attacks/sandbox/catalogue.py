@@ -206,8 +206,7 @@ HARMLESS = {
     "git resets": ("git reset -q --hard && git status --short", ""),
     "git switches branches": ("git switch -q -c side && git switch -q - && git status --short", ""),
     "git takes back into its index what is hidden": (
-        'python3 -c \'import subprocess; subprocess.run(["git", "rm", "-q", "--cached", ".env" + ".stage"], check=True)\''
-        " && git reset -q && git status --short",
+        "git rm -q --cached .env.stage && git reset -q && git status --short",
         "",
     ),
     "git makes another work tree, in which that is hidden as well": (
