@@ -24,6 +24,7 @@ from toolwright.edits.patch import ADD, BEGIN, DELETE, END, END_OF_FILE, MOVE, U
 from toolwright.edits.replacement import replace
 from toolwright.errors import ConfigError, ToolError, UsageError
 from toolwright.files.globs import GlobError, literal_folders, parse_glob, parse_ignore_line
+from toolwright.files.paths import Tree
 from toolwright.folders import Folders
 from toolwright.frames import Headers, Lines
 from toolwright.jsontext import read_json
@@ -80,7 +81,7 @@ def read_command(data: bytes) -> None:
     """Both ways of reading a line; every line gets an answer."""
     for shell in ("bash", "zsh"):
         found = analyse(_text(data), cwd="/p", home="/h", shell=shell, top="/p")
-        checks_for(found)
+        checks_for(found, Tree("/p").place)
 
 
 # Files

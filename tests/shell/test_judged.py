@@ -26,7 +26,7 @@ def verdict(command: str, rules: list[Rule]) -> Action:
     actions: list[Action] = ["ask" for request in requests if request.must_ask]
     for request in requests:
         actions += [decide(request.permission, one, rules) for one in (*request.patterns, *request.implied)]
-    for check in checks_for(analysis):
+    for check in checks_for(analysis, Tree(CWD).place):
         actions += ["deny" for one in check.patterns if decide(check.permission, one, rules) == "deny"]
     return "deny" if "deny" in actions else "ask" if "ask" in actions else "allow"
 

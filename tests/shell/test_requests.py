@@ -98,8 +98,8 @@ def test_a_command_that_is_not_understood_must_be_asked_about_with_reasons(tree:
 def test_writing_without_a_command_is_a_matter_of_edit_and_of_rules_that_forbid(tree: Tree) -> None:
     analysis = analyse("> src/x", cwd=str(tree.directory), home="/nowhere/home")
     assert [(one.permission, one.patterns) for one in requests_for(analysis, tree.place)] == [("edit", ("src/x",))]
-    assert checks_for(analysis) == [Request(permission="bash", patterns=("> src/x",), always=())]
-    assert not checks_for(analyse("ls > x", cwd="/p", home="/h"))
+    assert checks_for(analysis, tree.place) == [Request(permission="bash", patterns=("> src/x",), always=())]
+    assert not checks_for(analyse("ls > x", cwd="/p", home="/h"), Tree("/p").place)
 
 
 @pytest.mark.parametrize(

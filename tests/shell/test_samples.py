@@ -57,7 +57,7 @@ def test_a_path_outside_is_found_wherever_it_hides(command: str, path: str) -> N
 @pytest.mark.parametrize("command", ["> f", "cd . > f", "[ -f x ] > f", "export X=1 > f", "3> f"])
 def test_a_write_without_a_command_is_checked_against_rules_for_commands_too(command: str) -> None:
     analysis = look_at(command)
-    assert checks_for(analysis) == [Request(permission="bash", patterns=(command,), always=())]
+    assert checks_for(analysis, Tree("/").place) == [Request(permission="bash", patterns=(command,), always=())]
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,11 @@ MADE_ANEW = (*TEMP_FOLDERS, Path("/dev/shm"))  # noqa: S108 - the same
 WRITABLE_ANYWHERE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))
 
 
+def temporary(folder: Path) -> dict[str, str]:
+    """Variables that name a folder for temporary files, and for the profiles that browsers cannot do without."""
+    return {"TMPDIR": str(folder), "CHROME_CONFIG_HOME": str(folder)}
+
+
 def _deepest(places: Iterable[Path], path: Path) -> int:
     """How near the nearest of the places that hold the path is to it."""
     return max((len(place.parts) for place in places if path.is_relative_to(place)), default=0)

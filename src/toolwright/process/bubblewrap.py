@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterable
 
-from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
+from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped, temporary
 from toolwright.process.keeper.capabilities import KEPT
 from toolwright.process.keeper.order import FILTER, STATUS
 from toolwright.process.layout import layout
@@ -21,7 +21,7 @@ def put_up(box: Box, program: str) -> Wrapped:
     options = (*_view(box), *_mounts(box), *network, *_privileges())
     return Wrapped(
         argv=(program, *status, "--unshare-pid", "--unshare-ipc", *options),
-        env={"TMPDIR": str(TEMP_FOLDERS[0])},
+        env=temporary(TEMP_FOLDERS[0]),
         anchored=box.anchored,
         scoped=box.scoped,
     )

@@ -21,13 +21,18 @@ MANY = 2000
 DRIVER = "toolwright-mask"
 SETTINGS = f"""
 [filter "{DRIVER}"]
-\tclean = git cat-file blob :%f
+\tclean = "git cat-file blob :%f 2>/dev/null || git cat-file blob HEAD:%f"
+\tsmudge = "cat > /dev/null; echo '{WORDS.decode().strip()}'"
 \trequired = true
+[repack]
+\tupdateServerInfo = false
 [core]
 \tcheckStat = minimal
 \ttrustctime = false
 """
-"""Whatever git would take from a decoy, it takes from its index instead; what is not there it refuses to add."""
+"""Whatever git would take from a decoy, it takes from its index instead, or from the last commit; what is in neither it
+refuses to add. Where it would write such a file anew, as in a new work tree, it writes that it is hidden. It makes no
+list of refs for plain web servers, which would lie beside settings."""
 
 
 class Decoys:
@@ -93,23 +98,30 @@ class Decoys:
         return self._nothing
 
     def git_view(
-        self, git: Path, root: Path, hidden: Sequence[Path], veiled: Sequence[tuple[str, bool]] = ()
+        self,
+        git: Path,
+        root: Path,
+        hidden: Sequence[Path],
+        veiled: Sequence[tuple[str, bool]] = (),
+        placeholders: Iterable[Path] = (),
     ) -> list[Shown]:
         """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new.
 
         Names that are veiled have no content in what git shows of the past, whether such a file is there today or not.
+        Folders that are only there for the box are none that `git clean` would try to remove.
         """
         names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
+        ours = sorted(f"{path.relative_to(root)}/" for path in placeholders if path.is_relative_to(root))
         if not (names or veiled) or not _is_small_file(git / "config"):
             return []
         rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
-        key = (tuple(names), tuple(veiled), *rest)
+        key = (tuple(names), tuple(ours), tuple(veiled), *rest)
         made = self._views.get(git)
         if made is None or made[0] != key:
             for one in made[1] if made is not None else ():
                 self._retire(one.source)
             try:
-                made = (key, self._new_view(git, names, veiled))
+                made = (key, self._new_view(git, names, ours, veiled))
             except OSError:
                 return []
             self._views[git] = made
@@ -125,13 +137,15 @@ class Decoys:
             self._attributes = (key, file)
         return self._attributes[1]
 
-    def _new_view(self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]]) -> list[Shown]:
+    def _new_view(
+        self, git: Path, names: Sequence[str], ours: Sequence[str], veiled: Sequence[tuple[str, bool]]
+    ) -> list[Shown]:
         config, info = self._name(), self._name()
         config.write_bytes(read_itself(git / "config", LARGEST) + SETTINGS.encode())
         info.mkdir()
         for file in _files(git / "info"):
             (info / file.name).write_bytes(read_itself(file, LARGEST))
-        _append(info / "exclude", (_excluded(name) for name in names))
+        _append(info / "exclude", (_excluded(name) for name in (*names, *ours)))
         _append(info / "attributes", (line for pattern, kept in veiled for line in _veils(pattern, kept=kept)))
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):

@@ -14,9 +14,9 @@ from toolwright.record import record
 class Guarded:
     """How a box guards things, as it is said there."""
 
-    protected: tuple[Path, ...]
-    placeholders: tuple[Placeholder, ...]
-    pinned: tuple[Path, ...]
+    protected: tuple[Path, ...] = ()
+    placeholders: tuple[Placeholder, ...] = ()
+    pinned: tuple[Path, ...] = ()
 
 
 class Guarding:

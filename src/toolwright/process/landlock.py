@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped
+from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped, temporary
 from toolwright.process.keeper.order import Confinement
 from toolwright.process.layout import exact_places, layout
 from toolwright.process.sight import is_in
@@ -29,8 +29,7 @@ def put_up(box: Box) -> Wrapped:
         "writable": [str(place) for place in writable],
         "network": box.network,
     }
-    env = {"TMPDIR": str(temp[0])}
-    return Wrapped(argv=(), env=env, confinement=confinement, anchored=box.anchored)
+    return Wrapped(argv=(), env=temporary(temp[0]), confinement=confinement, anchored=box.anchored)
 
 
 def _outermost(places: Iterable[Path]) -> list[Path]:

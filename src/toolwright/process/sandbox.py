@@ -16,7 +16,7 @@ from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import Decoys
 from toolwright.process.environment import with_git_setting
 from toolwright.process.gitfolders import Placeholder
-from toolwright.process.guarding import Guarding
+from toolwright.process.guarding import Guarded, Guarding
 from toolwright.process.hiding import Hiding
 from toolwright.process.holdings import Holdings
 from toolwright.process.masks import Masks, Veils
@@ -251,8 +251,10 @@ class Sandbox:
         files = tuple(place for place in wanted if is_there(place) or place in made)
         decoys = self._decoy_maker()
         hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
+        guarded = self._guarding.look(access.repositories) if not access.read_only else Guarded()
+        ours = [one.path for one in guarded.placeholders if one.content is None]
         repositories = self._guarding.repositories(access.repositories)
-        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled)]
+        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled, ours)]
         said: SaidByMounts = {
             "granted": files,
             "made": tuple(one for one in opened.made if one.path in files),
@@ -265,7 +267,6 @@ class Sandbox:
             "replaced": (*hidden.replaced, *views),
         }
         if not access.read_only:
-            guarded = self._guarding.look(access.repositories)
             said["private"] = caches.private
             said["protected"] = (*guarded.protected, *caches.protected)
             said["placeholders"] = guarded.placeholders

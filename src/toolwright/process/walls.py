@@ -27,6 +27,7 @@ _OFFLINE = re.compile(
 )
 _NO_ROOM = re.compile(r"fork: (retry: )?resource temporarily unavailable|can't fork|cannot fork", re.IGNORECASE)
 _NO_PRIVILEGES = re.compile(r"no new privileges", re.IGNORECASE)
+_LOOKS_FOR_PROCESSES = re.compile(r"\b(?:kill|pkill|killall|pgrep|fuser|lsof)\b")
 _QUOTED = re.compile(r"['\"`‘]([^'\"`‘’]+)['\"`’]")
 _ADDRESS = re.compile(r"^[a-z]+://(?=/)")
 
@@ -56,6 +57,18 @@ def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
     complaints = ((line, found) for line in lines if (found := refused.search(line)))
     named = (path for line, found in complaints for path in _paths(line, found, cwd))
     return next(filter(None, (_wall(box, path) for path in named)), "")
+
+
+def misses_processes(command: str, text: str, *, failed: bool) -> bool:
+    """Whether a command looked in vain for processes, which may be those of others."""
+    return "No such process" in text or (failed and _LOOKS_FOR_PROCESSES.search(command) is not None)
+
+
+def other_processes(jobs: Iterable[str]) -> str:
+    return (
+        "A command sees no processes but its own. To end what an earlier one left running"
+        f" ({', '.join(jobs)}), call bash with its job and stop"
+    )
 
 
 def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:

@@ -97,7 +97,9 @@ def analyse(
     `before` is what the same shell has been told already: it counts for where the line begins and what is set by then.
     `top` is the top folder of the project's git work tree.
     """
-    state = State(folders=(cwd,), variables={"HOME": literal(home)}, dialect=dialect_of(shell), top=top)
+    # In a box it is set, by us.
+    own = {"TMPDIR": literal("/tmp")} if confinement.private_tmp else {}  # noqa: S108 - a folder of the command's own
+    state = State(folders=(cwd,), variables={"HOME": literal(home), **own}, dialect=dialect_of(shell), top=top)
     findings = Findings(confinement=confinement, home=home, top=top)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")

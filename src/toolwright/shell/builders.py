@@ -120,8 +120,8 @@ _CARGO = re.compile(
     r"|no-default-features|target|package|exclude|jobs|keep-going|verbose|quiet|color|locked|offline|frozen"
     r"|message-format|doc|no-run|no-fail-fast|open|no-deps|fix|allow-dirty|allow-staged|check|profile"
     r"|future-incompat-report|timings|test|example|bin|nocapture|version|help|dev|build|git|branch|tag|rev"
-    r"|path|rename|optional|precise|depth|edges|invert|list|vers|name|edition|vcs|dry-run|force)(?:=.*)?"
-    r"|-[pjvqFrhVZD]+\d*"
+    r"|path|rename|optional|precise|depth|edges|invert|list|vers|name|edition|vcs|dry-run|force|duplicates|prefix"
+    r"|charset|format|format-version|filter-platform|no-dedupe)(?:=.*)?|-[pjvqFrhVZDdei]+\d*"
 )
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from toolwright.shell.arguments import sort_arguments
 from toolwright.shell.arithmetic import calculate, is_identifier
 from toolwright.shell.call import CommandCall, Walk
+from toolwright.shell.findings import Contained
 from toolwright.shell.nodes import Arithmetic, Literal
 from toolwright.shell.outcome import Outcome, always
-from toolwright.shell.state import Field, State, literal, unknown
-from toolwright.shell.variables import exported, special
+from toolwright.shell.state import ALTERNATIVES, Field, State, literal, unknown
+from toolwright.shell.variables import assign, exported, special
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
 """Commands that are not shown or judged as such: they run nothing, and what they can hide is looked for."""
@@ -20,9 +21,9 @@ Builtin = Callable[[Walk, CommandCall], Outcome]
 _ATTRIBUTES = frozenset("xgprfFaA")
 """Attributes of variables that leave their values as they are."""
 _ASSIGNED_NAME = re.compile(r"\+?=|\[")
-_OPTIONS = frozenset("euxvCEfbo")
+_OPTIONS = frozenset("euxvCEfbon")
 _LONG_OPTIONS = frozenset(
-    {"errexit", "nounset", "xtrace", "verbose", "noclobber", "pipefail", "errtrace", "noglob", "notify"}
+    {"errexit", "nounset", "xtrace", "verbose", "noclobber", "pipefail", "errtrace", "noglob", "notify", "noexec"}
 )
 """Options of the shell with which words go on meaning what they meant."""
 _SHOPTS = frozenset(
@@ -129,6 +130,8 @@ def set_names(walk: Walk, call: CommandCall) -> Outcome:
     names = given.operands[1:2] if call.name == "getopts" else [*given.operands, *given.values("-a")]
     for argument in names:
         _give_unknown(walk, call, argument)
+    if call.name == "read" and len(names) == 1 and given.options.keys() <= {"-r", "-d"}:
+        _give_path(walk, call, names[0], as_it_is=given.has("-r"))
     if call.name == "getopts":
         call.state.forget("OPTARG")
     elif not names:
@@ -142,6 +145,15 @@ def _give_unknown(walk: Walk, call: CommandCall, name: Field) -> None:
         return
     _note_special(walk, call, name.text, None)
     call.state.forget(name.text)
+
+
+def _give_path(walk: Walk, call: CommandCall, name: Field, *, as_it_is: bool) -> None:
+    """One of the paths that a listing passes down the pipe. Without `-r` a backslash in a name is lost: `.\\./x`."""
+    paths = call.feed.paths if call.feed is not None else ()
+    if paths and all(one.known for one in paths) and (as_it_is or walk.findings.confinement.complete):
+        texts = tuple(text if one.glob else f"{text}/**" for one in paths for text in one.texts)
+        if len(texts) <= ALTERNATIVES:
+            assign(name.text, Field(f"${name.text}", texts, glob=True), call.state)
 
 
 def print_formatted(walk: Walk, call: CommandCall) -> Outcome:
@@ -246,6 +258,8 @@ def set_options(walk: Walk, call: CommandCall) -> Outcome:
 
 def option_problem(letters: str, long: str, *, harmless: frozenset[str] = frozenset()) -> str:
     """Why options of a shell need a person's eye, or nothing."""
+    if letters == "a" and not long:
+        return Contained("From `set -a` on programs are given every variable that is set.")
     if set(letters) - _OPTIONS - harmless or (long and long not in _LONG_OPTIONS):
         return f"The option `{long or letters}` of the shell changes what later words mean."
     return ""

@@ -41,6 +41,9 @@ class CommandCall:
     wrapped: bool = False
     """Whether another program runs it, so that a name of the shell's own is a program's too."""
 
+    mark: str = ""
+    """What stands in its words for a path that a listing names."""
+
     @property
     def name(self) -> str:
         return self.argv[0].text

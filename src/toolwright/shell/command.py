@@ -8,7 +8,7 @@ from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
 from toolwright.shell.builtins import BUILTINS, SILENT
 from toolwright.shell.call import CommandCall, Walk
-from toolwright.shell.findings import Draft, absolute
+from toolwright.shell.findings import Contained, Draft, absolute
 from toolwright.shell.languages import plain_name
 from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
@@ -29,6 +29,15 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
         whole = call.draft.add([*call.argv, *call.also]) and whole
     if not whole:
         walk.findings.doubt(f"`{first.spelled} …` stands for more commands than are judged one by one.")
+    if (
+        first.known
+        and not first.glob
+        and len(first.texts) > 1
+        and not any(text in BUILTINS or text in call.state.functions for text in first.texts)
+    ):
+        for text in first.texts:
+            run(walk, call.inner([literal(text), *call.arguments], also=call.also))
+        return always(call.state)
     if not first.exact or first.text.startswith("="):
         walk.findings.doubt(f"`{first.spelled}` names a command that is only known when it runs.")
         return always(call.state)
@@ -42,6 +51,13 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
     # whether the function is defined by then may depend on what happens before
     plain = _run_plain(walk, call)
     return Outcome(joined(plain.succeeded, by_function), joined(plain.failed, by_function))
+
+
+def _is_one_of_several(first: Field, state: State) -> bool:
+    """Whether it is known which programs the word may name, as `python$v` in a loop; what the shell does itself is not
+    among them."""
+    several = first.known and not first.glob and len(first.texts) > 1
+    return several and not any(text in BUILTINS or text in state.functions for text in first.texts)
 
 
 def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
@@ -112,9 +128,9 @@ def _doubt_open_prefix(walk: Walk, call: CommandCall) -> None:
     """`npm run $TASK`: the words that say what the command does must be known."""
     for argument in call.argv[1 : len(prefix([one.spelled for one in call.argv]))]:
         if not argument.known:
-            walk.findings.doubt(
-                f"`{argument.spelled}` decides what `{call.name}` does, and is only known when it runs."
-            )
+            problem = f"`{argument.spelled}` decides what `{call.name}` does, and is only known when it runs."
+            # to these it says which database
+            walk.findings.doubt(Contained(problem) if call.name in ("psql", "mysql") else problem)
 
 
 def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> Outcome:
@@ -186,6 +202,7 @@ def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
         return
     texts = tuple(text for word in words for text in word.texts)
     named = Field(mark, texts, all(word.known for word in words), any(word.glob for word in words))
+    inner.mark = mark if feed is not None and feed.paths and named.known else ""
     inner.argv = [
         named if one.text == mark else unknown(one.spelled) if mark in one.spelled else one for one in inner.argv
     ]

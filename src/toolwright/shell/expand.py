@@ -243,7 +243,7 @@ def _between(top: str, folder: str) -> list[str]:
 
 
 def _paths_printed(part: Substitution, command: Simple, state: State) -> Field | None:
-    if command.words[0].bare not in ("find", "git", "ls"):
+    if command.words[0].bare not in ("find", "git", "ls", "grep", "rg"):
         return None
     paths = listed(expand_all(command.words, state))
     if not paths or part.quoted or not all(one.known for one in paths):

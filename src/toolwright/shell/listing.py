@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from toolwright.shell.arguments import sort_arguments
 from toolwright.shell.state import Field, literal
 
 
@@ -16,6 +17,8 @@ def listed(argv: Sequence[Field]) -> tuple[Field, ...] | None:
             "l" in one.text for one in arguments
         ):
             return (Field("*", ("*",), glob=True),)
+        case "grep" | "rg" | "egrep" | "fgrep":
+            return _searched(name.text, arguments)
         case "git" if [one.text for one in arguments[:1]] == ["ls-files"]:
             return _tracked(arguments[1:])
         case "git" if [one.text for one in arguments[:1]] == ["diff"] and any(
@@ -36,6 +39,23 @@ def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:
         return tuple(starts)
     patterns = tuple(f"{one.text.rstrip('/') or '/'}/**/{name}" for one in starts for name in names[0].texts)
     return (Field(patterns[0], patterns, names[0].known, glob=True),)
+
+
+def _searched(name: str, arguments: Sequence[Field]) -> tuple[Field, ...] | None:
+    """The places that a search for names of files alone looks through; nothing but those names is printed."""
+    given = sort_arguments(arguments, _SEARCH_VALUES)
+    plain = all(one.known for one in arguments) and given.options.keys() <= _SEARCH_OPTIONS
+    if not plain or not given.has("-l", "--files-with-matches"):
+        return None
+    whole = name == "rg" or given.has("-r", "--recursive")
+    return tuple(given.operands[0 if given.has("-e") else 1 :]) or ((literal("."),) if whole else None)
+
+
+_SEARCH_VALUES = "-e -g -t --include --exclude --exclude-dir"
+_SEARCH_OPTIONS = frozenset(
+    f"{_SEARCH_VALUES} -l --files-with-matches -r --recursive -i -w -n -E -F -P -I -s -x -Z -0 --null --hidden".split()
+)
+"""Those with which nothing but names is printed, and no link followed."""
 
 
 def _tracked(arguments: Sequence[Field]) -> tuple[Field, ...]:

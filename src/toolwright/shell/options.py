@@ -86,7 +86,7 @@ class _Reader:
         head, equals, _ = text.partition("=")
         if text.startswith("--") and equals and "$" not in head and (names := self._named(head)):
             self._note(names, tail(argument, len(head) + 1))
-        elif self.marks.get(text[:2], "") == ":":
+        elif self.marks.get(text[:2], "") == ":" or (self.marks.get(text[:2]) == "?" and _ends_in_number(argument)):
             self._note((text[:2],), tail(argument, 2))
         else:
             self._doubt(argument.spelled)
@@ -143,3 +143,8 @@ class _Reader:
         self.found.doubts.append(
             Contained(f"`{text}` is not among the options of `{self.program}` that are known to be harmless.")
         )
+
+
+def _ends_in_number(argument: Field) -> bool:
+    """`-j$(nproc)`: a letter, and a number that is only known later."""
+    return argument.known and argument.texts == (f"{argument.spelled[:2]}*",) and "*" not in argument.spelled

@@ -27,7 +27,10 @@ _NODE = _switches(
 _NODE_VALUED = (
     " --omit: --only: --include: --depth: --audit-level: --loglevel: --filter: --access: --tag: --sort: --mode:"
 )
-_NPM = f"{_NODE} {_NODE_VALUED} -D -E -O -P -S -B -g -w: -s -d -q -l -y -f -a -h -v --workspace: --searchlimit:"
+_NPM = (
+    f"{_NODE} {_NODE_VALUED} -D -E -O -P -S -B -g -w: -s -d -q -l -y -f -a -h -v -C: --prefix: --workspace:"
+    " --searchlimit:"
+)
 _PNPM = f"{_NODE} {_NODE_VALUED} -D -E -O -P -S -g -w -r -s -h -v -F: --workspace-concurrency: --reporter:"
 _YARN = f"{_NODE} {_NODE_VALUED} -D -E -O -P -W -s -v -h -i --network-timeout: --pattern: --inline-builds?"
 
@@ -61,7 +64,9 @@ def npm(found: Effects, arguments: Sequence[Field]) -> None:
     """What a script of the project does is the project's. npm takes every option for its own, up to `--`."""
     own = _until_dashes(arguments)
     given = take_options(found, "npm", own, _NPM)
-    subcommand = _subcommand(found, "npm", given, _OF_NPM)
+    found.touch("enter", *given.values("-C", "--prefix"))
+    asks = [one.text for one in given.operands[:2]] in (["config", "get"], ["config", "list"], ["c", "get"])
+    subcommand = _subcommand(found, "npm", given, ("config", "c") if asks else _OF_NPM)
     if subcommand == "pkg" and _SETS & {one.text for one in given.operands}:
         found.touch("write", literal("package.json"))
     if subcommand == "init" and len(given.operands) > 1:

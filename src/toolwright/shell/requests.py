@@ -3,7 +3,6 @@
 import itertools
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -13,20 +12,12 @@ from toolwright.shell.analysis import Analysis, Command
 from toolwright.shell.approval import can_be_kept
 from toolwright.shell.findings import Touch
 from toolwright.shell.matching import MOST, is_wild, matched
+from toolwright.shell.openfiles import is_open_to_all
 from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
 from toolwright.shell.tracked import tracked
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
-_OPEN_TO_ALL = re.compile(
-    r"/etc/(?:[\w-]*release|issue|debian_version|hostname|hosts|timezone|localtime|shells|resolv\.conf"
-    r"|nsswitch\.conf|protocols|services|mime\.types|ssl/certs(?:/.*)?|ca-certificates(?:/.*)?|locale\.\w+"
-    r"|fstab|passwd|group|alternatives(?:/.*)?)|/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat"
-    r"|filesystems|mounts|swaps|partitions|diskstats|devices|self/status|self/limits|self/cgroup|self/mounts"
-    r"|self/mountinfo|sys/(?:kernel|vm|fs|net)/[\w/.-]+)|/sys/(?:class|devices|fs/cgroup|block|kernel)(?:/.*)?"
-    r"|/usr/(?:bin|sbin|lib|lib64|include|share|libexec|local)(?:/.*)?|/(?:bin|sbin|lib|lib64)(?:/.*)?|/opt"
-)
-"""Files of the machine that every program reads and that hold no secret."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
@@ -52,17 +43,20 @@ def requests_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     return [*paths.external(), *paths.read(), *paths.edit(), *_commands(analysis, place)]
 
 
-def checks_for(analysis: Analysis) -> list[Request]:
+def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     """What no rule may forbid but nobody needs to be asked about.
 
     `> file` runs no command, and whether the file may be written is settled by `edit`; but where commands are
     forbidden altogether, it must not slip through. Nor must a file of the machine that everybody may read, where
-    nothing outside may be touched.
+    nothing outside may be touched. In a box that is complete, what lies outside may be listed by any program.
     """
     found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
-    open_to_all = tuple(path for path in (*analysis.reads, *analysis.looks) if _OPEN_TO_ALL.fullmatch(path))
-    if open_to_all:
-        found.append(Request(permission="external_directory", patterns=open_to_all, always=()))
+    read = [path for path in (*analysis.reads, *analysis.looks) if is_open_to_all(path, path)]
+    listed = _Paths(analysis, place).listed() if analysis.confinement.complete else []
+    outside = [(path, str(place(path).path)) for path in (*read, *listed) if not place(path).inside]
+    if outside:
+        patterns = tuple(dict.fromkeys(itertools.chain.from_iterable(outside)))
+        found.append(Request(permission="external_directory", patterns=patterns, always=()))
     return found
 
 
@@ -121,14 +115,15 @@ class _Paths:
     def external(self) -> Iterator[Request]:
         """One question for all paths outside, with the folder that holds each as the lasting approval."""
         changed = [*self.named("delete", "write", "within"), *self.existing("overwrite", "into")]
-        read = [*self.named("read", "take", "carry", "look"), *self.existing("mention"), *self._run()]
+        looked: list[Touch] = [] if self.analysis.confinement.complete else ["look"]
+        read = [*self.named("read", "take", "carry", *looked), *self.existing("mention"), *self._run()]
         shown: dict[str, None] = {}
         real: dict[str, None] = {}
         written: set[str] = set()
         for path in sorted(itertools.chain(self.named("enter"), changed, read), key=self._rank):
             there = self.at(path)
             only_read = path not in changed
-            if there.inside or self._is_own(str(there.path)) or (only_read and _is_open_to_all(path, str(there.path))):
+            if there.inside or self._is_own(str(there.path)) or (only_read and self._is_open(path, str(there.path))):
                 continue
             spelled = self.analysis.spellings.get(path, path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
@@ -153,6 +148,10 @@ class _Paths:
             only_read=only_read_texts,
         )
 
+    def listed(self) -> list[str]:
+        """Where it is only looked what is there."""
+        return [path for path in self.named("look") if not self._is_own(str(self.at(path).path))]
+
     def _rank(self, path: str) -> int:
         """Where the line names it, or what stands for it."""
         return self._ranks.get(self._wild.get(path, path), len(self._ranks))
@@ -169,6 +168,13 @@ class _Paths:
         private = self.analysis.confinement.private_tmp
         return private and any(path == folder or path.startswith(f"{folder}/") for folder in _TEMPORARY)
 
+    def _is_open(self, path: str, canonical: str) -> bool:
+        """Whether everybody may read it, or git shows it anyway."""
+        settings = (".gitconfig", ".config/git/config", ".config/git/ignore")
+        if path in (f"{self.analysis.home}/{name}" for name in settings):
+            return True
+        return path not in self.analysis.runs and is_open_to_all(path, canonical)
+
     def _run(self) -> Iterator[str]:
         """Programs that lie outside; the folder counts, for the program itself is often a link to the machine's own."""
         for path in self.analysis.runs:
@@ -180,7 +186,11 @@ class _Paths:
         """What is shown of files, and what is carried off with its folder, where a later name would no longer tell."""
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
-        whole: list[Touch] = ["carry"] if self.analysis.confinement.complete else ["carry", "take"]
+        whole: list[Touch] = ["carry", "take"]
+        if self.analysis.confinement.complete:
+            # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
+            named = [path for path in named if "**" not in self._wild.get(path, "")]
+            whole, self.unjudged = ["carry"], False
         below = [*self._below(whole, absolute=True), *self._history()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
@@ -241,13 +251,6 @@ class _Paths:
             yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
-
-
-def _is_open_to_all(path: str, canonical: str) -> bool:
-    """Whether everybody may read it, by the name it was given and by the one it has."""
-    if ".." in path or not _OPEN_TO_ALL.fullmatch(path):
-        return False
-    return path.startswith(("/proc/", "/sys/")) or _OPEN_TO_ALL.fullmatch(canonical) is not None
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from toolwright.record import record
 from toolwright.shell.builtins import option_problem, shopt_problem
 from toolwright.shell.call import CommandCall, Walk
-from toolwright.shell.state import Dialect, Field, State, dialect_of, unknown
+from toolwright.shell.findings import Contained
+from toolwright.shell.state import Dialect, Field, State, dialect_of, literal, unknown
 
 _FOLLOWED = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"})
 _OTHERS = frozenset({"fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "osh", "yash", "rc", "es", "oil", "ion"})
@@ -83,6 +84,10 @@ def run_script(
     arguments: tuple[Field, ...] | None = None,
 ) -> None:
     """Walk through a text for another shell, which inherits the folder and hardly any variables."""
+    if not script.exact and call.mark and call.mark in script.spelled and "$" not in script.spelled:
+        # a name may hold anything that a shell acts on
+        walk.findings.doubt(Contained(f"A shell runs `{script.spelled}` with names of files in it."))
+        script = literal(script.spelled)
     if not script.exact:
         walk.findings.doubt(f"A shell runs `{script.spelled}`, which is only known when it runs.")
         return

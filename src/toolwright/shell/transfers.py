@@ -1,5 +1,6 @@
 """Programs that move bytes from one file to another, each with its own way of saying which is which."""
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -89,14 +90,17 @@ def link(found: Effects, arguments: Sequence[Field]) -> None:
     targets = given.values("-t", "--target-directory")
     sources = given.operands if targets or len(given.operands) == 1 else given.operands[:-1]
     written = targets or (given.operands[-1:] if len(given.operands) > 1 else [literal(".")])
-    found.touch("read", *sources)
+    # what a symbolic link says is read from the folder that it lies in
+    afar = given.has("-s", "--symbolic") and not given.has("-r", "--relative") and all(one.exact for one in written)
+    found.touch("read", *(one for one in sources if not (afar and one.exact and not one.text.startswith("/"))))
     found.touch("write", *written)
     for source in sources:
         for place in written:
             found.touch("into", _named_in(place, source))
             found.links.append((place, source))
             if source.exact and place.exact and not source.text.startswith("/"):
-                found.touch("read", literal(f"{place.text}/../{source.text}"))
+                folder = place.text if place.text in (".", "..") else posixpath.dirname(place.text)
+                found.touch("read", literal(posixpath.join(folder, source.text)))
 
 
 def install(found: Effects, arguments: Sequence[Field]) -> None:

@@ -17,6 +17,13 @@ _SPECIAL = re.compile(
 """Names that the shell acts on, or that a plain assignment changes for every later program because the environment has
 them. For what is handed to a program on purpose, the list of the harmless below decides."""
 
+_FOR_PROGRAMS = re.compile(
+    r"LD_\w+|DYLD_\w+|GIT_\w+|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS\w+|NODE_\w+|PERL\w+|RUBY\w+|PYTHON\w+"
+    r"|\w*JAVA_\w*OPTIONS|GCONV_PATH|LOCPATH|TAR_OPTIONS|RIPGREP_CONFIG_PATH|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES"
+    r"|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|XDG_\w+"
+)
+"""Of these names, those that the shell itself leaves alone: they change no more than what a program does in its box."""
+
 _ORDERS = re.compile(
     r"\w+RC|\w+_RSH|\w*MAKE\w*|\w*CONFIG\w*|\w*PATH\w*|\w*COMMAND\w*|\w*WRAPPER\w*|\w*OPT|\w*OPT(?:ION)?S|\w*FLAGS"
     r"|\w*HOME|\w*SHELL\w*|\w*EXEC\w*|\w*FILES?|\w*DIR|\w*PROGRAM\w*|\w*ASKPASS|(?i:npm_config_\w+)|PERL\w*|RUBY\w*"
@@ -87,7 +94,7 @@ def special(name: str, value: Field | None, *, source: str = "", dialect: Dialec
         return ""
     if name == "PATH" and _OWN_PROGRAMS.fullmatch(source.strip("\"'")):
         return Contained("Programs of the project come before those of the system.")
-    return _changes(name)
+    return Contained(_changes(name)) if _FOR_PROGRAMS.fullmatch(name) else _changes(name)
 
 
 def exported(name: str, value: Field | None, *, source: str = "", dialect: Dialect = "bash") -> str:

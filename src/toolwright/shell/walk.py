@@ -62,6 +62,8 @@ class Walker(Visitor):
         self.seen: set[int] = set()
         self._leaving: list[list[State]] = []
         """For each loop and function that is being walked, what holds where it is left early."""
+        self._fed: Feed | None = None
+        """What a loop or group that is being walked finds on its standard input."""
 
     def walk(self, script: Script, state: State) -> State:
         """The whole script, then the functions it defines and never calls."""
@@ -128,7 +130,9 @@ class Walker(Visitor):
             return self._simple(node, state, feed)
         shown, doubts = len(self.findings.drafts), self.findings.doubts
         writes = self._redirects(node.redirects, state)
+        around, self._fed = self._fed, fed_by(node.redirects, state) or feed or self._fed
         outcome = self._compound(node, state)
+        self._fed = around
         silent = len(self.findings.drafts) == shown
         if silent and self.findings.doubts > doubts:
             self._draft(node)
@@ -247,7 +251,7 @@ class Walker(Visitor):
         writes = self._redirects(node.redirects, state)
         silent = not argv or (node.words[0].bare in SILENT and argv[0].text in SILENT)
         draft = self._draft(node) if not silent or self.within is not None else Draft(0, (), "")
-        feed = fed_by(node.redirects, state) or feed
+        feed = fed_by(node.redirects, state) or feed or (self._fed if command == "read" else None)
         draft.place(state.folders)
         draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
         outcome = run(self, CommandCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)

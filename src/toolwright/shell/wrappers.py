@@ -154,7 +154,10 @@ WRAPPERS: Mapping[str, Wrapper] = {
         " --seccomp-bpf -D -A -h",
     ),
     "ltrace": _wrapper("-e -p -s -u -a -l -n", writes="-o", flags="-f -c -C -i -r -S -t -tt -T"),
-    "valgrind": _wrapper(),
+    "valgrind": _wrapper(
+        flags="--leak-check --error-exitcode --show-leak-kinds --track-origins --tool --num-callers --trace-children"
+        " -q -v --quiet --verbose --errors-for-leak-kinds --show-reachable --undef-value-errors"
+    ),
     "perf": _wrapper("-e --event -F -c", skip=1, writes="-o --output"),
     "xvfb-run": _wrapper("-n -s -e -f -p -w", flags="-a -l --auto-servernum -d"),
     "dbus-run-session": _wrapper("--config-file"),

@@ -46,7 +46,7 @@ async def ask_about(
         box = await ctx.use(Jobs).keeps_all()
         analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
         requests = await _told_of_the_network(ctx, await _requested(analysis, tree))
-    checks = checks_for(analysis)
+    checks = checks_for(analysis, tree.place)
     if any(ctx.decide(check.permission, pattern) == "deny" for check in checks for pattern in check.patterns):
         ctx.check(*checks)
     if granted:

@@ -20,7 +20,7 @@ from toolwright.process import report
 from toolwright.process.box import Box
 from toolwright.process.jobs import Job, Jobs
 from toolwright.process.terminals import TerminalCommand, Terminals
-from toolwright.process.walls import wall_note
+from toolwright.process.walls import misses_processes, other_processes, wall_note
 from toolwright.request import Request
 from toolwright.shell import Analysis
 from toolwright.tools._access import access_for, veiled_names
@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 ANSWER_WAIT = 500
 """Milliseconds to wait for what a job says to its input."""
+LINGER = 0.2
+"""Seconds for what a command leaves behind to end by itself, as what tidies up after it does."""
 UPDATES = 0.1
 """Seconds between two reports of progress."""
 
@@ -146,6 +148,8 @@ class CommandRun:
         """Wait, show progress, and then say how it went."""
         job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
         ended = await job.wait(milliseconds / 1000)
+        if ended and not self.background and not job.is_over:
+            await job.wait(LINGER)
         job.on_output = lambda: None
         notes = list[str]()
         if not ended and not self.background:
@@ -175,6 +179,9 @@ class CommandRun:
         wall = wall_note(job.box, job.cwd, report.text_of(job), failed=failed)
         if wall:
             yield f"sandbox: {wall}"
+        others = [one.name for one in self.jobs.running(self.ctx.session_id) if one is not job]
+        if job.box.anchored and others and misses_processes(job.command, report.text_of(job), failed=failed):
+            yield f"sandbox: {other_processes(others)}"
         yield from _set_aside(self.jobs, job)
 
     def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:

@@ -205,6 +205,16 @@ HARMLESS = {
     ),
     "git resets": ("git reset -q --hard && git status --short", ""),
     "git switches branches": ("git switch -q -c side && git switch -q - && git status --short", ""),
+    "git takes back into its index what is hidden": (
+        "git rm -q --cached .env.stage && git reset -q && git status --short",
+        "",
+    ),
+    "git makes another work tree, in which that is hidden as well": (
+        'git worktree add -q other-tree side && python3 -c \'print(open("other-tree/.env" + ".stage").read())\'',
+        "Hidden from commands",
+    ),
+    "git cleans up, and leaves alone what is only there for the box": ("touch news && git clean -fdq; echo $?", "0"),
+    "git packs what it has": ("git gc -q 2>&1", ""),
     "git refuses to add what is hidden": (
         'python3 -c \'import subprocess; subprocess.run(["git", "add", "-f", "deep/" + ".env"])\'',
         "clean filter",

@@ -36,7 +36,7 @@ PROGRAMS = {
 SECRETS = (
     ".env",
     "deep/.env",
-    ".env.test",
+    ".env.stage",
     "private.key",
     "later.txt",
     "secrets/key",
@@ -118,7 +118,7 @@ class Ground:
         for folder in (self.project, self.project / "inner"):
             folder.mkdir(exist_ok=True)
             _git(folder, "init", "-q", "--template=")
-        _git(self.project, "add", "-f", "seed", "seed.lock", "migrations", ".env.test", ".gitignore")
+        _git(self.project, "add", "-f", "seed", "seed.lock", "migrations", ".env.stage", ".gitignore")
         _git(self.project, "commit", "-qm", "first")
         self._write(self.project / "old.env", "API=SECRET\n" * 5)
         _git(self.project, "add", "-f", "old.env")

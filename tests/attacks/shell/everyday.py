@@ -1,7 +1,9 @@
 """What a coding agent runs on an ordinary day. Under the default rules, in a box, hardly any of it may ask.
 
-Nothing here is ever run: every line is only judged.
+Nothing here is ever run: every line is only judged. More lines are in `everyday.txt`.
 """
+
+from pathlib import Path
 
 ONE_LINE = r"""
 ls
@@ -345,6 +347,17 @@ DOCUMENTS = [
     "git commit -m \"$(cat <<'END'\nFix\n\nMore text\nEND\n)\"",
     "python3 - <<'END'\nprint(1)\nEND",
     "cat >> README.md <<END\nversion $VERSION\nEND",
+    "python3 -c \"\nimport json\nfor k, v in json.load(open('a.json')).items():\n    print(k, v)\n\"",
+    "cat > /tmp/t.js <<'X' && node /tmp/t.js\nconsole.log(1)\nX",
+    "cat > src/x.ts << 'EOF'\nexport const a = `x${1}`;\nEOF\nnpx tsc --noEmit",
+    "git commit -F - <<'EOF'\nFix it\n\nCo-Authored-By: x\nEOF",
+    "gh pr create --title x --body \"$(cat <<'EOF'\n## Summary\n- a `b`\nEOF\n)\"",
+    "sqlite3 app.db <<'SQL'\nselect 1;\nSQL",
+    "ed -s README.md <<'E'\n1d\nw\nq\nE",
+    "bash <<'E'\nset -e\nls\nE",
+    "make \\\n  -j2 \\\n  test",
 ]
 
-EVERYDAY = [*ONE_LINE.strip().splitlines(), *DOCUMENTS]
+MORE = Path(__file__).with_name("everyday.txt").read_text("utf-8")
+
+EVERYDAY = [*ONE_LINE.strip().splitlines(), *MORE.splitlines(), *DOCUMENTS]

@@ -53,7 +53,8 @@ class Ground:
     ) -> Action:
         """The strictest answer to anything that the line needs."""
         analysis = self.analysis(command, confinement=confinement, shell=shell, cwd=cwd)
-        checks = [policy.decide(check.permission, one) for check in checks_for(analysis) for one in check.patterns]
+        found = checks_for(analysis, self.tree.place)
+        checks = [policy.decide(check.permission, one) for check in found for one in check.patterns]
         if any(decision.action == "deny" for decision in checks):
             return "deny"
         requests = requests_for(analysis, self.tree.place)

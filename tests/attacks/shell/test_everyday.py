@@ -8,8 +8,8 @@ from tests.attacks.shell.everyday import EVERYDAY
 from tests.attacks.shell.ground import BOX, HAS_GIT, Ground, default_policy, make_ground
 from toolwright.permission.rules import Policy
 
-LINES = 262
-MOST_QUESTIONS = 15
+LINES = 1100
+MOST_IN_A_HUNDRED = 3
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_hardly_anything_asks_in_a_box_and_nothing_is_denied(ground: Ground, rul
     assert len(found) >= LINES
     assert [command for command, action in found.items() if action == "deny"] == []
     asked = [command for command, action in found.items() if action == "ask"]
-    assert len(asked) <= MOST_QUESTIONS * len(found) // LINES, "\n".join(asked)
+    assert len(asked) <= MOST_IN_A_HUNDRED * len(found) // 100, "\n".join(asked)
 
 
 @pytest.mark.parametrize(
