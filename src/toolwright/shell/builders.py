@@ -40,6 +40,7 @@ def make(found: Effects, arguments: Sequence[Field]) -> None:
         found.suspected.append(value)
         if (
             not value.known
+            or match.group().endswith("!=")
             or not all(map(_PLAIN_VALUE.fullmatch, value.texts))
             or _MAKE_ORDERS.fullmatch(match.group(1))
         ):

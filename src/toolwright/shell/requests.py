@@ -5,6 +5,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -181,7 +182,7 @@ class _Paths:
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
         whole: list[Touch] = ["carry"] if self.analysis.confinement.complete else ["carry", "take"]
-        below = [*self._below(whole, absolute=True), *self._history()]
+        below = [*self._below(whole, absolute=True), *self._history(), *self._searched()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
 
@@ -191,6 +192,7 @@ class _Paths:
         patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
+        below += [replace(one, grows=False) for one in self._tracked("discard", absolute=False)]
         contained = self.analysis.confinement.complete
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
@@ -230,17 +232,39 @@ class _Paths:
             complete = complete or self.analysis.confinement.complete
             yield Below(folder=pattern, names=names, complete=complete, certain=certain)
 
+    def _searched(self) -> Iterator[Below]:
+        """A folder that is read is read with all that is in it; a box hides there what may not be read.
+
+        Of very much, or the whole project, only places that a rule names count: else every search would be asked about.
+        """
+        if self.analysis.confinement.complete:
+            return
+        for path in dict.fromkeys((*self.named("read"), *self.existing("mention"))):
+            there = self.at(path)
+            if there.inside and there.path.is_dir():
+                names, complete = _content(str(there.path))
+                broad = str(there.pattern) == "." or not complete
+                pattern = there.absolute_pattern
+                yield Below(folder=pattern, names=names, complete=complete, certain=False, broad=broad)
+
     def _history(self) -> Iterator[Below]:
         """What git shows without being told of which file: any that is tracked."""
-        for folder in self.named("history"):
-            found = tracked(str(self.at(folder).path))
-            if found is not None and not found[1]:
-                continue
-            top, names = found if found is not None else (folder, [])
-            pattern = self.at(top).absolute_pattern
-            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+        yield from self._tracked("history")
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
+
+    def _tracked(self, kind: Touch, *, absolute: bool = True) -> Iterator[Below]:
+        """What git has there, below the folder that was named."""
+        for path in self.named(kind):
+            real = str(self.at(path).path)
+            found = tracked(real)
+            if found is not None and not found[1]:
+                continue
+            top, names = found if found is not None else (path, [])
+            start = posixpath.relpath(real, top)
+            names = [one for one in names if start == "." or f"{one}/".startswith(f"{start}/")]
+            pattern = self.at(top).absolute_pattern if absolute else self.at(top).pattern
+            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
 
 
 def _is_open_to_all(path: str, canonical: str) -> bool:
