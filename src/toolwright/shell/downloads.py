@@ -111,9 +111,9 @@ def curl(found: Effects, arguments: Sequence[Field]) -> None:
         start = max(one.spelled.find("=@"), one.spelled.find("=<")) + 2
         pieces = re.split(r"[,;]", one.spelled[start:]) if start > 1 else []
         found.touch("mention", *(literal(piece.strip('"')) for piece in pieces))
-    for one in given.values("-T", "--upload-file"):
-        if set("{[") & set(one.spelled):
-            found.doubts.append(Contained(f"`{one.spelled}` may name several files."))
+    outputs = [one for one in given.values("-o", "--output") if "#" in one.spelled]
+    for one in (*(one for one in given.values("-T", "--upload-file") if set("{[") & set(one.spelled)), *outputs):
+        found.doubts.append(Contained(f"`{one.spelled}` may name several files."))
     for one in given.values("-w", "--write-out"):
         if "%output" in one.spelled or not one.exact:
             found.doubts.append(Contained(f"`{one.spelled}` may name a file that is written."))

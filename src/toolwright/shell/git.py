@@ -176,6 +176,8 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("read", *given.values("-f", "--file"))
         case "reset" | "read-tree" | "stash" | "switch" if _discards(name, given):
             found.touch("discard", literal("."))
+        case "submodule" if any(one.text == "add" for one in operands):
+            found.touch("write", *operands[-1:])
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):
             found.touch("write", *operands[1:2])
         case "check-ignore" | "ls-files" | "status" | "log" | "rev-list" | "ls-tree" | "add" | "stage":

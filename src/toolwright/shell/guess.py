@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.arguments import Effects, looks_like_path, paths_in, tail
+from toolwright.shell.arguments import Effects, may_be_files, paths_in, tail
 from toolwright.shell.findings import Contained
 from toolwright.shell.state import Field
 
@@ -36,16 +36,10 @@ def guess(found: Effects, arguments: Sequence[Field]) -> None:
             found.touch("write", argument)
         output = argument.text in _OUTPUTS
         found.touch("read", *paths_in(argument))
-        head, equals, value = text.partition("=")
+        head, equals, _ = text.partition("=")
         if equals and head in _OUTPUTS:
             found.touch("write", tail(argument, len(head) + 1))
-        elif equals and argument.known and not looks_like_path(value):
-            found.touch("mention", tail(argument, len(head) + 1))
-        elif argument.known and not text.startswith("-"):
-            found.touch("mention", argument)
-        elif argument.known and len(text) > 2 and not text.startswith("--"):
-            found.touch("mention", tail(argument, 2))
-        found.touch("mention", *_named_in(argument))
+        found.touch("mention", *may_be_files(argument), *_named_in(argument))
 
 
 def _named_in(argument: Field) -> list[Field]:

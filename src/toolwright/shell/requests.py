@@ -192,6 +192,7 @@ class _Paths:
         patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
+        below += self._filled()
         below += [replace(one, grows=False) for one in self._tracked("discard", absolute=False)]
         contained = self.analysis.confinement.complete
         suspected = (
@@ -231,6 +232,15 @@ class _Paths:
             # a box keeps what may not be touched, whether it was counted or not
             complete = complete or self.analysis.confinement.complete
             yield Below(folder=pattern, names=names, complete=complete, certain=certain)
+
+    def _filled(self) -> Iterator[Below]:
+        """A folder that is written to may get or lose anything; what a box keeps need not be looked for."""
+        written = () if self.analysis.confinement.complete else (*self.named("write"), *self.existing("mention"))
+        for path in dict.fromkeys(written):
+            there = self.at(path)
+            if there.inside and str(there.pattern) != "." and there.path.is_dir():
+                names, complete = _content(str(there.path))
+                yield Below(folder=there.pattern, names=names, complete=complete, certain=False, broad=not complete)
 
     def _searched(self) -> Iterator[Below]:
         """A folder that is read is read with all that is in it; a box hides there what may not be read.

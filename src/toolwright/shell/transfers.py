@@ -236,6 +236,8 @@ def compress(found: Effects, arguments: Sequence[Field]) -> None:
     found.touch("write", *given.operands)
     found.touch("write", *(_wider(one, ".*") for one in given.operands))
     found.touch("write", *(_without_ending(one) for one in given.operands if one.exact))
+    for suffix in given.values("-S", "--suffix"):
+        found.touch("write", *(_wider(one, suffix.spelled) for one in given.operands))
 
 
 def _wider(argument: Field, ending: str) -> Field:
@@ -333,10 +335,10 @@ def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _PATCH = (
-    "-b -B: -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y: -z: -Z --backup"
+    "-b -B! -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y! -z: -Z --backup"
     " --backup-if-mismatch --batch --binary --context --directory: --dry-run --force --forward --fuzz: --get:"
     " --ifdef: --ignore-whitespace --input< --merge? --no-backup-if-mismatch --normal --output> --posix"
-    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix:"
+    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix!"
     " --remove-empty-files"
 )
 
