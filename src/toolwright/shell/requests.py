@@ -4,7 +4,7 @@ import itertools
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -29,6 +29,10 @@ _OPEN_TO_ALL = re.compile(
 )
 """Files of the machine that every program reads and that hold no secret."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
+
+
+_RELATIVE = re.compile(r"(?![/~])[^\s'\"]*/")
+"""A program that is another one in another folder."""
 
 
 class JudgedPath(Protocol):
@@ -317,8 +321,12 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         return
     shown = dict.fromkeys(command.shown for command in analysis.commands)
     implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
-    exact = {text: kept for command in analysis.commands for text, kept in _kept(command, place).items()}
-    offers = [[exact.get(pattern, pattern) for pattern in command.always] for command in analysis.commands]
+    exact = dict[str, str]()
+    for command in analysis.commands:
+        for text, kept in _kept(command, place).items():
+            # the same words in two folders are not one thing
+            exact[text] = kept if exact.get(text, kept) == kept else ""
+    offers = [_offered(command, exact) for command in analysis.commands]
     always = (
         dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
     )
@@ -339,6 +347,12 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     )
 
 
+def _offered(command: Command, exact: Mapping[str, str]) -> list[str]:
+    if command.shown in exact and command.shown not in command.exact:
+        return list(dict.fromkeys(exact[text] for text in (command.shown, *command.implied) if text in exact))
+    return [exact.get(pattern, pattern) for pattern in command.always]
+
+
 def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
     """For each text that only the same words approve, those words with the folder they were said in."""
     where = ""
@@ -346,7 +360,8 @@ def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
         there = place(command.folders[0])
         where = str(there.pattern if there.inside else there.absolute_pattern)
     kept: dict[str, str] = {}
-    for text in command.exact:
+    own = [text for text in (command.shown, *command.implied) if where != "." and _RELATIVE.match(text)]
+    for text in (*command.exact, *own):
         known = bool(where) and can_be_kept(text.replace("{}", "")) and not command.fed
         kept[text] = (text if where == "." else f"cd {where} && {text}") if known else ""
     return kept
