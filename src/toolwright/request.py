@@ -57,6 +57,10 @@ class Below:
     """Whether those are all the names there are."""
     certain: bool = True
     """Whether all of it is touched, or only something in it, nobody knows what."""
+    grows: bool = True
+    """Whether a name that is not there yet may come to be in it."""
+    broad: bool = False
+    """Whether it is so much that only what rules say of fixed places in it counts."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

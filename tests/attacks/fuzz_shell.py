@@ -242,7 +242,7 @@ class Range:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         # what follows the last end was cut off when the script was stopped
-        *whole, _ = self.log.read_text("utf-8", "replace").split(f"\0{_END}\0")
+        *whole, _ = self.log.read_bytes().decode("utf-8", "replace").split(f"\0{_END}\0")
         calls = [line.split("\0") for line in whole]
         changed = [
             path.name

@@ -178,7 +178,7 @@ class Policy:
         found = strictest([Decision(action="allow", policy=self), *decisions])
         if found.action == "deny" and not below.certain:
             return replace(found, action="ask")
-        if found.action == "allow" and not below.complete and self._may_fit(permission, below.folder):
+        if found.action == "allow" and not (below.complete or below.broad) and self._may_fit(permission, below.folder):
             return Decision(action="ask", policy=self)
         return found
 
@@ -189,7 +189,10 @@ class Policy:
         """
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
         restricting = self._restricting(permission)
-        for rule in restricting if permission != "read" or not below.complete else ():
+        if below.broad:
+            restricting = [rule for rule in restricting if not rule.pattern.startswith("*")]
+        makes = permission != "read" and below.grows
+        for rule in restricting if makes or not below.complete else ():
             if (
                 rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
             ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):

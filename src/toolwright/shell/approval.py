@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import names
-from toolwright.shell.arity import ARITY, prefix
+from toolwright.shell.arity import ARITY, is_whole, kind, prefix
 from toolwright.shell.findings import Called, Draft
 from toolwright.shell.languages import INTERPRETERS, plain_name
+from toolwright.shell.programs import is_listed
 from toolwright.shell.shells import SHELLS
 from toolwright.shell.wrappers import RUNNERS, WRAPPERS
 from toolwright.wildcard import matches
@@ -48,7 +49,6 @@ _READS = (
             "ls-remote",
             "grep",
             "cat-file",
-            "fetch",
         ]
     ),
     *(
@@ -69,6 +69,10 @@ _READS = (
 _GIT: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(_READS, _ANY),
     "reflog": re.compile(r"-(?!-expire|-delete)\S*"),
+    "fetch": re.compile(
+        r"-[vqptan46]+|--(?:all|prune|tags|no-tags|verbose|quiet|dry-run|progress|unshallow|multiple)"
+        r"|-j\d*|--(?:depth|deepen|jobs|shallow-since)=\S+"
+    ),
     "add": re.compile(r"-[AunvNp]+|--(?:all|update|verbose|dry-run|intent-to-add|patch)"),
     "commit": re.compile(
         r"-[amsqvS]+|--(?:all|message(?:=.*)?|signoff|quiet|verbose|allow-empty|author=.*|date=.*|fixup=.*)", re.DOTALL
@@ -117,8 +121,8 @@ _VERBS: Mapping[str, frozenset[str]] = {
     "cargo": names("build test check clippy fmt doc bench run tree metadata search update fetch add"),
     "go": names("build test vet fmt list version env mod doc run get"),
     "make": frozenset(),
-    "pip": names("list show freeze check install index download config"),
-    "poetry": names("install add show check lock build version"),
+    "pip": names("list show freeze check install index download"),
+    "poetry": names("install add show check lock build"),
     "brew": names("list info search outdated deps install"),
     "openssl": names("version x509 s_client dgst genrsa rand rsa req"),
 }
@@ -128,6 +132,23 @@ MOST = 100
 """How many commands one may come down to for an approval to be offered that lasts."""
 LONGEST = 4000
 """How many letters it may have for that."""
+_FORCES = re.compile(
+    r"--(?:force|delete|destroy|prune|purge|hard|prod|overwrite|no-verify|auto-approve|yes|assume-yes|wipe|reset)"
+    r"(?!-with-|d\b)(?:[=-].*)?"
+)
+"""Options that force or delete, whatever program has them."""
+_DELETES = re.compile(
+    r"(?:[a-z]+[:_-])*(?:delete|deploy|destroy|disable|down|drop|erase|flush\w*|kill|prune|publish|purge|remove|reset|revoke"
+    r"|rm|rollback|stop|terminate|undo|uninstall|unpublish|wipe)(?:[:_-][a-z]+)*"
+)
+"""Subcommands that delete, end or publish, of programs that no table has."""
+_SENDS = ("-X", "--request", "-d", "--data", "-F", "--form", "-T", "--upload", "--json", "-K", "--config")
+_ELSEWHERE = re.compile(r"^\+|^[./~]|:")
+"""An address or folder in the place of a remote's name, or a branch that goes by another name there."""
+_CLOUD = re.compile(
+    r"--(?:region|profile|output|query|max-items|no-paginate|no-cli-pager|project|zone|subscription|resource-group"
+    r"|format|filter|limit|sort-by)(?:=.*)?"
+)
 _OPEN = re.compile(r"[$`*?\[\]{}~]")
 """Characters that may stand for something else the next time."""
 
@@ -164,9 +185,9 @@ def can_be_kept(text: str) -> bool:
 
 
 def _wide(called: Called) -> str:
-    start = prefix(called.words)
+    start = kind(called.words, listed=is_listed(plain_name(called.words[0])))
     fixed = all(not set(word) & set("$`*?") for word in start)
-    if fixed and not start[-1].startswith("-"):
+    if fixed and not start[-1].startswith("-") and is_whole(called.words):
         return " ".join(start) + " *"
     return _exact(called)
 
@@ -185,12 +206,16 @@ def _is_exact_only(words: Sequence[str]) -> bool:
     name = plain_name(words[0].strip("\\\"'"))
     if name in WRAPPERS or name in SHELLS or name in INTERPRETERS or name in _WORD_FOR_WORD or name.startswith("mkfs"):
         return True
+    if name == "curl":
+        return any(word.startswith(_SENDS) for word in words)
     if name in _RECURSIVE:
         return any(_is_recursive(word) for word in words)
     if name == "find":
         return any(word in _FIND_ACTS for word in words)
     if name == "git":
         return _is_exact_git(words)
+    if any(map(_FORCES.fullmatch, words[1:])) or (not is_listed(name) and any(map(_DELETES.fullmatch, words[1:4]))):
+        return True
     if any((name, word) in RUNNERS for word in words[1:4]):
         return True
     return name in ARITY and _is_exact_by_verb(name, words)
@@ -205,8 +230,9 @@ def _is_exact_git(words: Sequence[str]) -> bool:
     plain = _GIT.get(verb)
     if plain is None:
         return True
-    forced = verb == "push" and any(word.startswith(("+", ":")) for word in rest)
-    return forced or any(word.startswith("-") and not plain.fullmatch(word) for word in rest)
+    elsewhere = verb in ("push", "pull", "fetch") and any(map(_ELSEWHERE.search, rest))
+    ends = verb == "reflog" and any(word in ("delete", "expire", "drop") for word in rest[:1])
+    return elsewhere or ends or any(word.startswith("-") and not plain.fullmatch(word) for word in rest)
 
 
 def _is_exact_by_verb(name: str, words: Sequence[str]) -> bool:
@@ -216,7 +242,8 @@ def _is_exact_by_verb(name: str, words: Sequence[str]) -> bool:
     verbs = _VERBS.get(family)
     verb = start[-1] if (len(start) > 1 and family != name) or name == "gh" else (words[1] if len(words) > 1 else "")
     if verbs is None and name in ("aws", "az", "gcloud", "doctl"):
-        return not re.match(r"(?:list|describe|get|show|ls)\b", start[-1])
+        own = [word for word in words if word.startswith("-") and not _CLOUD.fullmatch(word)]
+        return bool(own) or not re.match(r"(?:list|describe|get|show|ls)\b", start[-1])
     if verbs and verb not in verbs:
         return True
     own = list(words[len(start) :])

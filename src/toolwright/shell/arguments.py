@@ -144,6 +144,20 @@ def paths_in(argument: Field) -> Iterator[Field]:
         yield tail(argument, len(head) + 1, value)
 
 
+def may_be_files(argument: Field) -> Iterator[Field]:
+    """What of a word may be the name of a file: all of it, what follows `=`, or what is glued to `-o`."""
+    text = argument.spelled
+    head, equals, _ = text.partition("=")
+    if not argument.known:
+        return
+    if equals:
+        yield tail(argument, len(head) + 1)
+    elif not text.startswith("-"):
+        yield argument
+    if text.startswith("-") and not text.startswith("--") and len(text) > 2:
+        yield tail(argument, 2)
+
+
 def looks_like_path(text: str) -> bool:
     if not text or _ADDRESS.match(text) or "\n" in text:
         return False

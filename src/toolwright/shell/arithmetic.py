@@ -5,6 +5,7 @@ import re
 from toolwright.shell.expand import value_of
 from toolwright.shell.nodes import Arithmetic, Literal, Parameter, Word
 from toolwright.shell.state import State, is_number, some_number
+from toolwright.shell.variables import assign, special
 
 _TOKEN = re.compile(
     r"0[xX][0-9A-Fa-f]+|[0-9]+(?:#[0-9A-Za-z@_]+)?|([A-Za-z_]\w*)(\s*=(?!=))?(\s*(?:[-+*/%&|^]|<<|>>)=)?"
@@ -31,10 +32,17 @@ def calculate(arithmetic: Arithmetic, state: State) -> str:
         if not assigned and (value is None or not is_number(value)):
             problem = problem or _unsure(name)
         if assigned or changed:
-            state.variables[name] = some_number(f"${name}")
+            problem = _give_number(name, state) or problem
     for name in re.findall(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)", text):
-        state.variables["".join(name)] = some_number(f"${''.join(name)}")
+        problem = _give_number("".join(name), state) or problem
     return problem
+
+
+def _give_number(name: str, state: State) -> str:
+    """A number is a value like any other to variables that the shell or programs act on."""
+    number = some_number(f"${name}")
+    assign(name, number, state)
+    return special(name, number, dialect=state.dialect)
 
 
 def subscript(index: Word, state: State) -> str:

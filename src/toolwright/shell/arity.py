@@ -1,5 +1,6 @@
 """How many words of a command say what it does: `git log`, `npm run build`, `ls`."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 _TWO = (
@@ -16,6 +17,28 @@ _THREE = (
     "podman container,podman image,pulumi stack,terraform workspace,vault auth,vault kv,yarn dlx,yarn run"
 )
 ARITY: Mapping[str, int] = {**dict.fromkeys(_TWO.split(), 2), **dict.fromkeys(_THREE.split(","), 3)}
+
+
+_ONE = (
+    "biome black bunx dprint eslint flake8 flow golangci-lint gofmt goimports gotestsum hadolint isort jest ktlint mdl "
+    "mocha mypy nosetests nyc oxlint phpcs phpstan phpunit prettier psalm pylint pyright pytest rspec rubocop rustc "
+    "rustfmt shellcheck shfmt standard stylelint swiftlint tox tsc vitest yamllint"
+)
+"""Programs that are given files, or nothing, and have no subcommands."""
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+
+
+def is_whole(words: Sequence[str]) -> bool:
+    """Whether all the words are there that say what the command does."""
+    return len(words) >= (ARITY.get(" ".join(words[:2])) or ARITY.get(words[0], 1))
+
+
+def kind(words: Sequence[str], *, listed: bool) -> tuple[str, ...]:
+    """The words that say what kind of command it is; of a program that no table has, the second one may."""
+    start = prefix(words)
+    if listed or words[0] in ARITY or words[0] in _ONE.split() or len(words) < 2 or "/" in words[0]:
+        return start
+    return tuple(words[:2]) if _SUBCOMMAND.fullmatch(words[1]) else start
 
 
 def prefix(words: Sequence[str]) -> tuple[str, ...]:

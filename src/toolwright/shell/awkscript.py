@@ -14,6 +14,9 @@ _REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:[^\]\\\n]|\\.)*\])*/", re.DO
 _ENDS_VALUE = frozenset({")", "]", "$", "++", "--", "//"})
 _KEYWORDS = frozenset({"print", "printf", "return", "in", "case", "else", "do", "exit", "delete", "while", "if", "for"})
 _ACTS = frozenset({"system", "getline", "ARGV", "ARGC", "include", "load", "BEGINFILE"})
+_LINE_END = ("\n",)
+_GOES_ON = (",", "&&", "||")
+"""After these a line end ends nothing."""
 _HARMLESS_TARGETS = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 
 
@@ -22,7 +25,7 @@ def is_plain_awk(program: str) -> bool:
     tokens = _tokens(program)
     if tokens is None:
         return False
-    depth, printing = 0, -1
+    depth, printing, last = 0, -1, ""
     for position, token in enumerate(tokens):
         if token in _ACTS or token in ("|", "@", "&"):
             return False
@@ -32,13 +35,14 @@ def is_plain_awk(program: str) -> bool:
             depth -= 1
         elif token in ("print", "printf"):
             printing = depth
-        elif token in (";", "\n", "}", "{"):
+        elif token in (";", "}", "{") or (token in _LINE_END and last not in _GOES_ON):
             printing = -1
         elif token in (">", ">>") and printing == depth:
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
             after = tokens[position + 2] if position + 2 < len(tokens) else ";"
             if following not in _HARMLESS_TARGETS or after not in (";", "\n", "}"):
                 return False
+        last = token if token not in _LINE_END else last
     return True
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, Handler, paths_in, tail
+from toolwright.shell.arguments import Effects, Handler, may_be_files, paths_in, tail
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field
@@ -33,6 +33,7 @@ def make(found: Effects, arguments: Sequence[Field]) -> None:
     for argument in given.operands:
         match = _MAKE_VARIABLE.match(argument.spelled)
         if match is None:
+            found.touch("mention", argument)
             if not argument.known:
                 found.doubts.append(f"`{argument.spelled}` decides what `make` does, and is only known when it runs.")
             continue
@@ -40,6 +41,7 @@ def make(found: Effects, arguments: Sequence[Field]) -> None:
         found.suspected.append(value)
         if (
             not value.known
+            or match.group().endswith("!=")
             or not all(map(_PLAIN_VALUE.fullmatch, value.texts))
             or _MAKE_ORDERS.fullmatch(match.group(1))
         ):
@@ -133,6 +135,7 @@ def cargo(found: Effects, arguments: Sequence[Field]) -> None:
         if argument.spelled.startswith("+"):
             continue
         head = argument.spelled.partition("=")[0]
+        found.touch("mention", *may_be_files(argument))
         if head in ("--manifest-path", "--target-dir", "--out-dir", "--root"):
             found.touch("read" if head == "--manifest-path" else "write", *paths_in(argument))
         elif argument.spelled.startswith("-") and not _CARGO.fullmatch(argument.spelled):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from toolwright.shell.arguments import Effects, Handler
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
-from toolwright.shell.state import Field
+from toolwright.shell.state import Field, literal
 
 _CURL = (
     "-0 -1 -2 -3 -4 -6 -# -a -A: -b: -B -c> -C: -d: -D> -e: -E< -f -F: -g -G -h -H: -i -I -j -J -k -K! -l -L -m: -M"
@@ -85,6 +85,8 @@ _SENDS = (
     ),
     *("--header", "--url-query", "--proxy-header", "-w", "--write-out"),
 )
+_OPEN_START = re.compile(r"(?!\[[\da-fA-F:]+\])[^/]*[{\[]")
+"""An address whose beginning stands for several, which may be any."""
 _FILE = re.compile(r"file:(?://(?:localhost)?)?(/[^{}\[\]*]*)", re.IGNORECASE)
 
 
@@ -104,13 +106,26 @@ def curl(found: Effects, arguments: Sequence[Field]) -> None:
     for one in given.values("-b", "--cookie"):
         if "=" not in one.spelled and "@" not in one.spelled:
             found.touch("mention", one)
+    for one in given.values("-F", "--form"):
+        # several files, and what they are, may be said of one field
+        start = max(one.spelled.find("=@"), one.spelled.find("=<")) + 2
+        pieces = re.split(r"[,;]", one.spelled[start:]) if start > 1 else []
+        found.touch("mention", *(literal(piece.strip('"')) for piece in pieces))
+    outputs = [one for one in given.values("-o", "--output") if "#" in one.spelled]
+    for one in (*(one for one in given.values("-T", "--upload-file") if set("{[") & set(one.spelled)), *outputs):
+        found.doubts.append(Contained(f"`{one.spelled}` may name several files."))
+    for one in given.values("-w", "--write-out"):
+        if "%output" in one.spelled or not one.exact:
+            found.doubts.append(Contained(f"`{one.spelled}` may name a file that is written."))
     for address in addresses:
         _fetch(found, address)
 
 
 def _fetch(found: Effects, address: Field) -> None:
     """An address of the file system is a file; one that only looks like it may be is doubted."""
-    text = address.spelled
+    text = address.text or address.spelled
+    if _OPEN_START.match(text):
+        found.doubts.append(f"`{text}` may name files of this machine.")
     if "file:" not in text.lower():
         return
     match = _FILE.fullmatch(text)

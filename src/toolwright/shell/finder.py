@@ -35,7 +35,7 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
         if text in _VALUED:
             position += 1
         elif text in _RUNS:
-            position = _run(found, expression, position, paths)
+            position = _run(found, expression, position, found_paths(arguments))
         elif text == "-delete":
             found.touch("delete", *found_paths(arguments))
             found.same_as.append([literal("rm"), *paths])
@@ -69,7 +69,8 @@ def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequ
             break
         argv.append(expression[position])
         position += 1
-    named = Field("{}", tuple(text for path in paths for text in path.texts), all(path.known for path in paths))
+    texts = tuple(text for path in paths for text in path.texts)
+    named = Field("{}", texts, all(path.known for path in paths), any(path.glob for path in paths))
     if argv and "{}" in argv[0].spelled:
         found.doubts.append("`find` runs the files that it finds.")
         return position + 1

@@ -3,18 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in, tail
-from toolwright.shell.gitoptions import (
-    EXTRA,
-    KNOWN,
-    OPTIONS,
-    PLAIN_GLOBAL,
-    PLAIN_PARTS,
-    RUNS,
-    SHOWS,
-    SHOWS_WITH_PATCH,
-    STRATEGIES,
-)
+from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in
+from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, PLAIN_PARTS, RUNS, STRATEGIES
+from toolwright.shell.gitshows import after_dashes, show
+from toolwright.shell.guess import guess
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
@@ -32,46 +24,6 @@ _HARMLESS_SETTING = re.compile(
 _QUIET_SETTING = re.compile(
     r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
 )
-_PATCH = (
-    "-p",
-    "-u",
-    "--patch",
-    "-c",
-    "--cc",
-    "-L",
-    "-U",
-    "--unified",
-    "--patch-with-stat",
-    "--patch-with-raw",
-    "-W",
-    "--word-diff",
-)
-_NO_CONTENT = (
-    *(
-        "--stat",
-        "--numstat",
-        "--shortstat",
-        "--name-only",
-        "--name-status",
-        "--summary",
-        "--dirstat",
-        "--raw",
-        "-s",
-        "--no-patch",
-    ),
-    *(
-        "--check",
-        "--quiet",
-        "-q",
-        "-l",
-        "--files-with-matches",
-        "-L",
-        "--files-without-match",
-        "--exit-code",
-        "-t",
-        "-e",
-    ),
-)
 
 
 def git(found: Effects, arguments: Sequence[Field]) -> None:
@@ -86,13 +38,12 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
         return
     if name not in KNOWN:
         # an alias, or a program that is named like this: judged by its name, as every program is
-        found.unlisted = True
+        guess(found, own)
     found.same_as += [[literal("git"), literal(name), *own]] if rest[0].spelled != name else []
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
     _files_of(found, name, own, given)
-    if name in SHOWS or (name in SHOWS_WITH_PATCH and given.has(*_PATCH)):
-        _shown(found, name, own, given)
+    show(found, name, own, given)
 
 
 def _global_options(found: Effects, arguments: Sequence[Field]) -> list[Field]:
@@ -186,7 +137,7 @@ def _configure(found: Effects, given: Arguments) -> None:
 
 
 def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
-    operands, paths = given.operands, _after_dashes(own)
+    operands, paths = given.operands, after_dashes(own)
     match name:
         case "rm":
             found.touch("delete", *operands, *paths)
@@ -201,6 +152,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)
         case "checkout":
+            found.touch("discard", *([literal(".")] if given.has("-f", "--force") else []))
             found.touch("write", *paths)
             found.touch("within", *paths)
             found.touch("overwrite", *(one for one in operands if one.known))
@@ -217,6 +169,15 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("write", *operands[1:2])
         case "archive" | "format-patch":
             found.touch("write", *given.values("-o", "--output-directory"))
+        case "merge-file" if not given.has("-p", "--stdout"):
+            found.touch("write", *operands[:1])
+            found.touch("read", *operands)
+        case "config":
+            found.touch("read", *given.values("-f", "--file"))
+        case "reset" | "read-tree" | "stash" | "switch" if _discards(name, given):
+            found.touch("discard", literal("."))
+        case "submodule" if any(one.text == "add" for one in operands):
+            found.touch("write", *operands[-1:])
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):
             found.touch("write", *operands[1:2])
         case "check-ignore" | "ls-files" | "status" | "log" | "rev-list" | "ls-tree" | "add" | "stage":
@@ -224,6 +185,20 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case _:
             for argument in (*operands, *paths):
                 found.touch("read", *(path for path in paths_in(argument) if _local(path)))
+
+
+def _discards(name: str, given: Arguments) -> bool:
+    """Whether files of the work tree become what git has, whatever they hold by now."""
+    if name == "stash":
+        return not given.operands or given.operands[0].text in ("push", "save")
+    return given.has(*_DISCARDS[name])
+
+
+_DISCARDS = {
+    "reset": ("--hard", "--merge", "--keep"),
+    "read-tree": ("-u", "--reset"),
+    "switch": ("-f", "--force", "--discard-changes", "-C", "--force-create"),
+}
 
 
 def _local(argument: Field) -> list[Field]:
@@ -242,51 +217,3 @@ def _cloned(operands: Sequence[Field]) -> Field:
 def _inside(target: Field, source: Field) -> Field:
     name = source.spelled.rstrip("/").rpartition("/")[2]
     return Field(f"{target.spelled}/{name}", (f"{target.text}/{name}",), target.exact and source.exact)
-
-
-def _after_dashes(own: Sequence[Field]) -> list[Field]:
-    texts = [one.text for one in own]
-    return list(own[texts.index("--") + 1 :]) if "--" in texts else []
-
-
-def _shown(found: Effects, name: str, own: Sequence[Field], given: Arguments) -> None:
-    """What is shown of files is read, whichever version of them it is; without a path it may be any that is tracked."""
-    if (
-        name != "grep"
-        and given.has(*(one for one in _NO_CONTENT if one not in ("-L", "-l")))
-        and not given.has("-p", "--patch")
-    ):
-        return
-    if name == "grep" and given.has("-l", "--files-with-matches", "-L", "--files-without-match", "-c", "--count", "-q"):
-        return
-    if name in _WHATEVER or given.has(*_AS_TEXT):
-        found.touch("past", *([] if _names_files(own, given) else [literal(".")]))
-    named = _after_dashes(own)
-    for argument in given.operands[1 if name == "grep" and not given.has("-e") else 0 :]:
-        head, colon, _ = argument.spelled.partition(":")
-        if colon and not argument.spelled.startswith(":("):
-            stage = re.match(r":\d:", argument.spelled)
-            blob = tail(argument, stage.end() if stage else len(head) + 1)
-            named.append(blob)
-            found.touch("blob", *([blob] if blob.texts != ("",) else []))
-        elif looks_like_path(argument.spelled) and name != "cat-file":
-            found.touch("read", argument)
-        elif argument.known:
-            found.touch("mention", argument)
-    found.touch("read", *(one for one in named if not _PATHSPEC.match(one.spelled) and one.texts != ("",)))
-    spans = given.values("-L") if name in ("log", "blame", "annotate") else []
-    found.touch("read", *(tail(one, one.spelled.index(":") + 1) for one in spans if ":" in one.spelled))
-    if name == "blame":
-        found.touch("read", *given.operands[-1:])
-    elif not named or any(_PATHSPEC.match(one.spelled) or not one.exact for one in named):
-        found.touch("history", literal("."))
-
-
-def _names_files(own: Sequence[Field], given: Arguments) -> bool:
-    return bool(_after_dashes(own)) or any(":" in one.spelled for one in given.operands)
-
-
-_WHATEVER = ("cat-file", "fast-export", "bundle")
-"""What shows contents without regard to the attributes that keep some of them back."""
-_AS_TEXT = ("-a", "--text", "--binary", "--textconv")
-_PATHSPEC = re.compile(r":[(!^/]|.*[*?\[]|:$")

@@ -95,6 +95,7 @@ EXTRA = {
     "commit": "-a -c: -C: -e -F< -i -m: -n -o -p -q -s -S? -t< -u? -v -z --file< --template< --fixup: --squash:"
     " --reedit-message: --interactive --message: --date: --author: --no-post-rewrite --short --long"
     " --porcelain",
+    "commit-tree": "-F< -m: -p: -S?",
     "config": "-e -f> -l -z --file> --blob: --edit --get-color --get-colorbool --includes --no-includes",
     "diff": "-G: -l: -O< -S: -U: -X? --color? --no-index --output> --diff-filter: --stat? --inter-hunk-context: -1 -2"
     " -3 -0",
@@ -135,12 +136,6 @@ EXTRA = {
 }
 """Where a letter of a subcommand takes a value or means more than the general list says."""
 
-SHOWS = names(
-    "annotate archive blame bundle cat-file checkout-index diff diff-files diff-index diff-tree difftool"
-    " fast-export format-patch grep merge-file range-diff show whatchanged"
-)
-"""Subcommands that show what files hold, or held."""
-
 RUNS = names(
     "add--interactive bisect--helper credential credential-cache credential-store daemon difftool--helper fast-import"
     " fetch-pack filter-branch fsmonitor--daemon hook http-backend http-fetch http-push imap-send index-pack instaweb"
@@ -175,8 +170,6 @@ PLAIN_PARTS = {
 
 STRATEGIES = names("octopus ort ours recursive resolve subtree")
 """How git merges by itself; any other name is that of a program."""
-
-SHOWS_WITH_PATCH = names("add commit log reflog rev-list shortlog stash")
 
 PLAIN_GLOBAL = names(
     "--bare --exec-path --glob-pathspecs --help --html-path --icase-pathspecs --info-path --literal-pathspecs"

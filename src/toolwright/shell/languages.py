@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from toolwright.record import record
-from toolwright.shell.arguments import Effects, looks_like_path, paths_in, tail
+from toolwright.shell.arguments import Effects, looks_like_path, may_be_files, paths_in, tail
 from toolwright.shell.findings import Contained
 from toolwright.shell.state import Field
 
@@ -182,7 +182,7 @@ def _run_file(found: Effects, name: str, form: Interpreter, rest: Sequence[Field
 def _python_module(found: Effects, name: str, module: Field | None, rest: Sequence[Field]) -> None:
     text = module.text if module is not None else ""
     found.touch("read", *(path for one in rest for path in paths_in(one)))
-    found.touch("mention", *(one for one in rest if one.known and one.spelled[:1] != "-"))
+    found.touch("mention", *(file for one in rest for file in may_be_files(one)))
     own = text.partition(".")[0] in sys.stdlib_module_names
     operands = [one for one in rest if not one.spelled.startswith("-")]
     if not _MODULE.fullmatch(text) or (own and text not in _PYTHON_MODULES):

@@ -79,6 +79,8 @@ class _Reader:
                 self._long(argument, text)
             else:
                 self._short(argument, text)
+        if self.waiting:
+            self._note(self.waiting, None)
         return self.given
 
     def _partly_known(self, argument: Field, text: str) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler, names, paths_in, tail, two_dashes
+from toolwright.shell.arguments import Arguments, Effects, Handler, may_be_files, names, paths_in, tail, two_dashes
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import options, take_options
 from toolwright.shell.state import Field, literal
@@ -176,6 +176,7 @@ _COMPILER = re.compile(r"(?:all=|\./\.\.\.=)?(?:\s*-(?:[NlSemB]|m=\d|live|race))
 def go(found: Effects, arguments: Sequence[Field]) -> None:
     """Options have one dash or two; `-exec`, `-toolexec`, `-vettool`, `-overlay` and others run or load something."""
     _read_paths(found, [one for one in arguments if not one.spelled.endswith("/...")])
+    found.touch("mention", *(file for one in arguments[1:] for file in may_be_files(one)))
     if not arguments:
         return
     first, own = arguments[0], _own_of_go(arguments)

@@ -276,7 +276,7 @@ PLAIN: Mapping[str, Plain] = {
         "read",
         1,
         (
-            "-c -C -e -h -I: -j -M -n -N -o: -p: -P -r -s -y -Y -V --arg: --output-format: --input-format:"
+            "-c -C -e -h -I: -j -M -n -N -o: -p: -P -r -s! -y -Y -V --arg: --output-format: --input-format:"
             " --prettyPrint --raw-output --unwrapScalar? --no-doc --indent: --exit-status --colors --no-colors"
             " --null-input -i! --inplace!"
         ),
@@ -368,7 +368,7 @@ PLAIN: Mapping[str, Plain] = {
     "man": (None, 0, "-a -f -k -w -# --where --whatis --apropos"),
     "bc": ("read", 0, "-h -i -l -q -s -v -w --mathlib --quiet --standard --warn"),
     "ifconfig": (None, 0, "-a -s -v"),
-    "getent": (None, 0, "-s: --service:"),
+    "getent": (None, 0, "-s! --service!"),
     "cloc": (
         "look",
         0,

@@ -3,7 +3,9 @@
 import itertools
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +21,10 @@ from toolwright.shell.tracked import tracked
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
+
+
+_RELATIVE = re.compile(r"(?![/~])[^\s'\"]*/")
+"""A program that is another one in another folder."""
 
 
 class JudgedPath(Protocol):
@@ -191,7 +197,7 @@ class _Paths:
             # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
             named = [path for path in named if "**" not in self._wild.get(path, "")]
             whole, self.unjudged = ["carry"], False
-        below = [*self._below(whole, absolute=True), *self._history()]
+        below = [*self._below(whole, absolute=True), *self._history(), *self._searched()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
 
@@ -201,6 +207,8 @@ class _Paths:
         patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
+        below += self._filled()
+        below += [replace(one, grows=False) for one in self._tracked("discard", absolute=False)]
         contained = self.analysis.confinement.complete
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
@@ -240,17 +248,48 @@ class _Paths:
             complete = complete or self.analysis.confinement.complete
             yield Below(folder=pattern, names=names, complete=complete, certain=certain)
 
+    def _filled(self) -> Iterator[Below]:
+        """A folder that is written to may get or lose anything; what a box keeps need not be looked for."""
+        written = () if self.analysis.confinement.complete else (*self.named("write"), *self.existing("mention"))
+        for path in dict.fromkeys(written):
+            there = self.at(path)
+            if there.inside and str(there.pattern) != "." and there.path.is_dir():
+                names, complete = _content(str(there.path))
+                yield Below(folder=there.pattern, names=names, complete=complete, certain=False, broad=not complete)
+
+    def _searched(self) -> Iterator[Below]:
+        """A folder that is read is read with all that is in it; a box hides there what may not be read.
+
+        Of very much, or the whole project, only places that a rule names count: else every search would be asked about.
+        """
+        if self.analysis.confinement.complete:
+            return
+        for path in dict.fromkeys((*self.named("read"), *self.existing("mention"))):
+            there = self.at(path)
+            if there.inside and there.path.is_dir():
+                names, complete = _content(str(there.path))
+                broad = str(there.pattern) == "." or not complete
+                pattern = there.absolute_pattern
+                yield Below(folder=pattern, names=names, complete=complete, certain=False, broad=broad)
+
     def _history(self) -> Iterator[Below]:
         """What git shows without being told of which file: any that is tracked."""
-        for folder in self.named("history"):
-            found = tracked(str(self.at(folder).path))
-            if found is not None and not found[1]:
-                continue
-            top, names = found if found is not None else (folder, [])
-            pattern = self.at(top).absolute_pattern
-            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+        yield from self._tracked("history")
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
+
+    def _tracked(self, kind: Touch, *, absolute: bool = True) -> Iterator[Below]:
+        """What git has there, below the folder that was named."""
+        for path in self.named(kind):
+            real = str(self.at(path).path)
+            found = tracked(real)
+            if found is not None and not found[1]:
+                continue
+            top, names = found if found is not None else (path, [])
+            start = posixpath.relpath(real, top)
+            names = [one for one in names if start == "." or f"{one}/".startswith(f"{start}/")]
+            pattern = self.at(top).absolute_pattern if absolute else self.at(top).pattern
+            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:
@@ -286,8 +325,12 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         return
     shown = dict.fromkeys(command.shown for command in analysis.commands)
     implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
-    exact = {text: kept for command in analysis.commands for text, kept in _kept(command, place).items()}
-    offers = [[exact.get(pattern, pattern) for pattern in command.always] for command in analysis.commands]
+    exact = dict[str, str]()
+    for command in analysis.commands:
+        for text, kept in _kept(command, place).items():
+            # the same words in two folders are not one thing
+            exact[text] = kept if exact.get(text, kept) == kept else ""
+    offers = [_offered(command, exact) for command in analysis.commands]
     always = (
         dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
     )
@@ -308,6 +351,12 @@ def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
     )
 
 
+def _offered(command: Command, exact: Mapping[str, str]) -> list[str]:
+    if command.shown in exact and command.shown not in command.exact:
+        return list(dict.fromkeys(exact[text] for text in (command.shown, *command.implied) if text in exact))
+    return [exact.get(pattern, pattern) for pattern in command.always]
+
+
 def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
     """For each text that only the same words approve, those words with the folder they were said in."""
     where = ""
@@ -315,7 +364,8 @@ def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
         there = place(command.folders[0])
         where = str(there.pattern if there.inside else there.absolute_pattern)
     kept: dict[str, str] = {}
-    for text in command.exact:
+    own = [text for text in (command.shown, *command.implied) if where != "." and _RELATIVE.match(text)]
+    for text in (*command.exact, *own):
         known = bool(where) and can_be_kept(text.replace("{}", "")) and not command.fed
         kept[text] = (text if where == "." else f"cd {where} && {text}") if known else ""
     return kept

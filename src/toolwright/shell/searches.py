@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, Handler
 from toolwright.shell.options import take_options
-from toolwright.shell.state import Field
+from toolwright.shell.state import Field, literal
 
 _GREP = (
     "-# -a -A: -b -B: -c -C: -d: -D: -e: -E -f< -F -G -h -H -i -I -l -L -m: -n -o -O -p -P -q -r -R -s -S -T"
@@ -37,24 +37,28 @@ _RG = (
 
 def grep(found: Effects, arguments: Sequence[Field]) -> None:
     """The first operand is the pattern, unless an option gives one."""
-    _search(found, take_options(found, "grep", arguments, _GREP))
+    given = take_options(found, "grep", arguments, _GREP)
+    deep = given.has("-r", "-R", "--recursive", "--dereference-recursive")
+    _search(found, given, everywhere=deep or any(one.text == "recurse" for one in given.values("-d", "--directories")))
 
 
 def ack(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "ag", arguments, _ACK)
-    found.touch("read", *given.operands[0 if given.has("-f", "-g") else 1 :])
+    found.touch("read", *(given.operands[0 if given.has("-f", "-g") else 1 :] or [literal(".")]))
 
 
 def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
-    _search(found, take_options(found, "rg", arguments, _RG))
+    _search(found, take_options(found, "rg", arguments, _RG), everywhere=True)
 
 
-def _search(found: Effects, given: Arguments) -> None:
-    found.touch("read", *given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :])
+def _search(found: Effects, given: Arguments, *, everywhere: bool) -> None:
+    """Without a file a search goes through what it is fed or, `everywhere`, through the folder it is in."""
+    files = given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :]
+    found.touch("read", *(files or ([literal(".")] if everywhere else [])))
 
 
 SEARCHES: Mapping[str, Handler] = {
-    **dict.fromkeys(["grep", "egrep", "fgrep", "zgrep", "ggrep"], grep),
+    **dict.fromkeys(["grep", "egrep", "fgrep", "zgrep", "ggrep", "rgrep"], grep),
     **dict.fromkeys(["ag", "ack"], ack),
     "rg": ripgrep,
 }

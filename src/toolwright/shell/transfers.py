@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, Handler
+from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
@@ -39,6 +40,7 @@ _RSYNC = (
     " --checksum --relative --bwlimit: --max-size: --min-size: --mkpath --info: --out-format: --backup"
     " --backup-dir> --suffix: --log-file> --link-dest< --compare-dest< --copy-links --chmod: --timeout:"
 )
+_FILTER = re.compile(r"[-+HSPR][!/sx]? .*|(?:exclude|include|hide|show|protect|risk) .*|(?::-|dir-merge,-) \.\w+")
 _TOUCH = "-a -A: -c -d: -f -h -m -r< -t: --date: --no-create --no-dereference --reference< --time:"
 
 
@@ -114,6 +116,11 @@ def install(found: Effects, arguments: Sequence[Field]) -> None:
 
 def rsync(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "rsync", arguments, _RSYNC)
+    for value in given.values("-f", "--filter"):
+        if not value.exact or not _FILTER.fullmatch(value.text):
+            found.doubts.append(
+                Contained(f"`{value.spelled}` may be a file with rules, which are shown if they are none.")
+            )
     local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
     last = given.operands[-1:]
     found.touch("take", *(one for one in local if one not in last))
@@ -229,9 +236,12 @@ def compress(found: Effects, arguments: Sequence[Field]) -> None:
     if given.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
         found.touch("read", *given.operands)
         return
+    found.touch("read", *given.operands)
     found.touch("write", *given.operands)
     found.touch("write", *(_wider(one, ".*") for one in given.operands))
     found.touch("write", *(_without_ending(one) for one in given.operands if one.exact))
+    for suffix in given.values("-S", "--suffix"):
+        found.touch("write", *(_wider(one, suffix.spelled) for one in given.operands))
 
 
 def _wider(argument: Field, ending: str) -> Field:
@@ -280,6 +290,8 @@ def tar(found: Effects, arguments: Sequence[Field]) -> None:
     if any("e" in one.text.rpartition(one.text[1:2] or "/")[2] for one in given.values("--transform", "--xform")):
         found.doubts.append("`tar --transform` can run the names it makes.")
     archives, folders = given.values("-f", "--file"), given.values("-C", "--directory")
+    if any(":" in one.spelled for one in archives):
+        found.doubts.append(Contained("`tar` reaches an archive on another machine by a program of its own choice."))
     extracts, lists = given.has("-x", "--extract", "--get"), given.has("-t", "--list", "-d", "--diff", "--compare")
     found.touch("read" if extracts or lists else "write", *(one for one in archives if one.text != "-"))
     if extracts and not given.has("-O", "--to-stdout"):
@@ -327,17 +339,17 @@ def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 _PATCH = (
-    "-b -B: -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y: -z: -Z --backup"
+    "-b -B! -c -d: -D: -e -E -f -F: -g: -i< -l -n -N -o> -p: -r> -R -s -t -T -u -v -V: -Y! -z: -Z --backup"
     " --backup-if-mismatch --batch --binary --context --directory: --dry-run --force --forward --fuzz: --get:"
     " --ifdef: --ignore-whitespace --input< --merge? --no-backup-if-mismatch --normal --output> --posix"
-    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix:"
+    " --quiet --reject-file> --reverse --silent --strip: --suffix: --unified --verbose --prefix!"
     " --remove-empty-files"
 )
 
 
 def patch(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "patch", arguments, _PATCH)
-    found.touch("read", *given.operands[1:2])
+    found.touch("read", *given.operands[:2])
     if given.has("-e", "--ed"):
         found.doubts.append("`patch -e` hands the patch to `ed`, which can run commands.")
     if given.has("--dry-run"):

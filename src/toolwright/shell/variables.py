@@ -40,11 +40,11 @@ _HARMLESS = re.compile(
     r"|CARGO_TERM_COLOR|CARGO_INCREMENTAL|CARGO_NET_OFFLINE|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)"
     r"|GIT_TERMINAL_PROMPT|GIT_MERGE_AUTOEDIT|GIT_OPTIONAL_LOCKS|DOCKER_BUILDKIT|COMPOSE_PROJECT_NAME"
     r"|DEBIAN_FRONTEND|HOMEBREW_NO_\w+|DATABASE_URL|REDIS_URL|API_URL|BASE_URL|AWS_REGION|AWS_DEFAULT_REGION"
-    r"|AWS_PROFILE|TEST_\w+|SKIP|SKIP_\w+|HUSKY|VERSION|SOURCE_DATE_EPOCH|OMP_NUM_THREADS"
+    r"|AWS_PROFILE|SKIP|SKIP_\w+|HUSKY|VERSION|SOURCE_DATE_EPOCH|OMP_NUM_THREADS"
     r"|npm_config_(?:yes|loglevel|audit|fund|progress)|NPM_CONFIG_(?:LOGLEVEL|AUDIT|FUND|PROGRESS)|PGDATABASE"
-    r"|PGHOST|PGPORT|PGUSER|PLAYWRIGHT_BROWSERS_PATH|PWDEBUG|VITE_\w+|NEXT_PUBLIC_\w+|REACT_APP_\w+"
-    r"|UV_\w*OFFLINE|PIP_NO_INPUT|PIP_DISABLE_PIP_VERSION_CHECK|TSC_\w+|JEST_WORKER_ID|CYPRESS_\w+|TF_LOG"
-    r"|TF_VAR_\w+|TF_IN_AUTOMATION|SHLVL|USER"
+    r"|PGHOST|PGPORT|PGUSER|PWDEBUG|VITE_\w+|NEXT_PUBLIC_\w+|REACT_APP_\w+"
+    r"|UV_\w*OFFLINE|PIP_NO_INPUT|PIP_DISABLE_PIP_VERSION_CHECK|TSC_\w+|JEST_WORKER_ID|TF_LOG"
+    r"|TF_VAR_\w+|TF_IN_AUTOMATION|SHLVL|USER|(?:TEST|CYPRESS)_(?!\w*(?:BIN|CMD|COMMAND|EXEC|OPT|PATH|PROG|RUN|SHELL))\w+"
 )
 _FLAG = re.compile(r"|-?\d+(?:\.\d+)?|true|false|yes|no|on|off|True|False")
 _QUIET = frozenset({"", "cat", "true", ":"})
@@ -67,6 +67,7 @@ _KNOWN_FORMS = {
     "PYTHONWARNINGS": re.compile(r"ignore|error|default|always|module|once"),
     "LESS": re.compile(r"-?[FRXSiMeEK]+"),
     "TMPDIR": re.compile(r"/tmp(?:/[\w./-]+)?"),  # noqa: S108 - as below
+    "PLAYWRIGHT_BROWSERS_PATH": re.compile(r"0|/ms-playwright"),
     "HOME": re.compile(r"/tmp/[\w./-]+"),  # noqa: S108 - a folder that a command line names
 }
 """Values that are common and say nothing but what they seem to."""
