@@ -93,22 +93,29 @@ class Decoys:
         return self._nothing
 
     def git_view(
-        self, git: Path, root: Path, hidden: Sequence[Path], veiled: Sequence[tuple[str, bool]] = ()
+        self,
+        git: Path,
+        root: Path,
+        hidden: Sequence[Path],
+        veiled: Sequence[tuple[str, bool]] = (),
+        added: Iterable[Path] = (),
     ) -> list[Shown]:
         """Settings of a git folder in which the hidden files of its work tree have not changed, and are not new.
 
         Names that are veiled have no content in what git shows of the past, whether such a file is there today or not.
+        Folders that are `added` to the box are passed over by git, which else would try to remove what is new.
         """
         names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
-        if not (names or veiled) or not (git / "config").is_file():
+        passed = sorted(str(path.relative_to(root)) for path in added if path.is_relative_to(root))
+        if not (names or veiled or passed) or not (git / "config").is_file():
             return []
         rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
-        key = (tuple(names), tuple(veiled), *rest)
+        key = (tuple(names), tuple(veiled), tuple(passed), *rest)
         made = self._views.get(git)
         if made is None or made[0] != key:
             for one in made[1] if made is not None else ():
                 self._retire(one.source)
-            made = (key, self._new_view(git, names, veiled))
+            made = (key, self._new_view(git, names, veiled, passed))
             self._views[git] = made
         return made[1]
 
@@ -122,13 +129,15 @@ class Decoys:
             self._attributes = (key, file)
         return self._attributes[1]
 
-    def _new_view(self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]]) -> list[Shown]:
+    def _new_view(
+        self, git: Path, names: Sequence[str], veiled: Sequence[tuple[str, bool]], passed: Sequence[str]
+    ) -> list[Shown]:
         config, info = self._name(), self._name()
         config.write_bytes((git / "config").read_bytes() + SETTINGS.encode())
         info.mkdir()
         for file in _files(git / "info"):
             shutil.copyfile(file, info / file.name)
-        _append(info / "exclude", (_excluded(name) for name in names))
+        _append(info / "exclude", (_excluded(name) for name in (*names, *passed)))
         _append(info / "attributes", (line for pattern, kept in veiled for line in _veils(pattern, kept=kept)))
         _append(info / "attributes", (f"{_quoted(name)} filter={DRIVER} -text" for name in names))
         with suppress(OSError):

@@ -251,7 +251,9 @@ class Sandbox:
         decoys = self._decoy_maker()
         hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
         repositories = self._guarding.repositories(access.repositories)
-        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled)]
+        guarded = None if access.read_only else self._guarding.look(access.repositories)
+        added = [one.path for one in guarded.placeholders] if guarded is not None else []
+        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled, added)]
         said: SaidByMounts = {
             "granted": files,
             "made": tuple(one for one in opened.made if one.path in files),
@@ -263,8 +265,7 @@ class Sandbox:
             "covered": access.covered,
             "replaced": (*hidden.replaced, *views),
         }
-        if not access.read_only:
-            guarded = self._guarding.look(access.repositories)
+        if guarded is not None:
             caches = self._cache_folders()
             said["private"] = caches.private
             said["protected"] = (*guarded.protected, *caches.protected)

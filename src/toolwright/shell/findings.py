@@ -29,12 +29,14 @@ Touch = Literal[
     "history",
     "past",
     "blob",
+    "stow",
 ]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and
 `carry` gives it another name, `into` is the
 name a file gets if its target is a folder, `within` changes something in a folder, nobody knows what, `mention` is a
 word that may be a file, `script` one whose text a shell runs, `history` is any file that git has, `past` any that it
-has ever had, and `blob` a path as git has it."""
+has ever had, `blob` a path as git has it, and `stow` a work tree of which git puts
+aside or discards what was not committed."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""

@@ -32,6 +32,8 @@ _HARMLESS_SETTING = re.compile(
 _QUIET_SETTING = re.compile(
     r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
 )
+_STASHED = (".git/refs/stash", ".git/logs/refs/stash")
+"""Where git remembers what was put aside."""
 _PATCH = (
     "-p",
     "-u",
@@ -200,6 +202,13 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case "restore":
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)
+        case "reset" | "checkout" | "switch" | "read-tree" if _discards(name, given) and not paths:
+            found.touch("within", literal("."))
+            found.touch("stow", literal("."))
+        case "stash" if operands[:1] and operands[0].text in ("drop", "clear"):
+            found.touch("delete", *map(literal, _STASHED))
+        case "stash" if not operands or operands[0].text in ("push", "save"):
+            found.touch("stow", literal("."))
         case "checkout":
             found.touch("write", *paths)
             found.touch("within", *paths)
@@ -224,6 +233,13 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case _:
             for argument in (*operands, *paths):
                 found.touch("read", *(path for path in paths_in(argument) if _local(path)))
+
+
+def _discards(name: str, given: Arguments) -> bool:
+    """Whether what was changed and not committed is lost, in any file that git has."""
+    if name in ("reset", "read-tree"):
+        return given.has("--hard") or (given.has("-u") and given.has("--reset"))
+    return given.has("-f", "--force", "--discard-changes")
 
 
 def _local(argument: Field) -> list[Field]:

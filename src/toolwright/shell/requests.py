@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from toolwright.gitindex import index_around
 from toolwright.request import READ, Below, PathPattern, Request
 from toolwright.shell.analysis import Analysis, Command
 from toolwright.shell.approval import can_be_kept
 from toolwright.shell.findings import Touch
 from toolwright.shell.matching import MOST, is_wild, matched
 from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
-from toolwright.shell.tracked import tracked
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
@@ -233,12 +233,12 @@ class _Paths:
     def _history(self) -> Iterator[Below]:
         """What git shows without being told of which file: any that is tracked."""
         for folder in self.named("history"):
-            found = tracked(str(self.at(folder).path))
-            if found is not None and not found[1]:
+            index = index_around(str(self.at(folder).path))
+            if index is not None and not index.files:
                 continue
-            top, names = found if found is not None else (folder, [])
+            top, names = (index.top, index.files) if index is not None else (folder, ())
             pattern = self.at(top).absolute_pattern
-            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+            yield Below(folder=pattern, names=tuple(names), complete=index is not None, certain=False)
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
 
