@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from typing import Any
@@ -29,7 +30,8 @@ def send(message: dict[str, Any]) -> None:
 
 def tools() -> list[Any]:
     listed: list[Any] = [ECHO]
-    listed += [{"name": name, "inputSchema": PLAIN} for name in ("fail", "rich", "env", "wait", "die", "ask", "grow")]
+    plain = ("fail", "rich", "env", "wait", "die", "die_with_a_child", "ask", "grow")
+    listed += [{"name": name, "inputSchema": PLAIN} for name in plain]
     if "tasks" in HABITS:
         listed.append({"name": "slow", "inputSchema": PLAIN, "execution": {"taskSupport": "required"}})
     if "lies" in HABITS:
@@ -86,6 +88,9 @@ def call(request: dict[str, Any]) -> None:
                 about = {"progressToken": meta["progressToken"], "progress": 1, "total": 2, "message": "half way"}
                 send({"method": "notifications/progress", "params": about})
             return
+        case "die_with_a_child":
+            subprocess.Popen(["sleep", "1000"])
+            os._exit(3)
         case "die":
             sys.stderr.write("out of cheese\n")
             sys.stderr.flush()

@@ -198,6 +198,13 @@ async def test_a_server_that_dies_in_a_call_is_started_again_for_the_next(served
         assert (await workspace.call("s_echo", text="back")).output == "back"
 
 
+async def test_a_server_that_dies_is_noticed_although_its_child_keeps_the_pipes(served: Served) -> None:
+    async with served() as workspace:
+        dead = await workspace.call("s_die_with_a_child")
+        assert dead.output == "The MCP server s ended during the call. It is started again for the next call."
+        assert (await workspace.call("s_echo", text="back")).output == "back"
+
+
 async def test_a_server_that_floods_both_outputs_is_still_understood(served: Served) -> None:
     async with served("floods") as workspace:
         assert (await workspace.call("s_echo", text="x")).output == "x"

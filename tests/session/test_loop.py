@@ -25,6 +25,7 @@ from tests.session.trial import (
 )
 from tests.waiting import patience
 from toolwright.events import Event, PartUpdated
+from toolwright.inbox import NOBODY
 from toolwright.messages import ReasoningPart, TextPart
 from toolwright.models.info import Prices
 from toolwright.models.model import AssistantMessage, Reasoning
@@ -269,6 +270,23 @@ async def test_the_same_call_a_third_time_is_asked_about_before_it_runs(project:
         assert len(trial.requests) == 6, "after a yes it is counted anew"
         assert error_of(message) == ""
         assert [part.state.status for one in trial.replies for part in one.calls] == ["completed"] * 5 + ["error"]
+
+
+async def test_a_model_that_goes_round_is_stopped_where_nobody_can_be_asked(project: Path) -> None:
+    async with opened(project, calls(read(), repeat=True), user=ScriptedUser.saying(*[NOBODY] * 9)) as trial:
+        message = await trial.prompt()
+        assert error_of(message) == "LimitReachedError"
+        assert len(trial.requests) == 5, "two that are run, three that are refused"
+        assert nothing_open(*await trial.stored())
+
+
+async def test_a_model_that_does_something_else_after_a_refusal_goes_on(project: Path) -> None:
+    again = [[*[calls(read())] * 3, calls(call("glob", pattern=f"*{number}"))] for number in range(4)]
+    async with opened(
+        project, *(turn for turns in again for turn in turns), says("Done."), user=ScriptedUser.saying(*[NOBODY] * 9)
+    ) as trial:
+        message = await trial.prompt()
+        assert message.text == "Done."
 
 
 async def test_a_circle_of_calls_is_noticed_too(project: Path) -> None:

@@ -125,7 +125,7 @@ class ChatCommands:
         if preview:
             self._show(plans)
         elif not plans:
-            self._line("the last turn changed no file; it no longer counts. /redo brings it back", DIM)
+            self._line("the last turn changed no file that is known; it no longer counts. /redo brings it back", DIM)
         else:
             self._tell(plans)
             self._line("/redo makes it again", DIM)

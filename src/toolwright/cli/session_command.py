@@ -202,7 +202,10 @@ async def _undo(workspace: Workspace, options: argparse.Namespace) -> None:
             plans = await LocalBackend(workspace).undo(session.id, selection, preview=options.preview)
             _tell(plans)
             if not plans:
-                note("The last turn changed no file; what was said in it is left out from the next prompt on.")
+                note(
+                    "The last turn changed no file that is known, so none was restored: what a program changes by"
+                    " itself is not kept. What was said in it is left out from the next prompt on."
+                )
             if options.preview:
                 for plan in plans:
                     print(f"\n{shown_change(plan.path, plan.present, plan.restored, workspace.directory)}", end="")

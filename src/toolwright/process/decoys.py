@@ -112,7 +112,7 @@ class Decoys:
         """
         names = sorted(str(path.relative_to(root)) for path in hidden if path.is_relative_to(root))
         ours = sorted(f"{path.relative_to(root)}/" for path in placeholders if path.is_relative_to(root))
-        if not (names or veiled) or not _is_small_file(git / "config"):
+        if not (names or veiled or ours) or not _is_small_file(git / "config"):
             return []
         rest = (_stamp(git / "config"), _stamp(git / "info"), *map(_stamp, _files(git / "info")))
         key = (tuple(names), tuple(ours), tuple(veiled), *rest)

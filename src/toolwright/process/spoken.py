@@ -34,6 +34,7 @@ class SpokenProgram:
         self.peer = peer
         self._scope = scope
         self._pipes = pipes
+        self._watching = asyncio.create_task(self._notice_its_death())
 
     @classmethod
     async def start(
@@ -67,8 +68,15 @@ class SpokenProgram:
             return ""
         return f"was ended by signal {end.signal}" if end.signal else f"ended with code {end.code}"
 
+    async def _notice_its_death(self) -> None:
+        """A program that failed says no more, though what it started may keep its pipes open."""
+        end = await self._scope.ended()
+        if end.left and end.code != 0:
+            self._pipes.reader.feed_eof()
+
     async def close(self) -> None:
         """Close its input, which asks it to end; then make sure that it has, with all that it started."""
+        self._watching.cancel()
         await self.peer.close()
         self._scope.close_stdin()
         try:

@@ -51,6 +51,7 @@ async def _run(turn: Answering, call: Call, part: ToolPart) -> Result:
         try:
             await _ask_about_circle(turn, call, part)
         except PermissionRejected as error:
+            turn.repeats.refused()
             return await _refuse(turn, call, part, error)
         except PermissionDenied as error:
             # A model that goes round and may not would only go on doing so: the turn ends, as if a person had said no.

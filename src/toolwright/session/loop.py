@@ -34,6 +34,7 @@ async def answer(turn: Answering) -> Message:
             return _checked(turn, reply)
         if refused_by_user(results) and not turn.go_on_after_reject:
             return reply.message
+        turn.repeats.next_step()
 
 
 async def _step(turn: Answering, *, tools: list[ToolSpec], last: bool) -> ReplyWriter:

@@ -6,9 +6,10 @@ from dataclasses import field
 
 from toolwright.definition import Call
 from toolwright.record import record
+from toolwright.session.budget import LimitReached
 
 TIMES = 3
-"""How often the same must come in a row before the user is asked."""
+"""How often the same must come in a row before the user is asked; so many steps of refusals end the turn."""
 LONGEST_CYCLE = 8
 
 
@@ -17,6 +18,10 @@ class Repeats:
     """The calls of a turn, across its steps, as far back as matters."""
 
     _seen: list[str] = field(default_factory=list[str])
+    _refused: bool = False
+    """Whether a call of this step was refused for going round."""
+    _steps: int = 0
+    """How many steps in a row had such a call."""
 
     def circles(self, call: Call) -> bool:
         """Whether this call is the third of its kind in a row, or ends the third round of a cycle."""
@@ -31,6 +36,20 @@ class Repeats:
     def approved(self) -> None:
         """The user says go on: begin to count anew."""
         self._seen.clear()
+
+    def refused(self) -> None:
+        """The call is not to be made again, and the model has been told."""
+        self._refused = True
+
+    def next_step(self) -> None:
+        """Raise LimitReached if the model goes round although it was told, step after step: each costs money."""
+        self._steps = self._steps + 1 if self._refused else 0
+        self._refused = False
+        if self._steps >= TIMES:
+            raise LimitReached(
+                f"The model has made the same calls over and over, and went on when they were refused {TIMES} times."
+                " Prompt it in other words to go on."
+            )
 
     def _repeats(self, length: int) -> bool:
         recent = self._seen[-length * TIMES :]

@@ -24,6 +24,8 @@ _HARMLESS_SETTING = re.compile(
 _QUIET_SETTING = re.compile(
     r"(?:core\.(?:pager|editor)|sequence\.editor|pager\.\w+)=(?:cat|true|:|false)?", re.IGNORECASE
 )
+_STASHED = (".git/refs/stash", ".git/logs/refs/stash")
+"""Where git remembers what was put aside."""
 
 
 def git(found: Effects, arguments: Sequence[Field]) -> None:
@@ -151,6 +153,8 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case "restore":
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)
+        case "stash" if operands[:1] and operands[0].text in ("drop", "clear"):
+            found.touch("delete", *map(literal, _STASHED))
         case "checkout":
             found.touch("discard", *([literal(".")] if given.has("-f", "--force") else []))
             found.touch("write", *paths)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from toolwright.gitindex import index_around
 from toolwright.request import READ, Below, PathPattern, Request
 from toolwright.shell.analysis import Analysis, Command
 from toolwright.shell.approval import can_be_kept
@@ -16,7 +17,6 @@ from toolwright.shell.findings import Touch
 from toolwright.shell.matching import MOST, is_wild, matched
 from toolwright.shell.openfiles import is_open_to_all
 from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
-from toolwright.shell.tracked import tracked
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
@@ -282,14 +282,14 @@ class _Paths:
         """What git has there, below the folder that was named."""
         for path in self.named(kind):
             real = str(self.at(path).path)
-            found = tracked(real)
-            if found is not None and not found[1]:
+            index = index_around(real)
+            if index is not None and not index.files:
                 continue
-            top, names = found if found is not None else (path, [])
+            top, files = (index.top, index.files) if index is not None else (path, {})
             start = posixpath.relpath(real, top)
-            names = [one for one in names if start == "." or f"{one}/".startswith(f"{start}/")]
+            names = tuple(one for one in files if start == "." or f"{one}/".startswith(f"{start}/"))
             pattern = self.at(top).absolute_pattern if absolute else self.at(top).pattern
-            yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
+            yield Below(folder=pattern, names=names, complete=index is not None, certain=False)
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:

@@ -25,7 +25,7 @@ from toolwright.request import Request
 from toolwright.shell import Analysis
 from toolwright.tools._access import access_for, veiled_names
 from toolwright.tools._command_requests import ask_about, check_command, granted_by
-from toolwright.tools._undoable import looked_at, names_in
+from toolwright.tools._undoable import looked_at, losses, names_in
 from toolwright.truncate import Truncator, cut, shown
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class CommandRun:
             _require_folder(place)
             snapshot = await self._snapshot(analysis, requests)
             try:
-                if result := await self._elsewhere(self.jobs.terminals, place.path, timeout):
+                if result := await self._elsewhere(self.jobs.terminals, place.path, timeout, snapshot):
                     return result
             finally:
                 await self._record(snapshot)
@@ -72,7 +72,7 @@ class CommandRun:
         job.agent, job.granted, job.absent = self.ctx.agent, set(granted_by(requests)), absent
         job.spared = self.ctx.use(Files).changed
         try:
-            return await self._follow(job, timeout or self.jobs.settings.timeout)
+            return await self._follow(job, timeout or self.jobs.settings.timeout, snapshot)
         except asyncio.CancelledError:
             await asyncio.shield(job.stop())
             raise
@@ -87,7 +87,13 @@ class CommandRun:
             with suppress(OSError):
                 await asyncio.shield(asyncio.to_thread(record))
 
-    async def _elsewhere(self, terminals: Terminals, cwd: Path, timeout: int | None) -> Result | None:  # noqa: ASYNC109 - it ends the command, not this function
+    async def _elsewhere(
+        self,
+        terminals: Terminals,
+        cwd: Path,
+        timeout: int | None,  # noqa: ASYNC109 - it ends the command, not this function
+        snapshot: Snapshot,
+    ) -> Result | None:
         """What came of the command in a terminal of somebody else's; None if there is none to be had."""
         self.ctx.metadata(self._title(), self._metadata(""))
         shell = (self.jobs.shell, "-c", self.command)
@@ -105,6 +111,7 @@ class CommandRun:
         notes = [report.timed_out(milliseconds, gone=True) if end.timed_out else report.ending(end.end)]
         if end.truncated:
             notes.append("the beginning of the output is left out")
+        notes += await losses(snapshot)
         metadata = self._metadata(report.for_display(end.output)) | {"exit": end.end.code, "sandbox": "none"}
         if end.timed_out:
             metadata["timedOut"] = True
@@ -123,7 +130,10 @@ class CommandRun:
         try:
             paths = list(looked_at(requests, self.tree))
             names = set(names_in(analysis, requests))
-            return await asyncio.to_thread(Snapshot.of, journal, paths, names) if paths else Snapshot(journal)
+            trees = [self.tree.place(path).path for path in analysis.touched.get("discard", ())]
+            if not paths and not trees:
+                return Snapshot(journal)
+            return await asyncio.to_thread(Snapshot.of, journal, paths, names, trees)
         except OSError as problem:
             log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
             return Snapshot(journal)
@@ -144,7 +154,7 @@ class CommandRun:
             self.jobs.sandbox.distrust()
             raise
 
-    async def _follow(self, job: Job, milliseconds: int) -> Result:
+    async def _follow(self, job: Job, milliseconds: int, snapshot: Snapshot) -> Result:
         """Wait, show progress, and then say how it went."""
         job.on_output = throttled(lambda: self.ctx.metadata(self._title(), self._metadata(report.so_far(job))))
         ended = await job.wait(milliseconds / 1000)
@@ -161,6 +171,7 @@ class CommandRun:
             self._require_ran(job)
             notes.append(report.ending(job.end))
         notes += self._wall_notes(job)
+        notes += await losses(snapshot)
         return self._result(job, notes, timed_out=not ended and not self.background)
 
     def _require_ran(self, job: Job) -> None:

@@ -1,10 +1,13 @@
 """What a command may change, as far as its line tells: looked at before and after it, so that it can be undone."""
 
+import asyncio
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from toolwright.files.paths import Tree
+from toolwright.files.precious import Worth
+from toolwright.files.snapshot import Snapshot
 from toolwright.request import PathPattern, Request
 from toolwright.shell import Analysis
 
@@ -31,3 +34,19 @@ def names_in(analysis: Analysis, requests: Sequence[Request]) -> Iterator[str]:
     asked = (one for request in requests for one in request.patterns if isinstance(one, PathPattern))
     paths = itertools.chain(*analysis.touched.values(), asked)
     return (name for path in paths if (name := PurePath(path).name))
+
+
+async def losses(snapshot: Snapshot) -> list[str]:
+    """What is to be said if something is gone that undo does not restore."""
+    if not snapshot.unkept:
+        return []
+    lost, in_git = [await asyncio.to_thread(snapshot.lost, worth) for worth in (Worth.OWN, Worth.COMMITTED)]
+    notes = list[str]()
+    if lost:
+        notes.append(
+            f"undo cannot restore {len(lost):,} files that this changed or deleted, such as {lost[0]}: they were too"
+            " many or too large to be kept. Tell the user"
+        )
+    if in_git:
+        notes.append(f"{len(in_git):,} files that this changed or deleted were not kept for undo, because git has them")
+    return notes

@@ -199,7 +199,9 @@ class Choosing:
         for plan in plans:
             additions, deletions = plan.counts()
             self.app.note(f"  {plan.kind:<9} +{additions} -{deletions}  {plan.path}")
-        self.app.note("undone; /redo makes it again" if plans else "the turn changed no file; it no longer counts")
+        self.app.note(
+            "undone; /redo makes it again" if plans else "the turn changed no file that is known; it no longer counts"
+        )
 
     async def redo(self, _: str) -> None:
         plans = await self.talk.call(self.backend.redo(self.session().id))

@@ -117,7 +117,7 @@ class UndoDialog(Dialog[Selection | str | None]):
         try:
             plans = await self.talk.call(self.talk.backend.undo(self.session_id, selection, preview=True))
         except NothingToUndo as error:
-            told = "The turn changed no file; what was said from it on would no longer count."
+            told = "The turn changed no file that is known; what was said from it on would no longer count."
             self.read([[(told if selection == Selection(turn=selection.turn) else str(error), "")]])
             return
         except ToolwrightError as error:
