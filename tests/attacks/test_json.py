@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwright.models.info import Prices
-from toolwright.models.model import Usage
+from toolwright.models.info import Prices, Usage
 from toolwright.models.wire import count
 
 SOURCE = Path(__file__).parents[2] / "src" / "toolwright"

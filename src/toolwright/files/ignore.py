@@ -135,7 +135,7 @@ def _git_folder(entry: Path) -> Path:
 
 
 def _user_rules(top: str) -> Chain:
-    home = Path(os.environ.get("HOME") or "~").expanduser()
+    home = Path(os.path.expanduser(os.environ.get("HOME") or "~"))  # noqa: PTH111 - where there is none, nothing is found
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
     named = next(filter(None, map(_excludes_file, (home / ".gitconfig", settings / "config"))), "")
     file = os.path.expanduser(named) if named else str(settings / "ignore")  # noqa: PTH111 - text in, text out

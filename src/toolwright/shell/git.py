@@ -157,6 +157,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("delete", *map(literal, _STASHED))
         case "checkout":
             found.touch("discard", *([literal(".")] if given.has("-f", "--force") else []))
+            found.touch("within", *([literal(".")] if _loses_work(name, given) and not paths else []))
             found.touch("write", *paths)
             found.touch("within", *paths)
             found.touch("overwrite", *(one for one in operands if one.known))
@@ -180,6 +181,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("read", *given.values("-f", "--file"))
         case "reset" | "read-tree" | "stash" | "switch" if _discards(name, given):
             found.touch("discard", literal("."))
+            found.touch("within", *([literal(".")] if _loses_work(name, given) else []))
         case "submodule" if any(one.text == "add" for one in operands):
             found.touch("write", *operands[-1:])
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):
@@ -196,6 +198,19 @@ def _discards(name: str, given: Arguments) -> bool:
     if name == "stash":
         return not given.operands or given.operands[0].text in ("push", "save")
     return given.has(*_DISCARDS[name])
+
+
+def _loses_work(name: str, given: Arguments) -> bool:
+    """Whether what was changed and not committed is lost, in any file that git has."""
+    match name:
+        case "reset":
+            return given.has("--hard")
+        case "read-tree":
+            return given.has("-u") and given.has("--reset")
+        case "checkout" | "switch":
+            return given.has("-f", "--force", "--discard-changes")
+        case _:
+            return False
 
 
 _DISCARDS = {
