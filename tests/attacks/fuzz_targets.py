@@ -34,7 +34,7 @@ from toolwright.models.http_answer import BadAnswer, Body, read_head
 from toolwright.models.model import ModelError, ReplySettings, UserMessage
 from toolwright.models.wire import HttpModel
 from toolwright.session.copies import exported, ids_of, read_export
-from toolwright.shell import analyse, checks_for
+from toolwright.shell import analyse, checks_for, requests_for
 from toolwright.sse import EventReader
 from toolwright.web.convert import convert
 from toolwright.wildcard import matches
@@ -78,10 +78,12 @@ def _text(data: bytes) -> str:
 
 
 def read_command(data: bytes) -> None:
-    """Both ways of reading a line; every line gets an answer."""
+    """Both ways of reading a line, and what is asked about it; every line gets an answer."""
+    place = Tree("/p").place
     for shell in ("bash", "zsh"):
         found = analyse(_text(data), cwd="/p", home="/h", shell=shell, top="/p")
-        checks_for(found, Tree("/p").place)
+        checks_for(found, place)
+        requests_for(found, place)
 
 
 # Files
@@ -268,6 +270,7 @@ _ALL = (
     Target(
         name="shell",
         run=read_command,
+        refuses=(ToolError,),
         mutate=_text_of(*(piece.encode() for piece in PIECES)),
         seeds=lambda: [attack.command.encode() for attack in ATTACKS],
     ),
