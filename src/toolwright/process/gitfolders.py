@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from toolwright.plainfile import read_plain, read_start
 from toolwright.process.sight import is_folder, is_there
 from toolwright.record import record
 from toolwright.wildcard import matches
@@ -17,6 +18,8 @@ WRITTEN = (
 """What git writes when it works. All else in a git folder is settings or code, and read-only."""
 OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 """What leads git from a linked work tree to its settings."""
+LONGEST = 1024 * 1024
+"""Bytes of a file of git's that are looked at."""
 ITSELF = b".\n"
 """A `commondir` of this kind says what is so without one."""
 
@@ -34,7 +37,7 @@ class Placeholder:
         try:
             if self.content is None:
                 return not os.listdir(self.path)  # noqa: PTH208 - at every command
-            return self.path.read_bytes() == self.content
+            return read_plain(self.path, len(self.content) + 1) == self.content
         except OSError:
             return not os.path.lexists(self.path)
 
@@ -94,10 +97,7 @@ def git_folder(root: Path) -> Path | None:
     entry = root / ".git"
     if is_folder(entry):
         return entry.resolve()
-    try:
-        kind, _, named = entry.read_text("utf-8").partition(":")
-    except (OSError, UnicodeDecodeError):
-        return None
+    kind, _, named = _text(entry).partition(":")
     folder = (root / named.strip()).resolve()
     return folder if kind == "gitdir" and is_folder(folder) and _belongs(folder, root) else None
 
@@ -134,10 +134,14 @@ def _first_line(path: Path) -> str:
 
 
 def _lines(path: Path) -> list[str]:
+    return _text(path).splitlines()
+
+
+def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
+        return read_start(path, LONGEST).decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 def git_folders(root: Path) -> list[Path]:

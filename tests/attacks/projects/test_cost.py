@@ -10,6 +10,7 @@ from tests.attacks.projects.conftest import Victim
 from toolwright.config import jsonc
 from toolwright.config.markdown import read_document
 from toolwright.errors import ConfigError, ToolwrightError
+from toolwright.server.branch import branch_of
 
 
 def refusal(victim: Victim) -> str:
@@ -39,6 +40,20 @@ def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
     if name == "pipe":
         victim.brings("opencode.json", {"agent": {"a": {"prompt": "{file:pipe}"}}})
     assert refusal(victim).endswith(("", "it is not a regular file."))
+
+
+@pytest.mark.parametrize("name", [".git", ".git/HEAD", ".git/config", ".git/commondir", "pyproject.toml", "Cargo.toml"])
+async def test_a_pipe_where_git_or_a_program_has_a_file_holds_up_no_call(victim: Victim, name: str) -> None:
+    (victim.project / ".git").rmdir()
+    file = victim.project / name
+    file.parent.mkdir(exist_ok=True)
+    os.mkfifo(file)
+    asked = {"lsp": {"ty": {"disabled": True}}, "formatter": True}
+    async with victim.opens(config=asked) as workspace:
+        for source in ("a.py", "a.rs"):
+            assert (await workspace.call("write", filePath=source, content="")).error is None
+        assert (await workspace.call("bash", command="echo done")).output == "done\n"
+    assert branch_of(victim.project) == ""
 
 
 LARGE: dict[str, Any] = {
