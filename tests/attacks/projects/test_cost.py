@@ -10,6 +10,7 @@ from tests.attacks.projects.conftest import Victim
 from toolwright.config import jsonc
 from toolwright.config.markdown import read_document
 from toolwright.errors import ConfigError, ToolwrightError
+from toolwright.permission.rules import Rule
 from toolwright.server.branch import branch_of
 
 
@@ -42,17 +43,20 @@ def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
     assert refusal(victim).endswith(("", "it is not a regular file."))
 
 
-@pytest.mark.parametrize("name", [".git", ".git/HEAD", ".git/config", ".git/commondir", "pyproject.toml", "Cargo.toml"])
+@pytest.mark.parametrize(
+    "name", [".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/index", "pyproject.toml", "Cargo.toml"]
+)
 async def test_a_pipe_where_git_or_a_program_has_a_file_holds_up_no_call(victim: Victim, name: str) -> None:
     (victim.project / ".git").rmdir()
     file = victim.project / name
     file.parent.mkdir(exist_ok=True)
     os.mkfifo(file)
     asked = {"lsp": {"ty": {"disabled": True}}, "formatter": True}
-    async with victim.opens(config=asked) as workspace:
+    async with victim.opens(config=asked, rules=[Rule("bash", "git diff *", "deny")]) as workspace:
         for source in ("a.py", "a.rs"):
             assert (await workspace.call("write", filePath=source, content="")).error is None
         assert (await workspace.call("bash", command="echo done")).output == "done\n"
+        assert "A rule forbids" in (await workspace.call("bash", command="git diff")).output
     assert branch_of(victim.project) == ""
 
 
