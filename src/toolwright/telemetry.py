@@ -4,8 +4,8 @@ import json
 import logging
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -155,18 +155,11 @@ class _Listener:
         if self.content:
             attributes["gen_ai.input.messages"] = _said("user", prompt.text)
         span = self.tracer.start_span(f"invoke_agent {agent}".rstrip(), attributes=attributes)
-        before, self.turns[session_id] = self.turns.get(session_id), span
-        with trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-            try:
-                end = await proceed(prompt)
-                self._turn_ended(span, end)
-                return end
-            except BaseException as error:
-                _fail(span, _kind(error), str(error))
-                raise
-            finally:
-                span.end()
-                self._back(session_id, before)
+        using = trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False)
+        with using, self._under_way(session_id, span):
+            end = await proceed(prompt)
+            self._turn_ended(span, end)
+            return end
 
     def _turn_ended(self, span: Any, end: TurnEnd) -> None:
         span.set_attribute("gen_ai.usage.input_tokens", end.spending.input)
@@ -178,24 +171,27 @@ class _Listener:
             span.set_attribute("gen_ai.output.messages", _said("assistant", end.message.text))
 
     async def compaction(self, proceed: Callable[[], Awaitable[None]], session_id: str) -> None:
-        before = self.turns.get(session_id)
         attributes = {"gen_ai.conversation.id": session_id}
-        span = self.tracer.start_span("compaction", context=_below(before), attributes=attributes)
-        self.turns[session_id] = span
-        try:
+        above = _below(self.turns.get(session_id))
+        span = self.tracer.start_span("compaction", context=above, attributes=attributes)
+        with self._under_way(session_id, span):
             await proceed()
+
+    @contextmanager
+    def _under_way(self, session_id: str, span: Any) -> Iterator[None]:
+        """What happens in the session meanwhile is below this span, which ends with how it went."""
+        before, self.turns[session_id] = self.turns.get(session_id), span
+        try:
+            yield
         except BaseException as error:
             _fail(span, _kind(error), str(error))
             raise
         finally:
             span.end()
-            self._back(session_id, before)
-
-    def _back(self, session_id: str, before: Any) -> None:
-        if before is None:
-            self.turns.pop(session_id, None)
-        else:
-            self.turns[session_id] = before
+            if before is None:
+                self.turns.pop(session_id, None)
+            else:
+                self.turns[session_id] = before
 
     # Requests to models.
 
