@@ -22,9 +22,11 @@ from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.info import Usage
 from toolwright.models.model import CallEnd, Finish, TextDelta
 from toolwright.record import record
+from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.version import VERSION
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 PATIENCE = 2.0
 """Seconds in which a collector must take what is sent at the end of a command, unless the user has said otherwise."""
@@ -51,7 +53,7 @@ def extension(*, tracer_provider: Any = None, meter_provider: Any = None, conten
     listener = _listener(tracer_provider, meter_provider, content)
 
     @asynccontextmanager
-    async def start(workspace: Any) -> AsyncIterator[None]:
+    async def start(workspace: Workspace) -> AsyncIterator[None]:
         stop = listener.listen(workspace)
         try:
             yield
@@ -61,7 +63,7 @@ def extension(*, tracer_provider: Any = None, meter_provider: Any = None, conten
     return Extension(name="telemetry", hooks=[listener.hook()], start=start)
 
 
-def join(workspace: Any, environment: Mapping[str, str]) -> None:
+def join(workspace: Workspace, environment: Mapping[str, str]) -> None:
     """Trace a workspace of the command line to the address in the environment, with providers of its own."""
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -79,9 +81,8 @@ def join(workspace: Any, environment: Mapping[str, str]) -> None:
     meters = MeterProvider([reader], resource=resource)
     logging.getLogger("opentelemetry").addHandler(FirstTrouble())
     listener = _listener(tracers, meters, environment.get("TOOLWRIGHT_TRACE_CONTENT") == "1")
-    hook = listener.hook()
-    workspace.hooks.append(hook)
-    workspace.caller.hooks.append(hook.call)
+    workspace.hooks.append(listener.hook())
+    workspace.caller.hooks.append(listener.call)
     listener.listen(workspace)
     workspace.stack.callback(meters.shutdown)
     workspace.stack.callback(tracers.shutdown)
@@ -128,23 +129,22 @@ class _Listener:
     duration: Any
     first: Any
     content: bool
-    workspace: Any = None
+    workspace: Workspace | None = None
     turns: dict[str, Any] = field(default_factory=dict[str, Any])
     """By session: the turn under way, or the compaction within it."""
     calls: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
     questions: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def listen(self, workspace: Any) -> Callable[[], None]:
+    def listen(self, workspace: Workspace) -> Callable[[], None]:
         self.workspace = workspace
-        stop: Callable[[], None] = workspace.bus.subscribe(self.hear)
-        return stop
+        return workspace.bus.subscribe(self.hear)
 
     def hook(self) -> Hook:
         return Hook(call=self.call, request=self.request, prompt=self.prompt, compaction=self.compaction)
 
     # Turns.
 
-    async def prompt(self, proceed: Callable[[Any], Awaitable[TurnEnd]], prompt: Any, session_id: str) -> TurnEnd:
+    async def prompt(self, proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str) -> TurnEnd:
         session = self.workspace.sessions_open.get(session_id) if self.workspace else None
         agent = prompt.agent or (session.agent if session else "")
         attributes = {
