@@ -11,7 +11,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from toolwright.jsontext import read_json
 from toolwright.plainfile import read_start
 from toolwright.record import record
 
@@ -325,7 +324,7 @@ def _text(path: Path) -> str:
 
 def _major(package: Path) -> int:
     try:
-        return int(str(read_json(_text(package))["version"]).partition(".")[0])
+        return int(str(json.loads(_text(package))["version"]).partition(".")[0])
     except (ValueError, KeyError, TypeError):
         return 0
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from toolwright.process.sight import is_folder, is_real_folder, is_there, read_itself
+from toolwright.plainfile import read_plain, read_start
+from toolwright.process.sight import is_folder, is_there
 from toolwright.record import record
 from toolwright.wildcard import matches
 
@@ -17,10 +18,10 @@ WRITTEN = (
 """What git writes when it works. All else in a git folder is settings or code, and read-only."""
 OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 """What leads git from a linked work tree to its settings."""
+LONGEST = 1024 * 1024
+"""Bytes of a file of git's that are looked at."""
 ITSELF = b".\n"
 """A `commondir` of this kind says what is so without one."""
-LONGEST = 1024 * 1024
-"""Bytes of settings of git that are looked at."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class Placeholder:
         try:
             if self.content is None:
                 return not os.listdir(self.path)  # noqa: PTH208 - at every command
-            return read_itself(self.path, len(self.content) + 1) == self.content
+            return read_plain(self.path, len(self.content) + 1) == self.content
         except OSError:
             return not os.path.lexists(self.path)
 
@@ -53,7 +54,7 @@ def git_code(folders: Iterable[Path]) -> GitCode:
     """What is code in these git folders, and in those of submodules, whether it is there or not."""
     there, missing = dict[Path, None](), dict[Path, Placeholder]()
     for folder in dict.fromkeys(folders):
-        for place in (folder, *modules(folder)) if is_real_folder(folder) else ():
+        for place in (folder, *modules(folder)) if is_folder(folder) else ():
             there |= dict.fromkeys(_settled(place))
             missing |= {one.path: one for one in _placeholders(place) if one.fits()}
     return GitCode(there=tuple(there), missing=tuple(missing.values()))
@@ -61,8 +62,8 @@ def git_code(folders: Iterable[Path]) -> GitCode:
 
 def _settled(folder: Path) -> Iterator[Path]:
     yield from _code_in(folder, tuple(_names(folder)))
-    for tree in _folders(folder / "worktrees"):
-        yield from (part for name in OF_WORK_TREES if is_there(part := tree / name))
+    for tree in _names(folder / "worktrees"):
+        yield from (part for name in OF_WORK_TREES if is_there(part := folder / "worktrees" / tree / name))
 
 
 @lru_cache(maxsize=256)
@@ -91,22 +92,12 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _folders(folder: Path) -> list[Path]:
-    """The folders in a folder. Links are none: what they lead to is not git's, and must not be opened with it."""
-    if not is_real_folder(folder):
-        return []
-    return [place for name in _names(folder) if is_real_folder(place := folder / name)]
-
-
 def git_folder(root: Path) -> Path | None:
     """Where git keeps what belongs to the work tree at `root`."""
     entry = root / ".git"
     if is_folder(entry):
         return entry.resolve()
-    try:
-        kind, _, named = read_itself(entry, LONGEST).decode().partition(":")
-    except (OSError, UnicodeDecodeError):
-        return None
+    kind, _, named = _text(entry).partition(":")
     folder = (root / named.strip()).resolve()
     return folder if kind == "gitdir" and is_folder(folder) and _belongs(folder, root) else None
 
@@ -124,23 +115,18 @@ def _belongs(folder: Path, root: Path) -> bool:
     return any((folder / name).resolve() == root.resolve() for name in named)
 
 
-def common_folder(folder: Path, root: Path) -> Path:
-    """The folder that linked work trees share; of any other the folder itself.
-
-    What lies in the project may be of a command's making, and leads nowhere else.
-    """
+def common_folder(folder: Path) -> Path:
+    """The folder that linked work trees share; of any other the folder itself."""
     common = _first_line(folder / "commondir")
-    if not common or folder.parent.name != "worktrees" or folder.is_relative_to(root):
-        return folder
-    shared = (folder / common).resolve()
-    return shared if folder.parent.parent == shared and is_there(shared / "HEAD") else folder
+    shared = (folder / common).resolve() if common else folder
+    return shared if folder.parent.parent == shared else folder
 
 
 def modules(folder: Path) -> list[Path]:
     """A submodule's folder is named by its path, which is mostly one or two parts long."""
-    first = _folders(folder / "modules")
-    second = (place for one in first for place in _folders(one))
-    return [place for place in (*first, *second) if is_there(place / "HEAD")]
+    if not is_folder(folder / "modules"):
+        return []
+    return [head.parent for depth in ("*", "*/*") for head in (folder / "modules").glob(f"{depth}/HEAD")]
 
 
 def _first_line(path: Path) -> str:
@@ -148,22 +134,26 @@ def _first_line(path: Path) -> str:
 
 
 def _lines(path: Path) -> list[str]:
+    return _text(path).splitlines()
+
+
+def _text(path: Path) -> str:
     try:
-        return read_itself(path, LONGEST).decode().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
+        return read_start(path, LONGEST).decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 def git_folders(root: Path) -> list[Path]:
     folder = git_folder(root)
-    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder, root)]))
+    return [] if folder is None else list(dict.fromkeys([folder, common_folder(folder)]))
 
 
 def trees(folder: Path) -> Iterator[Path]:
     """The folders of linked work trees and submodules, which hold something protected."""
     trees = folder / "worktrees"
-    if is_real_folder(trees):
+    if is_folder(trees):
         yield trees
-        yield from _folders(trees)
+        yield from (tree for tree in trees.iterdir() if is_folder(tree))
     for module in modules(folder):
         yield from (place for place in (module, *module.parents) if place != folder and place.is_relative_to(folder))

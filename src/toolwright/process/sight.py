@@ -1,8 +1,6 @@
 """Whether something is there, and where: a place where we may not look is one where nothing is."""
 
-import errno
 import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,44 +11,6 @@ def is_there(place: Path) -> bool:
 
 def is_folder(place: Path) -> bool:
     return os.path.isdir(place)  # noqa: PTH112 - as above
-
-
-def is_real_folder(place: Path) -> bool:
-    """Whether it is a folder itself, and not a link to one: what a command has made may lead anywhere."""
-    try:
-        return stat.S_ISDIR(os.lstat(place).st_mode)
-    except OSError:
-        return False
-
-
-def hold_folder(place: Path) -> int:
-    """A descriptor of a folder at a canonical path; OSError if a link has been put in its way."""
-    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    if _name_of(descriptor, place) == str(place):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(place))
-
-
-def read_itself(place: Path, most: int) -> bytes:
-    """The beginning of a regular file at a canonical path; OSError if a link leads there, or it is something else.
-
-    What a command has made may lead to where it cannot look itself, or be something that is never done being read.
-    """
-    descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or _name_of(descriptor, place) != str(place):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(place))
-        return os.read(descriptor, most)
-    finally:
-        os.close(descriptor)
-
-
-def _name_of(descriptor: int, place: Path) -> str:
-    try:
-        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - on text
-    except OSError:
-        return os.path.realpath(place)
 
 
 def is_in(place: Path, folders: Iterable[Path]) -> bool:

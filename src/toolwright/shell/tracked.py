@@ -5,6 +5,8 @@ import posixpath
 import struct
 from functools import lru_cache
 
+from toolwright.plainfile import read_plain, read_start
+
 LARGEST = 8_000_000
 """An index beyond this many bytes is not read; its names are then not known."""
 
@@ -31,20 +33,14 @@ def tracked(folder: str) -> tuple[str, list[str]] | None:
 @lru_cache(maxsize=4)
 def _read(index: str, _: object) -> list[str]:
     """Read once for as long as it is the same file."""
-    with open(index, "rb") as file:  # noqa: PTH123 - text
-        return _names(file.read())
+    return _names(read_plain(index, LARGEST))
 
 
 def _git_folder(top: str) -> str:
     """Linked work trees and submodules have a file that says where the folder is."""
     path = posixpath.join(top, ".git")
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123 - text
-            return posixpath.join(top, file.read(4096).removeprefix("gitdir:").strip())
-    except IsADirectoryError:
-        return path
-    except OSError:
-        return path
+    said = read_start(path, 4096).decode("utf-8", "surrogateescape")
+    return posixpath.join(top, said.removeprefix("gitdir:").strip()) if said else path
 
 
 def _names(data: bytes) -> list[str]:

@@ -43,7 +43,7 @@ def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
     assert refusal(victim).endswith(("", "it is not a regular file."))
 
 
-@pytest.mark.parametrize("names", [".git", ".git/HEAD .git/config .git/commondir pyproject.toml Cargo.toml"])
+@pytest.mark.parametrize("names", [".git", ".git/HEAD .git/config .git/commondir .git/index pyproject.toml Cargo.toml"])
 async def test_pipes_where_git_and_programs_have_files_hold_up_no_call(victim: Victim, names: str) -> None:
     (victim.project / ".git").rmdir()
     for name in names.split():
