@@ -5,6 +5,7 @@ import posixpath
 import struct
 from functools import lru_cache
 
+from toolwright.plainfile import read_plain, read_start
 from toolwright.record import record
 
 LARGEST = 64_000_000
@@ -53,20 +54,14 @@ def index_around(folder: str) -> Index | None:
 @lru_cache(maxsize=4)
 def _read(index: str, _: object) -> dict[str, Stamp]:
     """Read once for as long as it is the same file."""
-    with open(index, "rb") as file:  # noqa: PTH123 - text
-        return _entries(file.read())
+    return _entries(read_plain(index, LARGEST))
 
 
 def _git_folder(top: str) -> str:
     """Linked work trees and submodules have a file that says where the folder is."""
     path = posixpath.join(top, ".git")
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123 - text
-            return posixpath.join(top, file.read(4096).removeprefix("gitdir:").strip())
-    except IsADirectoryError:
-        return path
-    except OSError:
-        return path
+    said = read_start(path, 4096).decode("utf-8", "surrogateescape")
+    return posixpath.join(top, said.removeprefix("gitdir:").strip()) if said else path
 
 
 def _entries(data: bytes) -> dict[str, Stamp]:

@@ -4,8 +4,8 @@ import json
 import logging
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -22,9 +22,11 @@ from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.info import Usage
 from toolwright.models.model import CallEnd, Finish, TextDelta
 from toolwright.record import record
+from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 from toolwright.version import VERSION
 from toolwright.wire import to_json
+from toolwright.workspace import Workspace
 
 PATIENCE = 2.0
 """Seconds in which a collector must take what is sent at the end of a command, unless the user has said otherwise."""
@@ -51,7 +53,7 @@ def extension(*, tracer_provider: Any = None, meter_provider: Any = None, conten
     listener = _listener(tracer_provider, meter_provider, content)
 
     @asynccontextmanager
-    async def start(workspace: Any) -> AsyncIterator[None]:
+    async def start(workspace: Workspace) -> AsyncIterator[None]:
         stop = listener.listen(workspace)
         try:
             yield
@@ -61,7 +63,7 @@ def extension(*, tracer_provider: Any = None, meter_provider: Any = None, conten
     return Extension(name="telemetry", hooks=[listener.hook()], start=start)
 
 
-def join(workspace: Any, environment: Mapping[str, str]) -> None:
+def join(workspace: Workspace, environment: Mapping[str, str]) -> None:
     """Trace a workspace of the command line to the address in the environment, with providers of its own."""
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -79,9 +81,8 @@ def join(workspace: Any, environment: Mapping[str, str]) -> None:
     meters = MeterProvider([reader], resource=resource)
     logging.getLogger("opentelemetry").addHandler(FirstTrouble())
     listener = _listener(tracers, meters, environment.get("TOOLWRIGHT_TRACE_CONTENT") == "1")
-    hook = listener.hook()
-    workspace.hooks.append(hook)
-    workspace.caller.hooks.append(hook.call)
+    workspace.hooks.append(listener.hook())
+    workspace.caller.hooks.append(listener.call)
     listener.listen(workspace)
     workspace.stack.callback(meters.shutdown)
     workspace.stack.callback(tracers.shutdown)
@@ -128,23 +129,22 @@ class _Listener:
     duration: Any
     first: Any
     content: bool
-    workspace: Any = None
+    workspace: Workspace | None = None
     turns: dict[str, Any] = field(default_factory=dict[str, Any])
     """By session: the turn under way, or the compaction within it."""
     calls: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
     questions: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def listen(self, workspace: Any) -> Callable[[], None]:
+    def listen(self, workspace: Workspace) -> Callable[[], None]:
         self.workspace = workspace
-        stop: Callable[[], None] = workspace.bus.subscribe(self.hear)
-        return stop
+        return workspace.bus.subscribe(self.hear)
 
     def hook(self) -> Hook:
         return Hook(call=self.call, request=self.request, prompt=self.prompt, compaction=self.compaction)
 
     # Turns.
 
-    async def prompt(self, proceed: Callable[[Any], Awaitable[TurnEnd]], prompt: Any, session_id: str) -> TurnEnd:
+    async def prompt(self, proceed: Callable[[Prompt], Awaitable[TurnEnd]], prompt: Prompt, session_id: str) -> TurnEnd:
         session = self.workspace.sessions_open.get(session_id) if self.workspace else None
         agent = prompt.agent or (session.agent if session else "")
         attributes = {
@@ -155,18 +155,11 @@ class _Listener:
         if self.content:
             attributes["gen_ai.input.messages"] = _said("user", prompt.text)
         span = self.tracer.start_span(f"invoke_agent {agent}".rstrip(), attributes=attributes)
-        before, self.turns[session_id] = self.turns.get(session_id), span
-        with trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-            try:
-                end = await proceed(prompt)
-                self._turn_ended(span, end)
-                return end
-            except BaseException as error:
-                _fail(span, _kind(error), str(error))
-                raise
-            finally:
-                span.end()
-                self._back(session_id, before)
+        using = trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False)
+        with using, self._under_way(session_id, span):
+            end = await proceed(prompt)
+            self._turn_ended(span, end)
+            return end
 
     def _turn_ended(self, span: Any, end: TurnEnd) -> None:
         span.set_attribute("gen_ai.usage.input_tokens", end.spending.input)
@@ -178,24 +171,27 @@ class _Listener:
             span.set_attribute("gen_ai.output.messages", _said("assistant", end.message.text))
 
     async def compaction(self, proceed: Callable[[], Awaitable[None]], session_id: str) -> None:
-        before = self.turns.get(session_id)
         attributes = {"gen_ai.conversation.id": session_id}
-        span = self.tracer.start_span("compaction", context=_below(before), attributes=attributes)
-        self.turns[session_id] = span
-        try:
+        above = _below(self.turns.get(session_id))
+        span = self.tracer.start_span("compaction", context=above, attributes=attributes)
+        with self._under_way(session_id, span):
             await proceed()
+
+    @contextmanager
+    def _under_way(self, session_id: str, span: Any) -> Iterator[None]:
+        """What happens in the session meanwhile is below this span, which ends with how it went."""
+        before, self.turns[session_id] = self.turns.get(session_id), span
+        try:
+            yield
         except BaseException as error:
             _fail(span, _kind(error), str(error))
             raise
         finally:
             span.end()
-            self._back(session_id, before)
-
-    def _back(self, session_id: str, before: Any) -> None:
-        if before is None:
-            self.turns.pop(session_id, None)
-        else:
-            self.turns[session_id] = before
+            if before is None:
+                self.turns.pop(session_id, None)
+            else:
+                self.turns[session_id] = before
 
     # Requests to models.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from toolwright.definition import Tool
 from toolwright.messages import Message
 from toolwright.models.model import ToolSpec
 from toolwright.models.sizes import tools_size
@@ -43,7 +44,7 @@ async def report(workspace: Workspace, session_id: str = "") -> list[ToolUse]:
     return sorted(found.values(), key=lambda use: (-use.seconds, -use.tokens, -use.calls, use.tool))
 
 
-def _size(tool: Any) -> int:
+def _size(tool: Tool) -> int:
     return tools_size([ToolSpec(name=tool.id, description=tool.description, schema=tool.parameters)])
 
 

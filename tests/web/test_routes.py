@@ -220,6 +220,10 @@ async def test_a_proxy_that_refuses_is_told(project: Path) -> None:
         ("http://xa.example/", {"http_proxy": "http://p", "NO_PROXY": "a.example"}, Proxy(host="p", port=80)),
         ("http://a.example:81/", {"http_proxy": "http://p", "NO_PROXY": "a.example:80"}, Proxy(host="p", port=80)),
         ("http://a.example/", {"http_proxy": "http://p", "NO_PROXY": "*"}, None),
+        ("http://x.a.example/", {"http_proxy": "http://p", "NO_PROXY": "*.a.example"}, None),
+        ("http://10.1.2.3/", {"http_proxy": "http://p", "NO_PROXY": "10.0.0.0/8"}, None),
+        ("http://11.1.2.3/", {"http_proxy": "http://p", "NO_PROXY": "10.0.0.0/8"}, Proxy(host="p", port=80)),
+        ("http://[::1]/", {"http_proxy": "http://p", "NO_PROXY": "[::1]"}, None),
     ],
 )
 def test_the_environment_names_the_proxy(url: str, environment: dict[str, str], expected: Proxy | None) -> None:

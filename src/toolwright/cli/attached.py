@@ -5,20 +5,19 @@ import asyncio
 import base64
 import inspect
 import mimetypes
-import os
-import signal
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toolwright.chat.renderer import Renderer
-from toolwright.cli.dispatch import FAILED, STOPPED, USAGE
+from toolwright.cli.dispatch import FAILED, USAGE
 from toolwright.cli.input import with_piped
 from toolwright.cli.json_lines import JsonLines
 from toolwright.cli.options import note, server_address
 from toolwright.cli.questions import answerer
 from toolwright.cli.refusals import Refusals
-from toolwright.cli.run_command import told, view_of
+from toolwright.cli.run_command import stop_on_interrupt, told, view_of
 from toolwright.client import Client, ServerError
 from toolwright.client.events import event_of, question_of
 from toolwright.client.reading import result_of
@@ -49,7 +48,7 @@ async def _run(client: Client, user: Answerer | None, text: str, options: argpar
     bus.subscribe(refusals)
     ready = asyncio.Event()
     following = asyncio.create_task(_follow(client, session_id, user, bus, ready))
-    _stop_on_interrupt(client, session_id)
+    stop_on_interrupt(partial(client.abort, session_id))
     try:
         await ready.wait()
         async with view.ticking() if isinstance(view, Renderer) else nullcontext():
@@ -157,18 +156,3 @@ async def _answer(client: Client, question: Question, user: Answerer | None) -> 
     except ServerError as error:
         # Somebody else was faster, or the turn has ended.
         note(str(error))
-
-
-def _stop_on_interrupt(client: Client, session_id: str) -> None:
-    """Ctrl-C once stops the turn on the server; twice ends this program at once."""
-    loop = asyncio.get_running_loop()
-    stopping: list[asyncio.Task[None]] = []
-
-    def interrupted() -> None:
-        if stopping:
-            os._exit(STOPPED)
-        note("stopping; once more to end at once")
-        stopping.append(loop.create_task(client.abort(session_id)))
-
-    loop.add_signal_handler(signal.SIGINT, interrupted)
-    loop.add_signal_handler(signal.SIGTERM, interrupted)

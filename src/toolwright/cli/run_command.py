@@ -5,10 +5,11 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from toolwright.chat.renderer import Renderer
 from toolwright.cli.dispatch import DONE, FAILED, LIMIT, REFUSED, STOPPED, USAGE
@@ -208,7 +209,7 @@ def _check_writable(file: str) -> None:
 
 async def _answered(workspace: Workspace, session: Session, text: str, options: argparse.Namespace) -> TurnResult:
     task = asyncio.create_task(_asked(workspace, session, text, options))
-    _stop_on_interrupt(session)
+    stop_on_interrupt(session.abort)
     try:
         return await task
     except ToolwrightError:
@@ -243,8 +244,8 @@ async def _asked(workspace: Workspace, session: Session, text: str, options: arg
     )
 
 
-def _stop_on_interrupt(session: Session) -> None:
-    """Ctrl-C once stops the turn and lets everything be put away; twice ends at once."""
+def stop_on_interrupt(abort: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Ctrl-C once stops the turn and lets everything be put away; twice ends this program at once."""
     loop = asyncio.get_running_loop()
     stopping: list[asyncio.Task[None]] = []
 
@@ -253,7 +254,7 @@ def _stop_on_interrupt(session: Session) -> None:
             # Not an exception: on its way up it would wait for whatever has made the person press it again.
             os._exit(STOPPED)
         note("stopping; once more to end at once")
-        stopping.append(loop.create_task(session.abort()))
+        stopping.append(loop.create_task(abort()))
 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, interrupted)

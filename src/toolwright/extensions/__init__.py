@@ -1,11 +1,11 @@
 """What the configuration adds to a workspace: custom tools, plugins, hooks and commands. Nothing is loaded unneeded."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolwright.circumstances import is_true
 from toolwright.config.load import Config
@@ -16,6 +16,8 @@ from toolwright.folders import Folders
 
 if TYPE_CHECKING:
     from toolwright.extensions.tool_files import ToolFiles
+    from toolwright.session.prompt import Prompt
+    from toolwright.session.result import TurnEnd
 
 TOOL_FOLDERS = ("tool", "tools")
 PLUGIN_FOLDERS = ("plugin", "plugins")
@@ -63,14 +65,14 @@ def foreign_folders(config: Config, folders: Folders, kind: str) -> list[Path]:
     """The folders of one kind that Claude Code keeps, the user's before the project's, if the settings want them."""
     if kind not in config.settings.foreign.claude:
         return []
-    return [keeper / ".claude" / kind for keeper in (folders.home, *between(config.root, config.directory))]
+    return [folder / ".claude" / kind for folder in (folders.home, *between(config.root, config.directory))]
 
 
 @asynccontextmanager
 async def _with_commands(workspace: ExtensionHome) -> AsyncIterator[None]:
     """A prompt that begins with `/name` is what that command comes to."""
 
-    async def hook(proceed: Any, prompt: Any, session_id: str) -> Any:
+    async def hook(proceed: "Callable[[Prompt], Awaitable[TurnEnd]]", prompt: "Prompt", session_id: str) -> "TurnEnd":
         if not prompt.text.startswith("/"):
             return await proceed(prompt)
         from toolwright.commands import answer_command

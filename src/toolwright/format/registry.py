@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from toolwright.plainfile import read_start
 from toolwright.record import record
 
 TIMEOUT = 10_000
@@ -162,8 +163,4 @@ def _tuples(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LONGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return read_start(path, _LONGEST).decode("utf-8", "replace")

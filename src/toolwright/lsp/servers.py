@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwright.jsontext import read_json
+from toolwright.plainfile import read_start
 from toolwright.record import record
 
 _LONGEST = 1024 * 1024
@@ -319,11 +320,7 @@ def _holds(folder: Path, names: Sequence[str]) -> bool:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LONGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return read_start(path, _LONGEST).decode("utf-8", "replace")
 
 
 def _major(package: Path) -> int:

@@ -18,9 +18,11 @@ def proxy_of(target: SplitResult) -> SplitResult | None:
         return None
     from urllib.request import getproxies, proxy_bypass
 
+    from toolwright.web.proxies import is_excepted
+
     proxies, host, port = getproxies(), target.hostname or "", target.port or PORTS[target.scheme]
     given = proxies.get(target.scheme) or proxies.get("all")
-    if not given or proxy_bypass(f"{host}:{port}") or proxy_bypass(host) or _is_excepted(host, proxies.get("no", "")):
+    if not given or proxy_bypass(host) or is_excepted(host, port, proxies.get("no", "")):
         return None
     proxy = _split(given if "://" in given else f"http://{given}")
     if proxy is None:
@@ -36,25 +38,6 @@ def login_of(address: SplitResult) -> str:
         return ""
     pair = f"{unquote(address.username)}:{unquote(address.password or '')}"
     return f"Basic {b64encode(pair.encode()).decode()}"
-
-
-def _is_excepted(host: str, names: str) -> bool:
-    """By the forms of NO_PROXY that others know and the standard library does not: `*.host`, `[::1]`, `10.0.0.0/8`."""
-    for name in (one.strip().lower() for one in names.split(",")):
-        if name.startswith("*.") and host.endswith(name[1:]):
-            return True
-        if name == f"[{host}]" or ("/" in name and _is_within(host, name)):
-            return True
-    return False
-
-
-def _is_within(host: str, network: str) -> bool:
-    from ipaddress import ip_address, ip_network
-
-    try:
-        return ip_address(host) in ip_network(network, strict=False)
-    except ValueError:  # a name, which is in no network
-        return False
 
 
 def _split(given: str) -> SplitResult | None:

@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
+from toolwright.plainfile import read_start
+
 _HEAD = "ref: refs/heads/"
+_LONGEST = 64 * 1024
 
 
 def branch_of(root: Path) -> str:
     """Its name; empty without git, and where no branch is checked out."""
-    try:
-        git = root / ".git"
-        if git.is_file():  # a worktree, which says where the rest is
-            git = root / git.read_text("utf-8").removeprefix("gitdir:").strip()
-        head = (git / "HEAD").read_text("utf-8").strip()
-    except (OSError, ValueError):
-        return ""
+    git = root / ".git"
+    if git.is_file():  # a worktree, which says where the rest is
+        git = root / _text(git).removeprefix("gitdir:").strip()
+    head = _text(git / "HEAD").strip()
     return head.removeprefix(_HEAD) if head.startswith(_HEAD) else ""
+
+
+def _text(path: Path) -> str:
+    return read_start(path, _LONGEST).decode("utf-8", "replace")

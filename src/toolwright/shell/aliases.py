@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from toolwright.plainfile import read_start
 from toolwright.shell.gitoptions import KNOWN
-from toolwright.shell.plainfile import read_start
 
 SETTINGS = 200_000
 """Bytes of a file of settings that are looked at."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from toolwright.plainfile import read_start
 from toolwright.shell.aliases import commands_behind
 from toolwright.shell.analysis import LONGEST, Analysis, analyse
-from toolwright.shell.plainfile import read_start
 from toolwright.shell.shells import SHELLS
 
 FILES = 8

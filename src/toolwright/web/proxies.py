@@ -26,7 +26,7 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
         return environment.get(name) or environment.get(name.upper()) or ""
 
     given = value(f"{url.scheme}_proxy") or value("all_proxy")
-    if not given or _is_excepted(url, value("no_proxy")):
+    if not given or is_excepted(url.host, url.port, value("no_proxy")):
         return None
     try:
         parts = urlsplit(given if "://" in given else f"http://{given}")
@@ -47,11 +47,24 @@ def proxy_for(url: Url, environment: Mapping[str, str]) -> Proxy | None:
     )
 
 
-def _is_excepted(url: Url, exceptions: str) -> bool:
-    for entry in exceptions.lower().split(","):
-        name, _, port = entry.strip().partition(":") if entry.count(":") == 1 else (entry.strip(), "", "")
+def is_excepted(host: str, port: int, exceptions: str) -> bool:
+    """Whether `no_proxy` names it: `*`, `host`, `.host`, `*.host`, `host:8080`, `[::1]` or `10.0.0.0/8`."""
+    for entry in (one.strip() for one in exceptions.lower().split(",")):
+        if entry == f"[{host}]" or ("/" in entry and _is_within(host, entry)):
+            return True
+        name, _, wanted = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
         suffix = name.removeprefix("*").lstrip(".")
-        fits = name == "*" or (suffix and (url.host == suffix or url.host.endswith(f".{suffix}")))
-        if fits and (not port or port == str(url.port)):
+        is_host = host == suffix and not name.startswith("*")
+        fits = name == "*" or is_host or (suffix and host.endswith(f".{suffix}"))
+        if fits and (not wanted or wanted == str(port)):
             return True
     return False
+
+
+def _is_within(host: str, network: str) -> bool:
+    from ipaddress import ip_address, ip_network
+
+    try:
+        return ip_address(host) in ip_network(network, strict=False)
+    except ValueError:  # a name, which is in no network
+        return False

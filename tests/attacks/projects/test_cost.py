@@ -10,6 +10,8 @@ from tests.attacks.projects.conftest import Victim
 from toolwright.config import jsonc
 from toolwright.config.markdown import read_document
 from toolwright.errors import ConfigError, ToolwrightError
+from toolwright.permission.rules import Rule
+from toolwright.server.branch import branch_of
 
 
 def refusal(victim: Victim) -> str:
@@ -39,6 +41,21 @@ def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
     if name == "pipe":
         victim.brings("opencode.json", {"agent": {"a": {"prompt": "{file:pipe}"}}})
     assert refusal(victim).endswith(("", "it is not a regular file."))
+
+
+@pytest.mark.parametrize("names", [".git", ".git/HEAD .git/config .git/commondir .git/index pyproject.toml Cargo.toml"])
+async def test_pipes_where_git_and_programs_have_files_hold_up_no_call(victim: Victim, names: str) -> None:
+    (victim.project / ".git").rmdir()
+    for name in names.split():
+        (victim.project / name).parent.mkdir(exist_ok=True)
+        os.mkfifo(victim.project / name)
+    asked = {"lsp": {"ty": {"disabled": True}}, "formatter": True}
+    async with victim.opens(config=asked, rules=[Rule("bash", "git diff *", "deny")]) as workspace:
+        for source in ("a.py", "a.rs"):
+            assert (await workspace.call("write", filePath=source, content="")).error is None
+        assert (await workspace.call("bash", command="echo done")).output == "done\n"
+        assert "A rule forbids" in (await workspace.call("bash", command="git diff")).output
+    assert branch_of(victim.project) == ""
 
 
 LARGE: dict[str, Any] = {
