@@ -113,7 +113,7 @@ def test_patterns_of_instructions_look_at_a_bounded_number_of_names(victim: Vict
 
 
 def test_a_name_in_a_warning_is_short(victim: Victim) -> None:
-    victim.brings("opencode.json", {"k" * 900_000: 1, "agent": {"a" * 100_000: {"modle": "x/y"}}})
+    victim.brings("opencode.json", {"k" * 500_000: 1, "agent": {"a" * 100_000: {"modle": "x/y"}}})
     assert all(len(line) < 1000 for line in victim.opens().config.warnings)
 
 
