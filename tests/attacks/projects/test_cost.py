@@ -41,6 +41,16 @@ def test_a_pipe_is_not_waited_for(victim: Victim, name: str) -> None:
     assert refusal(victim).endswith(("", "it is not a regular file."))
 
 
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK) or os.geteuid() != 0, reason="needs /proc/kmsg and root")
+@pytest.mark.parametrize("name", [".toolwright/agent/x.md", "opencode.json", "AGENTS.md", ".claude/skills/s/SKILL.md"])
+def test_nor_is_a_regular_file_that_waits_like_one(victim: Victim, name: str) -> None:
+    file = victim.project / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.symlink_to("/proc/kmsg")
+    assert refusal(victim).endswith(("", "it is not a regular file."))
+    assert victim.opens().skills.all() == {}
+
+
 LARGE: dict[str, Any] = {
     "a string without end": '{"a": "' + '\\"' * 100_000,
     "comments without end": "/*" * 100_000,
