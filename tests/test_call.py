@@ -1,8 +1,10 @@
 """The one door: what every call goes through, whatever becomes of it."""
 
 import asyncio
+import errno
 import json
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +101,16 @@ async def test_a_bug_in_a_tool_is_a_result_too_and_goes_to_the_log(
     assert result.error is not None
     assert result.error.kind == "crash"
     assert "Traceback" in caplog.text
+
+
+async def test_a_machine_that_has_run_out_is_no_bug_of_the_tool(project: Path) -> None:
+    @tool
+    async def full(ctx: ToolContext) -> str:
+        """Writes too much."""
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
+
+    result = await run(make_session(project, tools=[full]), "full")
+    assert result.output == ("full cannot be carried out: No space left on device. The user has to see to that first.")
 
 
 async def test_a_tool_that_cannot_be_loaded_fails_alone(project: Path) -> None:

@@ -1,6 +1,7 @@
 """The one door: every tool call, whoever makes it, passes through `Caller.call_tool`."""
 
 import asyncio
+import errno
 import logging
 import time
 from collections.abc import Awaitable
@@ -22,6 +23,7 @@ from toolwright.truncate import Truncator
 log = logging.getLogger(__name__)
 
 INVALID = "invalid"
+_RUN_OUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class CallJournal(Protocol):
@@ -116,7 +118,7 @@ class Caller:
             raise
         except Exception as bug:
             log.exception("%s broke", tool.id)
-            failure = ToolError(f"{tool.id} broke: {type(bug).__name__}: {bug}", "crash")
+            failure = _crash(tool.id, bug)
         return self.truncator.apply(Result.failed(failure), tool, ctx)
 
     async def _run(self, tool: Tool, call: Call, ctx: ToolContext) -> Result:
@@ -137,6 +139,13 @@ def is_cancelled() -> bool:
     """Whether somebody really wants this task to end; a tool may raise what looks like it by itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _crash(tool_id: str, bug: Exception) -> ToolError:
+    """A mistake in the tool, unless it is the machine that has run out of something."""
+    if isinstance(bug, OSError) and bug.errno in _RUN_OUT:
+        return ToolError(f"{tool_id} cannot be carried out: {bug.strerror}. The user has to see to that first.")
+    return ToolError(f"{tool_id} broke: {type(bug).__name__}: {bug}", "crash")
 
 
 def _broken(tool_id: str, bug: Exception) -> Tool:

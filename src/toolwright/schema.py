@@ -36,9 +36,9 @@ def problems_with(value: Any, schema: JsonView | bool, *, closed: bool = False) 
 
 
 def shown_path(path: Path) -> str:
-    """`edits[0].oldString`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
+    """`edits[0].oldString`, short enough for a line."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def shown_value(value: Any) -> str:

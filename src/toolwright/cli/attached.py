@@ -132,7 +132,7 @@ async def _follow(client: Client, session_id: str, user: Answerer | None, bus: B
                 bus.publish(event)
             if (question := question_of(payload)) is not None:
                 answering.add(asyncio.create_task(_answer(client, question, user)))
-            if began and payload["type"] == "session.idle" and properties["sessionID"] == session_id:
+            if began and payload["type"] == "session.idle" and properties.get("sessionID") == session_id:
                 return
     finally:
         ready.set()

@@ -1,7 +1,8 @@
 """What both clients share: where a server is, what goes wrong with it, and its answers read into our records."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -99,11 +100,31 @@ def answer_of(status: int, content: bytes) -> Any:
     return value
 
 
+@contextmanager
+def understood() -> Iterator[None]:
+    """What is read from an answer. One that does not hold what it should is a ServerError: it is no server of ours."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        message = f"The server answered what this program does not understand ({error}). Is it one of tw serve?"
+        raise ServerError(200, "Unreadable", message[:500]) from error
+
+
+def rows(value: Any) -> list[Any]:
+    """An answer that is a list."""
+    with understood():
+        if not isinstance(value, list):
+            raise TypeError(f"a list was asked for, not {type(value).__name__}")
+    return value
+
+
+@understood()
 def session_of(value: Any) -> SessionInfo:
     found: SessionInfo = from_json(SessionInfo, value)
     return found
 
 
+@understood()
 def message_of(value: Any) -> Message:
     if not isinstance(value, dict) or "info" not in value:
         raise NoAnswer(200, "NoAnswer", "The server took the prompt and answered nothing; its log may say why.")

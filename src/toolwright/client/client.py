@@ -12,11 +12,12 @@ from toolwright.client.calls import (
     answer_of,
     message_of,
     prompt_body,
+    rows,
     session_of,
     without_secret,
 )
+from toolwright.client.events import payload_of
 from toolwright.inbox import Question, Reply, ReplyKind
-from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import Message, SessionInfo
 from toolwright.sse import EventReader, ServerEvent
@@ -84,7 +85,8 @@ class Client:
     async def events(self, *, deltas: bool = False) -> AsyncIterator[Json]:
         """What happens from now on, as `{type, properties}`; texts that grow in pieces if `deltas` are wanted."""
         async for event in self.stream(deltas=deltas):
-            yield read_json(event.data)
+            if (payload := payload_of(event.data)) is not None:
+                yield payload
 
     async def stream(self, *, deltas: bool = False, after: str = "", silence: float | None = None) -> _Stream:
         """The same as it comes, each event with its id; after the event with a known id, if the server still has it.
@@ -109,7 +111,7 @@ class Client:
 
     async def sessions(self, *, search: str = "", limit: int = 100) -> list[SessionInfo]:
         found = await self.send("GET", "/session", search=search, limit=str(limit))
-        return [session_of(one) for one in found]
+        return [session_of(one) for one in rows(found)]
 
     async def create_session(self, *, title: str = "", agent: str = "") -> SessionInfo:
         body = {key: value for key, value in {"title": title, "agent": agent}.items() if value}
@@ -123,7 +125,8 @@ class Client:
 
     async def messages(self, session_id: str, *, limit: int = 0) -> list[Message]:
         query = {"limit": str(limit)} if limit else {}
-        return [message_of(one) for one in await self.send("GET", f"/session/{session_id}/message", None, **query)]
+        found = await self.send("GET", f"/session/{session_id}/message", None, **query)
+        return [message_of(one) for one in rows(found)]
 
     async def prompt(
         self,
@@ -160,15 +163,13 @@ class Client:
     async def diff(self, session_id: str, message_id: str = "") -> list[Json]:
         """The files that a session has changed, or the turn of one prompt."""
         query = {"messageID": message_id} if message_id else {}
-        found: list[Json] = await self.send("GET", f"/session/{session_id}/diff", None, **query)
-        return found
+        return rows(await self.send("GET", f"/session/{session_id}/diff", None, **query))
 
     # Questions.
 
     async def permissions(self) -> list[Json]:
         """The permissions that wait for an answer."""
-        found: list[Json] = await self.send("GET", "/permission")
-        return found
+        return rows(await self.send("GET", "/permission"))
 
     async def reply(self, request_id: str, reply: ReplyKind, message: str = "") -> None:
         """Answer a permission."""

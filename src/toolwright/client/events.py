@@ -1,8 +1,11 @@
 """What a server tells of, read into the records that the program itself publishes."""
 
+from typing import Any
+
 from toolwright import events as of_calls
 from toolwright.events import Event, PartUpdated
 from toolwright.inbox import Choice, Question
+from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
 from toolwright.messages import AnyPart, SessionInfo
 from toolwright.request import Option
@@ -15,6 +18,19 @@ _KINDS: dict[str, type[Event]] = {
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
 }
+
+
+def payload_of(data: str) -> Json | None:
+    """What one event of a stream says, `{type, properties}`; None for what is nothing of the kind."""
+    try:
+        payload: Any = read_json(data)
+    except ValueError:
+        return None
+    properties = payload.get("properties") if isinstance(payload, dict) else None
+    if not isinstance(properties, dict) or not isinstance(payload.get("type"), str):
+        return None
+    about = (properties.get(name) for name in ("part", "info", "tool"))
+    return payload if all(one is None or isinstance(one, dict) for one in about) else None
 
 
 def event_of(payload: Json) -> Event | None:
@@ -42,7 +58,14 @@ def session_of_event(event: Event) -> str:
 
 
 def question_of(payload: Json) -> Question | None:
-    """The question that an event puts to somebody; None if it puts none."""
+    """The question that an event puts to somebody; None if it puts none, or none that can be understood."""
+    try:
+        return _question(payload)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _question(payload: Json) -> Question | None:
     asked, tool = payload["properties"], payload["properties"].get("tool") or {}
     keys: Json = {"call_id": tool.get("callID", ""), "message_id": tool.get("messageID", "")}
     if payload["type"] == "question.asked":

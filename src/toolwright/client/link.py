@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 
-from toolwright.client.calls import ServerError, ServerGone
+from toolwright.client.calls import ServerError, ServerGone, rows, understood
 from toolwright.client.client import Client
-from toolwright.client.events import event_of, session_of_event
+from toolwright.client.events import event_of, payload_of, session_of_event
 from toolwright.client.telling import Telling
 from toolwright.errors import ToolwrightError
 from toolwright.events import Bus, Event
-from toolwright.jsontext import read_json
-from toolwright.jsontypes import Json
 from toolwright.session.events import SessionCreated, SessionError, SessionStatus
 from toolwright.sse import ServerEvent
 
@@ -96,8 +94,10 @@ class Link:
                 self.bus.publish(SessionStatus(session_id=session_id, status=status))
 
     async def _hear(self, event: ServerEvent) -> None:
-        payload: Json = read_json(event.data)
         self._last = event.id or self._last
+        payload = payload_of(event.data)
+        if payload is None:
+            return
         kind = payload["type"]
         if kind in _ANEW or (kind == "server.connected" and self._lost and not self._replays):
             await self._catch_up()
@@ -129,8 +129,9 @@ class Link:
             self._publish(telling.catch_up(session_id, messages, at_work=session_id in statuses))
         waiting: list[str] = []
         for kind, path in (("permission.asked", "/permission"), ("question.asked", "/question")):
-            for asked in await client.send("GET", path):
-                waiting.append(asked["id"])
+            for asked in rows(await client.send("GET", path)):
+                with understood():
+                    waiting.append(asked["id"])
                 known = event_of({"type": kind, "properties": asked})
                 if known is not None and self._concerns(known):
                     self._publish(telling.take(known))

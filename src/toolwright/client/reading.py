@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolwright.agents import Agent
+from toolwright.client.calls import understood
 from toolwright.commands import Command
 from toolwright.files.body import Body, Link
 from toolwright.jsontypes import Json
@@ -16,6 +17,7 @@ from toolwright.session.result import TurnEnd, TurnResult, turn_result
 from toolwright.session.undo import FileUndo
 
 
+@understood()
 def agent_of(value: Json) -> Agent:
     model = value.get("model") or {}
     return Agent(
@@ -29,6 +31,7 @@ def agent_of(value: Json) -> Agent:
     )
 
 
+@understood()
 def command_of(value: Json) -> Command:
     return Command(
         name=value["name"],
@@ -40,6 +43,7 @@ def command_of(value: Json) -> Command:
     )
 
 
+@understood()
 def todo_of(number: int, value: Json) -> Todo:
     return Todo(
         id=str(value.get("id", number)),
@@ -49,6 +53,7 @@ def todo_of(number: int, value: Json) -> Todo:
     )
 
 
+@understood()
 def undo_of(value: Json) -> FileUndo:
     """One file on its way back, with both its contents."""
     return FileUndo(
@@ -65,6 +70,7 @@ def _body(value: Any) -> Body:
     return Link(value["link"]) if "link" in value else base64.b64decode(value["base64"])
 
 
+@understood()
 def undo_of_change(value: Json, directory: str) -> FileUndo:
     """The undoing of a change as the contract has it: by texts alone, so that an empty one may be no file."""
     path = value["file"] if value["file"].startswith("/") else f"{directory}/{value['file']}"
@@ -86,6 +92,7 @@ def _texts(change: Json) -> tuple[str, str]:
     return "".join(before), "".join(after)
 
 
+@understood()
 def result_of(last: Message, messages: Iterable[Message], changes: Sequence[Json]) -> TurnResult:
     """What a turn came to, from its last message, all messages of the session and the files that were changed."""
     parent = last.info.parent_id if isinstance(last.info, Assistant) else last.info.id

@@ -17,8 +17,9 @@ def page_range(pages: str) -> tuple[int, int]:
     """`3` or `1-5` as first and last page."""
     first, dash, last = pages.partition("-")
     numbers = [first.strip(), last.strip() if dash else first.strip()]
-    if not all(number.isdecimal() and int(number) > 0 for number in numbers) or int(numbers[0]) > int(numbers[1]):
-        raise ToolError(f"pages is {pages!r}; give one page as in '3' or a range as in '1-5'.", "schema")
+    plain = all(number.isdecimal() and len(number) < 10 and int(number) > 0 for number in numbers)
+    if not plain or int(numbers[0]) > int(numbers[1]):
+        raise ToolError(f"pages is {pages[:40]!r}; give one page as in '3' or a range as in '1-5'.", "schema")
     return int(numbers[0]), int(numbers[1])
 
 

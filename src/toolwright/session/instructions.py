@@ -9,11 +9,16 @@ from toolwright.config.load import Config
 from toolwright.config.reading import read_head
 from toolwright.folders import Folders
 from toolwright.record import record
+from toolwright.session.instruction_globs import GlobSearch
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 MOST_BYTES = 64 * 1024
 MOST_FILES = 50
 """That one pattern of the configuration may bring."""
+MOST_ENTRIES = 100
+"""Of the configuration that are looked at."""
+MOST_TEXT = 1024 * 1024
+"""Characters of all of them together. Every request pays for them."""
 
 
 def _anything(_: Path) -> bool:
@@ -56,21 +61,28 @@ class Instructions:
 
     def text(self) -> str:
         """All of them, each under a line that names its file."""
-        pieces = (f"Instructions from {file}:\n{text}" for file in self.files() if (text := self._content(file)))
+        pieces: list[str] = []
+        left = MOST_TEXT
+        for file in self.files():
+            text = self._content(file)
+            left -= len(text)
+            if text and left > 0:
+                pieces.append(f"Instructions from {file}:\n{text}")
         return "\n\n".join(pieces)
 
     def files(self) -> list[Path]:
+        search = GlobSearch()
         found = [
             *map(Path.resolve, self._global()),
             *filter(self._is_own, map(Path.resolve, self._project())),
-            *filter(self.may_read, map(Path.resolve, self._configured(self.wanted))),
-            *filter(self._is_own, map(Path.resolve, self._configured(self.confined))),
+            *filter(self.may_read, map(Path.resolve, self._configured(self.wanted, search))),
+            *filter(self._is_own, map(Path.resolve, self._configured(self.confined, search))),
         ]
         return list(dict.fromkeys(found))
 
     def named(self, entry: str) -> list[Path]:
         """The files that one entry of the settings names."""
-        return list(self._configured([entry]))
+        return list(self._configured([entry], GlobSearch()))
 
     def _is_own(self, file: Path) -> bool:
         """Whether a file, with its links followed, is the project's own and not kept from agents."""
@@ -91,15 +103,15 @@ class Instructions:
                 return found
         return []
 
-    def _configured(self, wanted: Sequence[str]) -> Iterator[Path]:
-        for entry in wanted:
+    def _configured(self, wanted: Sequence[str], search: GlobSearch) -> Iterator[Path]:
+        for entry in wanted[:MOST_ENTRIES]:
             if "://" in entry:
                 continue
             path = Path(entry.replace("~/", f"{self.home}/", 1) if entry.startswith("~/") else entry)
             bases: Sequence[Path] = [path.parent] if path.is_absolute() else self._folders()
             pattern = path.name if path.is_absolute() else entry
             for base in bases:
-                yield from _matching(base, pattern)
+                yield from sorted(islice(search.files(base, pattern), MOST_FILES))
 
     def _folders(self) -> list[Path]:
         return [folder for folder in (self.directory, *self.directory.parents) if folder.is_relative_to(self.root)][
@@ -114,11 +126,3 @@ class Instructions:
         except (OSError, ValueError):
             return ""
         return self._read[file][1]
-
-
-def _matching(base: Path, pattern: str) -> list[Path]:
-    """The files of a pattern; none where it is no pattern at all."""
-    try:
-        return sorted(islice((file for file in base.glob(pattern) if file.is_file()), MOST_FILES))
-    except (OSError, ValueError, NotImplementedError, IndexError):
-        return []

@@ -1,5 +1,6 @@
 """The glob tool: files by name, the newest first."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +69,7 @@ async def _hint(place: Place, pattern: str, *, ignored: bool) -> str:
     if ".." in pattern.split("/"):
         return "A pattern cannot lead out of the folder searched; set path to the folder meant."
     name = pattern.strip("/")
-    if name and (folder / name).is_dir():
+    if name and os.path.isdir(folder / name):  # noqa: PTH112 - of a name that cannot be one it says no
         return f"{name} is a folder; {name}/** names the files in it."
     if not ignored:
         return "Ignored files were left out; set ignored to true to find them."

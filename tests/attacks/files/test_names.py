@@ -80,6 +80,23 @@ async def test_no_name_breaks_a_tool(project: Path, number: int, name: str) -> N
     assert "Traceback" not in result.output
 
 
+ARGUMENTS: list[tuple[str, Json]] = [
+    ("glob", {"pattern": "n" * 5000}),
+    ("glob", {"pattern": "(?:" * 300}),
+    ("glob", {"pattern": "d/" * 3000}),
+    ("read", {"filePath": "a.txt", "pages": "9" * 5000}),
+    ("read", {"filePath": "a.txt", "pages": "1-" + "9" * 5000}),
+    ("read", {"filePath": "a.txt", "offset": 10**30}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), ARGUMENTS)
+async def test_nor_does_any_other_argument(project: Path, tool: str, arguments: Json) -> None:
+    result = await _run(project, tool, arguments)
+    assert "broke" not in result.output
+    assert len(result.output) < 12_000
+
+
 async def test_a_name_that_is_too_long_is_told_as_such(project: Path) -> None:
     result = await _run(project, "write", {"filePath": "n" * 300, "content": "x"})
     assert result.error is not None

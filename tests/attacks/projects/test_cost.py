@@ -58,6 +58,16 @@ async def test_pipes_where_git_and_programs_have_files_hold_up_no_call(victim: V
     assert branch_of(victim.project) == ""
 
 
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK) or os.geteuid() != 0, reason="needs /proc/kmsg and root")
+@pytest.mark.parametrize("name", [".toolwright/agent/x.md", "opencode.json", "AGENTS.md", ".claude/skills/s/SKILL.md"])
+def test_nor_is_a_regular_file_that_waits_like_one(victim: Victim, name: str) -> None:
+    file = victim.project / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.symlink_to("/proc/kmsg")
+    assert refusal(victim).endswith(("", "it is not a regular file."))
+    assert victim.opens().skills.all() == {}
+
+
 LARGE: dict[str, Any] = {
     "a string without end": '{"a": "' + '\\"' * 100_000,
     "comments without end": "/*" * 100_000,
@@ -104,7 +114,9 @@ def test_a_folder_full_of_agents_is_refused(victim: Victim) -> None:
         victim.opens()
 
 
-@pytest.mark.parametrize("entry", ["", ".", "a**b", "x" * 5000, "[", "**", "\0", "//", "~"])
+@pytest.mark.parametrize(
+    "entry", ["", ".", "a**b", "x" * 5000, "[", "**", "\0", "//", "~", "**/" * 300, "*/" * 400 + "x"]
+)
 def test_an_odd_pattern_of_instructions_brings_nothing(victim: Victim, entry: str) -> None:
     from toolwright.session.instructions import Instructions
 
@@ -112,6 +124,24 @@ def test_an_odd_pattern_of_instructions_brings_nothing(victim: Victim, entry: st
     for trust in (False, True):
         workspace = victim.opens(trust=trust)
         assert "PRIVATE" not in Instructions.of(workspace.config, workspace.folders).text()
+
+
+@pytest.mark.parametrize("entries", [["**/" * 12 + "*.none"], [f"**/*{number}.none" for number in range(3000)]])
+def test_patterns_of_instructions_look_at_a_bounded_number_of_names(victim: Victim, entries: list[str]) -> None:
+    from toolwright.session.instructions import Instructions
+
+    (victim.project / ("n/" * 60)).mkdir(parents=True)
+    for number in range(200):
+        (victim.project / "wide" / str(number) / "below").mkdir(parents=True)
+    victim.brings("docs/a.md", "Be brief.")
+    victim.brings("opencode.json", {"instructions": ["**/*.md", *entries]})
+    workspace = victim.opens()
+    assert Instructions.of(workspace.config, workspace.folders).text().endswith("Be brief.")
+
+
+def test_a_name_in_a_warning_is_short(victim: Victim) -> None:
+    victim.brings("opencode.json", {"k" * 500_000: 1, "agent": {"a" * 100_000: {"modle": "x/y"}}})
+    assert all(len(line) < 1000 for line in victim.opens().config.warnings)
 
 
 def test_the_parsers_take_time_that_grows_with_the_text() -> None:
