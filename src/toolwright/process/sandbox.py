@@ -254,7 +254,7 @@ class Sandbox:
         wanted = (place for place in opened.files if not is_in(place, shared))
         files = tuple(place for place in wanted if is_there(place) or place in made)
         decoys = self._decoy_maker()
-        hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
+        hidden = self._hiding.look(access, files, decoys, shared=shared, sockets=rung != "seatbelt")
         repositories = self._guarding.repositories(access.repositories)
         views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled)]
         said: SaidByMounts = {
