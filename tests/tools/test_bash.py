@@ -389,7 +389,7 @@ async def test_a_sandbox_that_cannot_be_set_up_is_an_error_and_not_output(
     async with open_shell(project, rules=EVERYTHING_ALLOWED, sandbox=SandboxSettings(mode="bubblewrap")) as shell:
         if not await has_sandbox(shell):
             pytest.skip("bubblewrap does not work here")
-        monkeypatch.setattr("toolwright.process.bubblewrap._privileges", lambda: ["--bind", "/no/such", "/x"])
+        monkeypatch.setattr("toolwright.process.bubblewrap._privileges", lambda _: ["--bind", "/no/such", "/x"])
         result = await shell.bash("echo never")
     assert result.error is not None
     assert result.output.startswith(

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped, temporary
 from toolwright.process.keeper.capabilities import KEPT
-from toolwright.process.keeper.order import FILTER, STATUS
+from toolwright.process.keeper.order import FILTER, OFFLINE, STATUS
+from toolwright.process.keeper.seccomp import MACHINES
 from toolwright.process.layout import layout
 from toolwright.process.sight import is_there
 
@@ -18,7 +19,7 @@ def put_up(box: Box, program: str) -> Wrapped:
     """The box by the bubblewrap at `program`; the folder and the command are still to come."""
     network = () if box.network else ("--unshare-net",)
     status = ("--json-status-fd", STATUS)
-    options = (*_view(box), *_mounts(box), *network, *_privileges())
+    options = (*_view(box), *_mounts(box), *network, *_privileges(box))
     return Wrapped(
         argv=(program, *status, "--unshare-pid", "--unshare-ipc", *options),
         env=temporary(TEMP_FOLDERS[0]),
@@ -54,8 +55,12 @@ def _mounts(box: Box) -> Iterable[str]:
                 yield from ("--remount-ro", mount["target"])
 
 
-def _privileges() -> Iterable[str]:
+def _privileges(box: Box) -> Iterable[str]:
+    if not box.network and os.uname().machine in MACHINES:
+        yield from ("--seccomp", OFFLINE)
+    elif sys.platform == "linux" and os.geteuid() == 0:
+        yield from ("--seccomp", FILTER)
     if sys.platform == "linux" and os.geteuid() == 0:
-        yield from ("--seccomp", FILTER, "--cap-drop", "ALL")
+        yield from ("--cap-drop", "ALL")
         for name in KEPT:
             yield from ("--cap-add", name)

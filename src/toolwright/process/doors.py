@@ -40,8 +40,8 @@ class Sockets:
         """By what the kernel says of a socket, its number among it."""
 
     def elsewhere(self, closed: Sequence[Path]) -> list[Path]:
-        """Those of now, but for those in closed folders."""
-        told = list(_listening())
+        """Those of now, but for those in closed folders. Those known longest come first: a job may make any number."""
+        told = sorted(_listening(), key=lambda one: one not in self._known)
         self._known = {one: self._known.get(one) or _place(one) for one in told}
         found = list[Path]()
         for place in dict.fromkeys(self._known.values()):

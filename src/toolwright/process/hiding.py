@@ -45,15 +45,20 @@ class Hiding:
         self._environment = environment
         self._sockets = doors.Sockets()
 
-    def look(self, access: Access, granted: Sequence[Path], decoys: Decoys, *, sockets: bool) -> Hidden:
-        """What is to be hidden from one command, and what stands in the place of files."""
+    def look(
+        self, access: Access, granted: Sequence[Path], decoys: Decoys, *, shared: Sequence[Path], sockets: bool
+    ) -> Hidden:
+        """What is to be hidden from one command, and what stands in the place of files.
+
+        Sockets in what is `shared` with commands are their own.
+        """
         places = [canonical(place) for place in (*self._always, *access.hidden)]
         found = dict.fromkeys(place for place in self._unless_revealed(places) if is_there(place))
         hidden = [place for place in found if place not in granted]
         shut = [place for place in hidden if is_folder(place)]
         masked = tuple(place for place in hidden if place not in shut)
         closed = tuple(dict.fromkeys([*filter(is_folder, self._own), *self._doors[0], *shut]))
-        listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root]) if sockets else []
+        listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root, *shared]) if sockets else []
         empty = (Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(listened)))
         return Hidden(
             hidden=tuple(hidden),

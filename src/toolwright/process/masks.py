@@ -9,6 +9,7 @@ from dataclasses import field
 from enum import IntFlag
 from pathlib import Path
 
+from toolwright.process.sight import canonical
 from toolwright.record import record
 
 SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"})
@@ -181,7 +182,10 @@ class Masks:
 
     def _note(self, found: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
         folder = path.endswith("/")
-        place, holder = Path(path), os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
+        holder = os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
+        # To change a link is to change what it leads to, which is kept; but to be spared it leads to nothing else.
+        link = os.path.islink(path)  # noqa: PTH114 - as above
+        place = canonical(Path(path)) if link and verdict & Verdict.LOCKED else Path(path)
         if verdict & Verdict.UNREAD and not folder:
             found.unread.append(place)
         elif verdict & Verdict.ASKED and not folder:
@@ -191,7 +195,7 @@ class Masks:
                 locked_folders.add(path.rstrip("/"))
             if holder not in locked_folders:
                 found.locked.append(place)
-        elif holder in locked_folders:
+        elif holder in locked_folders and not link:
             found.spared.append(place)
 
     def _look_through(self) -> "tuple[Listings, list[str]]":

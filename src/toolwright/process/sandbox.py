@@ -250,7 +250,7 @@ class Sandbox:
         wanted = (place for place in opened.files if not is_in(place, caches.places))
         files = tuple(place for place in wanted if is_there(place) or place in made)
         decoys = self._decoy_maker()
-        hidden = self._hiding.look(access, files, decoys, sockets=rung != "seatbelt")
+        hidden = self._hiding.look(access, files, decoys, shared=caches.places, sockets=rung != "seatbelt")
         guarded = self._guarding.look(access.repositories) if not access.read_only else Guarded()
         ours = [one.path for one in guarded.placeholders if one.content is None]
         repositories = self._guarding.repositories(access.repositories)

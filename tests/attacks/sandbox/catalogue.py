@@ -139,6 +139,9 @@ RULES = {
         rules=("edit migrations/*: deny",),
         script="for f in 1 2; do :> migrations/$f.sql; done; rm -rf migrations; mv migrations m; chmod 0 ./migrations",
     ),
+    "change what a link leads to that may be edited": Attack(
+        rules=("edit migrations/*: deny", "edit migrations/free*: allow"), script="echo x > migrations/free"
+    ),
     "change a file that may not be edited": Attack(
         rules=("edit *.lock: deny",), script="echo x > seed.lock; rm seed.lock; mv seed.lock x; sed -i s/k/x/ seed.lock"
     ),
@@ -158,6 +161,7 @@ DOORS = {
     "the terminals of the user": Attack(
         script='for t in /dev/pts/[0-9]*; do [ "$t" = "/dev/pts/[0-9]*" ] || echo "SECRET $t"; done'
     ),
+    "keys that the kernel keeps for the user's session": Attack(script="python3 keys.py"),
     "files that make others root": Attack(
         script="cp /bin/true up; chmod 4755 up; chmod u+s up; install -m 4755 /bin/true u2;"
         " [ $(id -u) != 0 ] || find . -perm -4000 | sed s/^/SECRET/"
@@ -185,7 +189,10 @@ ATTACKS: dict[str, dict[str, Attack]] = {
     "rules": RULES,
     "doors": DOORS,
     "caches": CACHES,
-    "plan": {"plan reaches nobody over the network": PLAN_ONLINE},
+    "plan": {
+        "plan reaches nobody over the network": PLAN_ONLINE,
+        "nor the machine around a virtual one": Attack(agent="plan", script="python3 around.py"),
+    },
 }
 
 HARMLESS = {

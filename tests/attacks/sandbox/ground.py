@@ -4,6 +4,7 @@ Run in a process of its own, so that the same can be tried as root and as an ord
 """
 
 import asyncio
+import ctypes
 import json
 import os
 import socket
@@ -28,6 +29,13 @@ PROGRAMS = {
         "knock.connect('\\0' + name[1:] if name[0] == '@' else name)\nprint('SECRET', 'reached', name)\n"
     ),
     "segment.py": "import ctypes\nprint(ctypes.CDLL(None).shmget(0x70617474, 4096, 0o1600))\n",
+    "keys.py": (
+        "import ctypes, platform\ncall, held = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(64)\n"
+        "keyctl = {'x86_64': 250, 'aarch64': 219}[platform.machine()]\n"
+        "key = call(keyctl, 10, -3, b'user', b'toolwright-attack', 0)\n"
+        "print(call(keyctl, 11, key, held, 64), held.value)\n"
+    ),
+    "around.py": "import socket\nsocket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)\nprint('SECRET reached')\n",
     "reach.py": (
         "import socket\nport = int(open('.port').read())\n"
         "socket.create_connection(('127.0.0.1', port), 5)\nprint('SECRET reached')\n"
@@ -113,6 +121,7 @@ class Ground:
             self._write(self.project / name, "API=SECRET\n" * 5)
         for name in PLAIN:
             self._write(self.project / name, "kept")
+        (self.project / "migrations/free").symlink_to("../../outside/other")
         self._write(self.project / "opencode.json", "{}")
         self._write(self.project / ".gitignore", IGNORED)
         for folder in (self.project, self.project / "inner"):
@@ -213,8 +222,18 @@ async def harmless(ground: Ground, rung: str, environment: dict[str, str]) -> di
     return told
 
 
+def leave_a_key() -> None:
+    """In a ring of keys of this process's own, as that of a user's session is."""
+    numbers = {"x86_64": (250, 248), "aarch64": (219, 217)}.get(os.uname().machine)
+    if numbers is not None:
+        call = ctypes.CDLL(None).syscall
+        call(numbers[0], 1, b"toolwright-attack")
+        call(numbers[1], b"user", b"toolwright-attack", b"SECRET", 6, -3)
+
+
 async def main(rung: str, base: Path) -> dict[str, Any]:
     ground = Ground(base)
+    leave_a_key()
     with listeners(ground) as port, tempfile.TemporaryDirectory(dir="/tmp") as temp:
         (ground.project / ".port").write_text(str(port))
         (ground.project / ".door").write_text(ground.door)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import inspection, landlock, seccomp
 from .confine import confine
-from .order import FILTER, READY, STATUS, Confinement, Order
+from .order import FILTER, OFFLINE, READY, STATUS, Confinement, Order
 from .system import die_with_parent
 
 IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -67,8 +67,9 @@ def _spawn(order: Order, standard: list[int]) -> Started | Failure:
     status, gate, handed = None, -1, dict[str, int]()
     if STATUS in order["argv"]:
         status, handed[STATUS] = os.pipe()
-    if FILTER in order["argv"]:
-        handed[FILTER] = _filter()
+    for word in (FILTER, OFFLINE):
+        if word in order["argv"]:
+            handed[word] = _filter(network=word == FILTER)
     if READY in order["argv"]:
         handed[READY], gate = inspection.full_pipe()
     for descriptor in handed.values():
@@ -99,10 +100,10 @@ def _inspected(started: Started, gate: int, exact: list[str]) -> Started | Failu
     return started if came_out else Failure("a link was put in the place of a folder while its sandbox was set up")
 
 
-def _filter() -> int:
+def _filter(*, network: bool) -> int:
     """A pipe that holds all of the filter, which is far less than a pipe can hold."""
     reading, writing = os.pipe()
-    os.write(writing, seccomp.filter_for_root())
+    os.write(writing, seccomp.filter_for_bubblewrap(network=network, root=os.geteuid() == 0))
     os.close(writing)
     return reading
 

@@ -1,4 +1,4 @@
-"""Filters on system calls: no network but local sockets, and for root no files that make others root."""
+"""Filters on system calls: no network but local sockets, and for root no files that make others root, and no keys."""
 
 import ctypes
 import errno
@@ -12,7 +12,11 @@ FILTER_MODE = 2
 LOAD, EQUAL, AT_LEAST, ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EACCES
 NUMBER_AT, MACHINE_AT, FIRST_ARGUMENT_AT, ARGUMENT_SIZE = 0, 4, 16, 8
-UNIX, NETLINK = 1, 16
+UNIX, INTERNET, INTERNET_6, NETLINK = 1, 2, 10, 16
+LOCAL = (UNIX, NETLINK)
+OF_NAMESPACE = (UNIX, INTERNET, INTERNET_6, NETLINK)
+"""Sockets that lead nowhere from a network namespace without a way out. Others (to the machine around a virtual one)
+know nothing of namespaces."""
 SET_USER_ID = 0o4000
 FOREIGN_NUMBERS = 0x40000000
 """From here on numbers belong to the x32 form of system calls, which has a socket of its own."""
@@ -20,6 +24,8 @@ IO_URING, OPENAT2 = 425, 437
 """Queues that make sockets and files without a system call for each, and a call whose mode no filter can see."""
 MACHINES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """The name of each machine in a filter, and the number of `socket` on it."""
+KEYS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
+"""The calls for keys that the kernel keeps: those of root are for all of root's processes."""
 MODES = {
     "x86_64": {2: 2, 85: 1, 90: 1, 91: 1, 133: 1, 257: 3, 259: 2, 268: 2, 452: 2},
     "aarch64": {33: 2, 52: 1, 53: 2, 56: 3, 452: 2},
@@ -29,21 +35,22 @@ MODES = {
 
 def refuse(*, network: bool, root: bool) -> None:
     """Put a filter on this process and all it starts: for those without network, and for root."""
-    rules = _filters(network=network, root=root)
+    rules = _filters(families=None if network else LOCAL, root=root)
     program = _Program(len(rules), rules)
     prctl(PR_SET_SECCOMP, FILTER_MODE, ctypes.byref(program))
 
 
-def filter_for_root() -> bytes:
-    """Only the part for root, in the form that bubblewrap reads; empty for a machine that is not known."""
-    return bytes(_filters(network=True, root=True)) if os.uname().machine in MACHINES else b""
+def filter_for_bubblewrap(*, network: bool, root: bool) -> bytes:
+    """What its namespaces do not see to, in the form that it reads; empty for a machine that is not known."""
+    known = os.uname().machine in MACHINES
+    return bytes(_filters(families=None if network else OF_NAMESPACE, root=root)) if known else b""
 
 
 def put_together(*, root: bool) -> None:
     """The filters there may be need of, once and not by each leader."""
     if os.uname().machine in MACHINES:
-        for network in (True, False) if root else (False,):
-            _filters(network=network, root=root)
+        for families in (None, LOCAL, OF_NAMESPACE) if root else (LOCAL, OF_NAMESPACE):
+            _filters(families=families, root=root)
 
 
 class _Filter(ctypes.Structure):
@@ -55,12 +62,12 @@ class _Program(ctypes.Structure):
 
 
 @cache
-def _filters(*, network: bool, root: bool) -> "ctypes.Array[_Filter]":
+def _filters(*, families: tuple[int, ...] | None, root: bool) -> "ctypes.Array[_Filter]":
     """Each step falls through to the next, or refuses. The last two instructions are the answers."""
     machine = os.uname().machine
     if machine not in MACHINES:
         raise OSError(0, f"system calls cannot be filtered on {machine}")
-    steps = list(_steps(machine, network=network, root=root))
+    steps = list(_steps(machine, families=families, root=root))
     refusal = len(steps) + 1
     made = [
         _Filter(code, refusal - at - 1 if yes < 0 else yes, refusal - at - 1 if no < 0 else no, value)
@@ -74,7 +81,7 @@ _Step = tuple[int, int, int, int]
 """An instruction, how many to skip if it holds and if not, and its value; -1 is a jump to the refusal."""
 
 
-def _steps(machine: str, *, network: bool, root: bool) -> Iterator[_Step]:
+def _steps(machine: str, *, families: tuple[int, ...] | None, root: bool) -> Iterator[_Step]:
     name, socket = MACHINES[machine]
     yield LOAD, 0, 0, MACHINE_AT
     yield EQUAL, 0, -1, name
@@ -82,17 +89,19 @@ def _steps(machine: str, *, network: bool, root: bool) -> Iterator[_Step]:
     yield AT_LEAST, -1, 0, FOREIGN_NUMBERS
     yield EQUAL, -1, 0, IO_URING
     if root:
-        yield EQUAL, -1, 0, OPENAT2
+        for number in (OPENAT2, *KEYS[machine]):
+            yield EQUAL, -1, 0, number
         for number, argument in MODES[machine].items():
             yield EQUAL, 0, 3, number
             yield LOAD, 0, 0, _at(argument)
             yield ANY_BIT, -1, 0, SET_USER_ID
             yield LOAD, 0, 0, NUMBER_AT
-    if not network:
-        yield EQUAL, 0, 3, socket
+    if families is not None:
+        *most, last = families
+        yield EQUAL, 0, len(families) + 1, socket
         yield LOAD, 0, 0, _at(0)
-        yield EQUAL, 1, 0, UNIX
-        yield EQUAL, 0, -1, NETLINK
+        yield from ((EQUAL, len(most) - at, 0, family) for at, family in enumerate(most))
+        yield EQUAL, 0, -1, last
 
 
 def _at(argument: int) -> int:

@@ -42,6 +42,7 @@ def serve(descriptor: int, processes: int, anchored: bool, *groups: str) -> None
     system.become_subreaper()
     limits.limit(processes, groups)
     if anchored:
+        system.leave_keys_behind()
         seccomp.put_together(root=os.geteuid() == 0)
         capabilities.dangerous()
     gc.disable()

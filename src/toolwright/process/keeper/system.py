@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import sys
+from contextlib import suppress
 from functools import cache
 
 PR_SET_PDEATHSIG = 1
@@ -132,6 +133,19 @@ def die_with_parent(parent: int, number: int) -> None:
         prctl(PR_SET_PDEATHSIG, number)
         if os.getppid() != parent:
             os.kill(os.getpid(), number)
+
+
+KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271}
+NEW_KEYRING = 1
+
+
+def leave_keys_behind() -> None:
+    """Have a ring of keys of our own from now on: that of the user's session may hold secrets."""
+    number = KEYCTL.get(os.uname().machine)
+    if sys.platform == "linux" and number is not None:
+        # Some kernels have no keys, and some containers let nobody ask for them.
+        with suppress(OSError):
+            syscall(number, ctypes.c_long(NEW_KEYRING), ctypes.c_void_p())
 
 
 def call_myself(name: str) -> None:
