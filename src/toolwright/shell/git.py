@@ -15,6 +15,7 @@ from toolwright.shell.gitoptions import (
     SHOWS_WITH_PATCH,
     STRATEGIES,
 )
+from toolwright.shell.gitsettings import settings_written
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
@@ -91,6 +92,7 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
     _files_of(found, name, own, given)
+    found.touch("settings", *map(literal, settings_written(name, given)))
     if name in SHOWS or (name in SHOWS_WITH_PATCH and given.has(*_PATCH)):
         _shown(found, name, own, given)
 
