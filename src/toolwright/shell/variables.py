@@ -18,7 +18,7 @@ _SPECIAL = re.compile(
 them. For what is handed to a program on purpose, the list of the harmless below decides."""
 
 _FOR_PROGRAMS = re.compile(
-    r"LD_\w+|DYLD_\w+|GIT_\w+|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS\w+|NODE_\w+|PERL\w+|RUBY\w+|PYTHON\w+"
+    r"(?:LD|DYLD)_LIBRARY_PATH|GIT_\w+|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS\w+|NODE_\w+|PERL\w+|RUBY\w+|PYTHON\w+"
     r"|\w*JAVA_\w*OPTIONS|GCONV_PATH|LOCPATH|TAR_OPTIONS|RIPGREP_CONFIG_PATH|MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES"
     r"|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|XDG_\w+"
 )
