@@ -3,7 +3,7 @@
 import itertools
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -51,8 +51,9 @@ def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     nothing outside may be touched. In a box that is complete, what lies outside may be listed by any program.
     """
     found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
-    read = [path for path in (*analysis.reads, *analysis.looks) if is_open_to_all(path, path)]
-    listed = _Paths(analysis, place).listed() if analysis.confinement.complete else []
+    paths = _Paths(analysis, place)
+    read = [path for path in (*analysis.reads, *analysis.looks) if paths.is_open(path, path)]
+    listed = paths.listed() if analysis.confinement.complete else []
     outside = [(path, str(place(path).path)) for path in (*read, *listed) if not place(path).inside]
     if outside:
         patterns = tuple(dict.fromkeys(itertools.chain.from_iterable(outside)))
@@ -89,7 +90,7 @@ class _Paths:
                         more, complete = matched(one)
                         found.update(dict.fromkeys(more))
                         self._wild.update(dict.fromkeys((name for name in more if name != one), one))
-                        self.unjudged = self.unjudged or not complete
+                        self.unjudged = self.unjudged or not (complete or self._is_some_below(one))
         return list(found)
 
     def _touched(self, kind: Touch) -> Iterable[str]:
@@ -123,7 +124,7 @@ class _Paths:
         for path in sorted(itertools.chain(self.named("enter"), changed, read), key=self._rank):
             there = self.at(path)
             only_read = path not in changed
-            if there.inside or self._is_own(str(there.path)) or (only_read and self._is_open(path, str(there.path))):
+            if there.inside or self._is_own(str(there.path)) or (only_read and self.is_open(path, str(there.path))):
                 continue
             spelled = self.analysis.spellings.get(path, path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
@@ -168,7 +169,7 @@ class _Paths:
         private = self.analysis.confinement.private_tmp
         return private and any(path == folder or path.startswith(f"{folder}/") for folder in _TEMPORARY)
 
-    def _is_open(self, path: str, canonical: str) -> bool:
+    def is_open(self, path: str, canonical: str) -> bool:
         """Whether everybody may read it, or git shows it anyway."""
         settings = (".gitconfig", ".config/git/config", ".config/git/ignore")
         if path in (f"{self.analysis.home}/{name}" for name in settings):
@@ -189,7 +190,7 @@ class _Paths:
         whole: list[Touch] = ["carry", "take"]
         if self.analysis.confinement.complete:
             # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
-            named = [path for path in named if "**" not in self._wild.get(path, "")]
+            named = [path for path in named if not self._is_some_below(self._wild.get(path, ""))]
             whole, self.unjudged = ["carry"], False
         below = [*self._below(whole, absolute=True), *self._history()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
@@ -198,9 +199,11 @@ class _Paths:
     def edit(self) -> Iterator[Request]:
         self.unjudged = False
         named = [*self.named("write", "delete"), *self.existing("overwrite")]
-        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
+        listed = [path for path in named if self._is_some_below(self._wild.get(path, ""))]
+        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named if path not in listed))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
+        below += self._some_of(listed)
         contained = self.analysis.confinement.complete
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
@@ -238,7 +241,20 @@ class _Paths:
             names, complete = _content(str(there.path))
             # a box keeps what may not be touched, whether it was counted or not
             complete = complete or self.analysis.confinement.complete
-            yield Below(folder=pattern, names=names, complete=complete, certain=certain)
+            guarded = self.analysis.confinement.complete and not certain
+            yield Below(folder=pattern, names=names, complete=complete, certain=certain, guarded=guarded)
+
+    def _is_some_below(self, wildcard: str) -> bool:
+        """Whether it stands for some of what a listing names, of which a box keeps what may not be touched."""
+        return "**" in wildcard and self.analysis.confinement.complete
+
+    def _some_of(self, paths: Sequence[str]) -> Iterator[Below]:
+        by_folder = dict[str, list[str]]()
+        for path in paths:
+            folder = self._wild[path].partition("/**")[0] or "/"
+            by_folder.setdefault(folder, []).append(path[len(folder) :].lstrip("/"))
+        for folder, names in by_folder.items():
+            yield Below(folder=self.at(folder).pattern, names=tuple(names), certain=False, guarded=True)
 
     def _history(self) -> Iterator[Below]:
         """What git shows without being told of which file: any that is tracked."""
