@@ -31,13 +31,15 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
     while position < len(expression):
         argument = expression[position]
         text = argument.text
+        # only what stands before an action narrows what it acts on
+        before = [*paths, *expression[:position]]
         position += 1
         if text in _VALUED:
             position += 1
         elif text in _RUNS:
-            position = _run(found, expression, position, paths)
+            position = _run(found, expression, position, paths, found_paths(before))
         elif text == "-delete":
-            found.touch("delete", *found_paths(arguments))
+            found.touch("delete", *found_paths(before))
             found.same_as.append([literal("rm"), *paths])
         elif text in _WRITES or text == "-fprintf":
             found.touch("write", *expression[position : position + 1])
@@ -60,7 +62,9 @@ def _split(arguments: Sequence[Field]) -> tuple[list[Field], list[Field]]:
 _BEFORE = re.compile(r"-[HLPEXdsx]+|-O\d|-D")
 
 
-def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field]) -> int:
+def _run(
+    found: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field], narrowed: Sequence[Field]
+) -> int:
     """The command up to `;`, or `+` after `{}`, with the folders in place of `{}`; where the expression goes on."""
     argv: list[Field] = []
     while position < len(expression):
@@ -69,7 +73,10 @@ def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequ
             break
         argv.append(expression[position])
         position += 1
-    named = Field("{}", tuple(text for path in paths for text in path.texts), all(path.known for path in paths))
+    # to delete a folder is to delete all that is in it, so there it matters which
+    paths = narrowed if argv and argv[0].text == "rm" else paths
+    texts = tuple(text for path in paths for text in path.texts)
+    named = Field("{}", texts, all(path.known for path in paths), any(path.glob for path in paths))
     if argv and "{}" in argv[0].spelled:
         found.doubts.append("`find` runs the files that it finds.")
         return position + 1

@@ -191,14 +191,17 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
     operands, paths = given.operands, _after_dashes(own)
     match name:
         case "rm":
-            found.touch("delete", *operands, *paths)
+            found.touch("look" if given.has("--cached") else "delete", *operands, *paths)
         case "mv":
             found.touch("delete", *operands[:-1])
             found.touch("carry", *operands[:-1])
             found.touch("write", *operands[-1:])
             found.touch("into", *(_inside(operands[-1], one) for one in operands[:-1]))
+        case "clean" if given.has("-n", "--dry-run"):
+            found.touch("look", *operands, *paths)
         case "clean":
-            found.touch("delete", *(operands or paths or [literal(".")]))
+            found.touch("delete", *operands, *paths)
+            found.touch("within", *([] if operands or paths else [literal(".")]))
         case "restore":
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)

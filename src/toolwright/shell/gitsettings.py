@@ -11,7 +11,7 @@ _PARTS: Mapping[str, tuple[frozenset[str], tuple[str, ...]]] = {
         frozenset({"add", "init", "deinit", "sync", "set-url", "set-branch", "absorbgitdirs"}),
         (_CONFIG, ".git/modules"),
     ),
-    "worktree": (frozenset({"remove", "move", "prune", "repair"}), (".git/worktrees",)),
+    "worktree": (frozenset({"remove", "move", "repair"}), (".git/worktrees",)),
 }
 """Subcommands whose parts write settings, with those parts, and where the settings lie."""
 _ELSEWHERE = ("--global", "--system", "--file", "-f", "--blob", "--worktree")

@@ -121,7 +121,7 @@ class _Paths:
         shown: dict[str, None] = {}
         real: dict[str, None] = {}
         written: set[str] = set()
-        for path in sorted(itertools.chain(self.named("enter"), changed, read), key=self._rank):
+        for path in sorted(itertools.chain(self._worked_in(), changed, read), key=self._rank):
             there = self.at(path)
             only_read = path not in changed
             if there.inside or self._is_own(str(there.path)) or (only_read and self.is_open(path, str(there.path))):
@@ -148,6 +148,16 @@ class _Paths:
             ),
             only_read=only_read_texts,
         )
+
+    def _worked_in(self) -> list[str]:
+        """The folders entered. `cd sub && make; cd ..` leads out only if `sub` is not there, and does nothing then."""
+        entered = self.named("enter")
+        folders = [command.folders for command in self.analysis.commands]
+        back = any(path.endswith("/..") and self.at(path).inside for path in entered)
+        if not back or not all(folders) or any(map(is_wild, itertools.chain(*folders))):
+            return entered
+        used = {one for place in itertools.chain(*folders) for one in (place, posixpath.normpath(place))}
+        return [path for path in entered if not path.endswith("/..") or posixpath.normpath(path) in used]
 
     def listed(self) -> list[str]:
         """Where it is only looked what is there."""
