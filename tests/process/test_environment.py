@@ -41,8 +41,10 @@ def test_what_looks_like_a_secret_is_withheld(name: str, seen: bool) -> None:
 def test_settings_of_git_come_all_together_or_not_at_all(key: str, value: str, seen: bool) -> None:
     given = {
         "GIT_CONFIG_COUNT": "2",
-        **{"GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Ada L."},
-        **{"GIT_CONFIG_KEY_1": key, "GIT_CONFIG_VALUE_1": value},
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Ada L.",
+        "GIT_CONFIG_KEY_1": key,
+        "GIT_CONFIG_VALUE_1": value,
     }
     assert Withholding().apply(given) == (given if seen else {})
 
