@@ -14,7 +14,7 @@ from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
 from toolwright.process.decoys import SETTINGS, Decoys
-from toolwright.process.environment import with_git_setting
+from toolwright.process.environment import Withholding, with_git_setting
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.guarding import Guarded, Guarding
 from toolwright.process.hiding import Hiding
@@ -361,8 +361,9 @@ class SaidByMounts(TypedDict, total=False):
 def _git_variables(box: Box) -> dict[str, str]:
     """Settings of git by variables."""
     found = dict[str, str]()
+    before = Withholding().apply(os.environ) if box.settings else {}
     for name, value in box.settings:
-        found |= with_git_setting({**os.environ, **found}, name, value)
+        found |= with_git_setting({**before, **found}, name, value)
     return found
 
 
