@@ -61,6 +61,8 @@ class Below:
     """Whether a name that is not there yet may come to be in it."""
     broad: bool = False
     """Whether it is so much that only what rules say of fixed places in it counts."""
+    guarded: bool = False
+    """Whether a box keeps what no setting gives away: our settings and git's own files."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,27 @@ def test_what_looks_like_a_secret_is_withheld(name: str, seen: bool) -> None:
     assert (name in Withholding().apply({name: "x"})) == seen
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "seen"),
+    [
+        ("safe.directory", "*", True),
+        ("url.https://github.com/.insteadOf", "git@github.com:", True),
+        ("http.extraHeader", "AUTHORIZATION: basic x", False),
+        ("credential.helper", "!echo", False),
+        ("url.https://me:word@example.com/.insteadOf", "x", False),
+    ],
+)
+def test_settings_of_git_come_all_together_or_not_at_all(key: str, value: str, seen: bool) -> None:
+    given = {
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Ada L.",
+        "GIT_CONFIG_KEY_1": key,
+        "GIT_CONFIG_VALUE_1": value,
+    }
+    assert Withholding().apply(given) == (given if seen else {})
+
+
 def test_exceptions_are_let_through() -> None:
     rule = Withholding(except_for=("GITHUB_TOKEN", "NPM_*"))
     environment = {"GITHUB_TOKEN": "1", "NPM_AUTH_TOKEN": "2", "OPENAI_API_KEY": "3"}

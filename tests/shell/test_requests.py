@@ -8,6 +8,7 @@ import pytest
 from toolwright.files.paths import Tree
 from toolwright.request import PathPattern, Request
 from toolwright.shell import analyse, checks_for, requests_for
+from toolwright.shell.confinement import OPEN, Confinement
 
 
 @pytest.fixture
@@ -164,3 +165,27 @@ def test_paths_outside_are_asked_for_in_the_order_of_the_line_and_a_wildcard_by_
     assert wild.patterns == (f"{outside}/*", "/etc/passwd")
     assert set(wild.implied) == {f"{outside}/a.txt", f"{outside}/b.txt"}
     assert asked(f"for d in {outside}; do cd $d; done").patterns == (str(outside),)
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("git config user.email a@b.c", [".git/config"]),
+        ("cd src && git remote add up nowhere", [".git/config"]),
+        ("git branch -m old new", [".git/config"]),
+        ("git submodule update --init --recursive", [".git/config", ".git/modules"]),
+        ("git worktree remove other", [".git/worktrees", "other"]),
+        ("git config user.email; git remote -v; git branch -D x; git submodule update", []),
+    ],
+)
+def test_the_settings_that_git_writes_are_asked_for_where_a_box_shuts_them(
+    tree: Tree, command: str, written: list[str]
+) -> None:
+    def edited(confinement: Confinement) -> list[str]:
+        top = str(tree.directory)
+        analysis = analyse(command, cwd=top, home="/nowhere/home", top=top, confinement=confinement)
+        found = requests_for(analysis, tree.place)
+        return sorted(str(name) for one in found if one.permission == "edit" for name in one.patterns)
+
+    assert edited(Confinement(complete=True, private_tmp=True)) == written
+    assert edited(OPEN) == [name for name in written if not name.startswith(".git")]

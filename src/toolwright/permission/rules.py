@@ -175,6 +175,8 @@ class Policy:
     def decide_below(self, permission: str, below: Below) -> Decision:
         """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
         decisions = [self.decide(permission, pattern) for pattern in self.named_below(permission, below)]
+        if below.guarded:
+            decisions = [one for one in decisions if one.layer != "protected"]
         found = strictest([Decision(action="allow", policy=self), *decisions])
         if found.action == "deny" and not below.certain:
             return replace(found, action="ask")

@@ -50,6 +50,8 @@ class Box:
     """What can be read although it lies in a closed folder."""
     replaced: tuple[Shown, ...] = ()
     """Files that show other contents than their own."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Settings of git that variables tell it, where its own file is there to be written."""
     hidden: tuple[Path, ...] = ()
     """The files among the replaced, and the folders among the closed, whose contents are nobody's business."""
     covered: tuple[Path, ...] = ()

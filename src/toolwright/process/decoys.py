@@ -19,17 +19,14 @@ STALE = 32
 MANY = 2000
 """Decoys from which on those are dropped whose files are gone."""
 DRIVER = "toolwright-mask"
-SETTINGS = f"""
-[filter "{DRIVER}"]
-\tclean = "git cat-file blob :%f 2>/dev/null || git cat-file blob HEAD:%f"
-\tsmudge = "cat > /dev/null; echo '{WORDS.decode().strip()}'"
-\trequired = true
-[repack]
-\tupdateServerInfo = false
-[core]
-\tcheckStat = minimal
-\ttrustctime = false
-"""
+SETTINGS = (
+    (f"filter.{DRIVER}.clean", "git cat-file blob :%f 2>/dev/null || git cat-file blob HEAD:%f"),
+    (f"filter.{DRIVER}.smudge", f"cat > /dev/null; echo '{WORDS.decode().strip()}'"),
+    (f"filter.{DRIVER}.required", "true"),
+    ("repack.updateServerInfo", "false"),
+    ("core.checkStat", "minimal"),
+    ("core.trustctime", "false"),
+)
 """Whatever git would take from a decoy, it takes from its index instead, or from the last commit; what is in neither it
 refuses to add. Where it would write such a file anew, as in a new work tree, it writes that it is hidden. It makes no
 list of refs for plain web servers, which would lie beside settings."""
@@ -141,7 +138,7 @@ class Decoys:
         self, git: Path, names: Sequence[str], ours: Sequence[str], veiled: Sequence[tuple[str, bool]]
     ) -> list[Shown]:
         config, info = self._name(), self._name()
-        config.write_bytes(read_itself(git / "config", LARGEST) + SETTINGS.encode())
+        config.write_bytes(read_itself(git / "config", LARGEST) + _as_file(SETTINGS).encode())
         info.mkdir()
         for file in _files(git / "info"):
             (info / file.name).write_bytes(read_itself(file, LARGEST))
@@ -161,6 +158,16 @@ class Decoys:
 
     def _name(self) -> Path:
         return self._folder / os.urandom(8).hex()
+
+
+def _as_file(settings: Iterable[tuple[str, str]]) -> str:
+    """Settings as git keeps them in a file."""
+    lines = [""]
+    for name, value in settings:
+        section, _, key = name.rpartition(".")
+        head, _, rest = section.partition(".")
+        lines += [f'[{head} "{rest}"]' if rest else f"[{head}]", f'\t{key} = "{value}"']
+    return "\n".join(lines) + "\n"
 
 
 def _words(size: int) -> bytes:

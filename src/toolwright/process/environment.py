@@ -117,6 +117,15 @@ _SECRET_VALUE = re.compile(
 """Passwords in addresses, the beginnings that well-known keys have, and long runs without sense."""
 
 
+_GIT_SETTINGS = re.compile(r"GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+)")
+_PLAIN_GIT_KEY = re.compile(
+    r"(?:safe|user|init|core|pull|push|commit|tag|advice|protocol|color|column|diff|merge|rebase|branch|log|status|gc|index"
+    r"|fetch|submodule|pack|feature|maintenance)\..+|url\..+\.(?:push)?insteadof|http\.ssl\w+|commit\.gpgsign",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Settings of git that hold no keys; those about `http` and `credential` may."""
+
+
 ADDED: "ContextVar[Mapping[str, str] | None]" = ContextVar("ADDED", default=None)
 """Variables for the commands of the call under way alone, where an extension has some to add."""
 
@@ -133,7 +142,13 @@ class Withholding:
     """Names or patterns that commands need although they look like secrets."""
 
     def apply(self, environment: Mapping[str, str]) -> dict[str, str]:
-        return {name: value for name, value in environment.items() if not self.withholds(name, value)}
+        plain = _has_plain_git_settings(environment)
+        return {
+            name: value
+            for name, value in environment.items()
+            if (plain if _GIT_SETTINGS.fullmatch(name) else not self.withholds(name, value))
+            or _fits(name, self.except_for)
+        }
 
     def withholds(self, name: str, value: str) -> bool:
         if _fits(name, self.except_for):
@@ -154,6 +169,16 @@ def with_git_setting(environment: Mapping[str, str], name: str, value: str) -> d
         f"GIT_CONFIG_KEY_{count}": name,
         f"GIT_CONFIG_VALUE_{count}": value,
     }
+
+
+def _has_plain_git_settings(environment: Mapping[str, str]) -> bool:
+    """Whether settings of git that variables give hold no secret. One without the others would stop every git."""
+    given = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() and len(given) < 4 else 0
+    pairs = [
+        tuple(environment.get(f"GIT_CONFIG_{part}_{one}", "") for part in ("KEY", "VALUE")) for one in range(count)
+    ]
+    return all(_PLAIN_GIT_KEY.fullmatch(key) and not _SECRET_VALUE.search(f"{key} {value}") for key, value in pairs)
 
 
 def choose_shell(environment: Mapping[str, str], preferred: str = "") -> str:

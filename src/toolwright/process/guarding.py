@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolwright.process import folders
 from toolwright.process.gitfolders import Placeholder, git_code, git_folders, trees
-from toolwright.process.sight import canonical, is_real_folder, is_there
+from toolwright.process.sight import canonical, is_in, is_real_folder, is_there
 from toolwright.record import record
 
 
@@ -17,6 +17,16 @@ class Guarded:
     protected: tuple[Path, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
     pinned: tuple[Path, ...] = ()
+
+    def without(self, named: Sequence[Path]) -> "Guarded":
+        """The same but for what was allowed by name, with all that is in it."""
+        if not named:
+            return self
+        return Guarded(
+            protected=tuple(place for place in self.protected if not is_in(place, named)),
+            placeholders=tuple(one for one in self.placeholders if not is_in(one.path, named)),
+            pinned=tuple(place for place in self.pinned if not is_in(place, named)),
+        )
 
 
 class Guarding:
@@ -42,6 +52,16 @@ class Guarding:
             placeholders=tuple(missing),
             pinned=tuple(dict.fromkeys(self._pinned(repositories))),
         )
+
+    def of_git(self, places: Iterable[Path]) -> list[Path]:
+        """Those that lie in the project's git folder, which may be elsewhere."""
+        found = list[Path]()
+        for place in places if self.git else ():
+            if place != self._entry and place.is_relative_to(self._entry) and self._entry.is_file():
+                found.append(self.git[-1] / place.relative_to(self._entry))
+            elif is_in(place, self.git):
+                found.append(place)
+        return found
 
     def repositories(self, others: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
         """Each git folder that has the settings of a work tree, with that work tree."""

@@ -13,8 +13,8 @@ from toolwright.process import folders
 from toolwright.process.access import Access, Opened, Surroundings
 from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
-from toolwright.process.decoys import Decoys
-from toolwright.process.environment import with_git_setting
+from toolwright.process.decoys import SETTINGS, Decoys
+from toolwright.process.environment import Withholding, with_git_setting
 from toolwright.process.gitfolders import Placeholder
 from toolwright.process.guarding import Guarded, Guarding
 from toolwright.process.hiding import Hiding
@@ -182,7 +182,7 @@ class Sandbox:
         if self._walls is None or self._walls[0] != box:
             # One command is often like the one before, as far as its walls are concerned.
             walls = put_up(box)
-            env = {} if box.rung == "none" else {**walls.env, MARK: box.rung}
+            env = {} if box.rung == "none" else {**walls.env, **_git_variables(box), MARK: box.rung}
             self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
         return within(self._walls[1], box, argv, cwd, beside_others=beside_others)
 
@@ -252,6 +252,8 @@ class Sandbox:
         decoys = self._decoy_maker()
         hidden = self._hiding.look(access, files, decoys, shared=caches.places, sockets=rung != "seatbelt")
         guarded = self._guarding.look(access.repositories) if not access.read_only else Guarded()
+        named = self._guarding.of_git((*access.changes, *access.deletes))
+        guarded = guarded.without(named)
         ours = [one.path for one in guarded.placeholders if one.content is None]
         repositories = self._guarding.repositories(access.repositories)
         views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled, ours)]
@@ -264,7 +266,8 @@ class Sandbox:
             "kept": hidden.kept,
             "hidden": hidden.hidden,
             "covered": access.covered,
-            "replaced": (*hidden.replaced, *views),
+            "replaced": (*hidden.replaced, *(view for view in views if not is_in(view.target, named))),
+            "settings": SETTINGS if any(view.target in named for view in views) else (),
         }
         if not access.read_only:
             said["private"] = caches.private
@@ -349,11 +352,21 @@ class SaidByMounts(TypedDict, total=False):
     hidden: tuple[Path, ...]
     covered: tuple[Path, ...]
     replaced: tuple[Shown, ...]
+    settings: tuple[tuple[str, str], ...]
     private: tuple[Shown, ...]
     protected: tuple[Path, ...]
     placeholders: tuple[Placeholder, ...]
     ruled: tuple[Path, ...]
     pinned: tuple[Path, ...]
+
+
+def _git_variables(box: Box) -> dict[str, str]:
+    """Settings of git by variables."""
+    found = dict[str, str]()
+    before = Withholding().apply(os.environ) if box.settings else {}
+    for name, value in box.settings:
+        found |= with_git_setting({**before, **found}, name, value)
+    return found
 
 
 def _temporary(folder: Path) -> Iterator[Path]:

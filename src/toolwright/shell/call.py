@@ -41,6 +41,8 @@ class CommandCall:
     wrapped: bool = False
     """Whether another program runs it, so that a name of the shell's own is a program's too."""
 
+    listed: list[Field] = field(default_factory=list[Field])
+    """Those of its words that are folders from a listing, and stand for what lies in them."""
     mark: str = ""
     """What stands in its words for a path that a listing names."""
 
@@ -53,4 +55,12 @@ class CommandCall:
         return self.argv[1:]
 
     def inner(self, argv: list[Field], *, also: Sequence[Field] = ()) -> "CommandCall":
-        return CommandCall(argv=argv, state=self.state, draft=self.draft, feed=self.feed, also=list(also), wrapped=True)
+        return CommandCall(
+            argv=argv,
+            state=self.state,
+            draft=self.draft,
+            feed=self.feed,
+            also=list(also),
+            wrapped=True,
+            listed=self.listed,
+        )

@@ -185,7 +185,7 @@ def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
         by_line = text.splitlines() if {"-I", "-i", "-J", "--replace"} & found.options.keys() else text.split()
         words = [literal(word.strip()) for word in by_line] if not set(text) & set("'\"\\") else words
     elif feed is not None and feed.paths:
-        words = list(feed.paths)
+        inner.listed = words = list(feed.paths)
     mark = next(
         (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
         "",
@@ -196,12 +196,14 @@ def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
     elif counted and not mark and words:
         # one call for each word
         inner.argv.append(Field("{}", tuple(text for word in words for text in word.texts), *_nature(words)))
+        inner.listed = [*inner.listed, inner.argv[-1]] if inner.listed else []
         return
     if not mark:
         inner.also += words
         return
     texts = tuple(text for word in words for text in word.texts)
     named = Field(mark, texts, all(word.known for word in words), any(word.glob for word in words))
+    inner.listed = [*inner.listed, named] if inner.listed else []
     inner.mark = mark if feed is not None and feed.paths and named.known else ""
     inner.argv = [
         named if one.text == mark else unknown(one.spelled) if mark in one.spelled else one for one in inner.argv
@@ -221,6 +223,8 @@ def _note_effects(walk: Walk, call: CommandCall, effects: Effects) -> None:
     places = {id(one): place for place, one in enumerate(call.arguments)}
     for kind, argument in sorted(effects.files, key=lambda file: places.get(id(file[1]), len(places))):
         walk.findings.touch(kind, argument, state)
+        if kind == "write" and any(argument is one for one in call.listed):
+            walk.findings.touch("within", argument, state)
     for place, target in effects.links:
         walk.findings.link(place, target, state)
     if effects.unlisted:

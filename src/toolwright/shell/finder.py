@@ -31,13 +31,15 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
     while position < len(expression):
         argument = expression[position]
         text = argument.text
+        # only what stands before an action narrows what it acts on
+        before = [*paths, *expression[:position]]
         position += 1
         if text in _VALUED:
             position += 1
         elif text in _RUNS:
-            position = _run(found, expression, position, found_paths(arguments))
+            position = _run(found, expression, position, found_paths(before))
         elif text == "-delete":
-            found.touch("delete", *found_paths(arguments))
+            found.touch("delete", *found_paths(before))
             found.same_as.append([literal("rm"), *paths])
         elif text in _WRITES or text == "-fprintf":
             found.touch("write", *expression[position : position + 1])

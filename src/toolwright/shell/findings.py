@@ -30,12 +30,13 @@ Touch = Literal[
     "history",
     "past",
     "blob",
+    "settings",
 ]
 """What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and `carry` gives it
 another name, `into` is the name a file gets if its target is a folder, `within` changes something in a folder, nobody
 knows what, `discard` puts back what git has of it, `mention` is a word that may be a file, `script` one whose text a
-shell runs, `history` is any file that git has there, `past` any that it has ever had, and `blob` a path as git has
-it."""
+shell runs, `history` is any file that git has there, `past` any that it has ever had, `blob` a path as git has it, and
+`settings` one that git itself writes and that is shut in a box."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""
@@ -165,6 +166,9 @@ class Findings:
         if kind == "blob":
             self._blob(argument, state)
             return
+        if kind == "settings":
+            self._settings(argument, state)
+            return
         paths = self.touched.setdefault(kind, {})
         for text in argument.texts:
             if not text or (text[0] == "/" and self._special_file(kind, text, argument, state)):
@@ -187,6 +191,16 @@ class Findings:
                 for text in argument.texts:
                     path = absolute(folder, text)
                     self.touched.setdefault("read", {}).setdefault(path, path)
+
+    def _settings(self, argument: Field, state: State) -> None:
+        """They lie at the top of the work tree. Where no box shuts them, git writes them as it always has."""
+        for folder in state.folders:
+            inside = state.top and (folder == state.top or folder.startswith(f"{state.top}/"))
+            for kind in ("settings", "write") if self.confinement.complete else ("settings",):
+                for text in argument.texts:
+                    path = absolute(state.top if inside else folder, text)
+                    self.order[path] = None
+                    self.touched.setdefault(kind, {}).setdefault(path, path)
 
     def _special_file(self, kind: Touch, text: str, argument: Field, state: State) -> bool:
         """Whether a path is none of the file system's: a device, or one that leads through a process."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in
 from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, PLAIN_PARTS, RUNS, STRATEGIES
+from toolwright.shell.gitsettings import settings_written
 from toolwright.shell.gitshows import after_dashes, show
 from toolwright.shell.guess import guess
 from toolwright.shell.options import take_options
@@ -45,6 +46,7 @@ def git(found: Effects, arguments: Sequence[Field]) -> None:
     given = _options_of(found, name, own)
     _run_by(found, name, own, given)
     _files_of(found, name, own, given)
+    found.touch("settings", *map(literal, settings_written(name, given)))
     show(found, name, own, given)
 
 
@@ -142,14 +144,17 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
     operands, paths = given.operands, after_dashes(own)
     match name:
         case "rm":
-            found.touch("delete", *operands, *paths)
+            found.touch("look" if given.has("--cached") else "delete", *operands, *paths)
         case "mv":
             found.touch("delete", *operands[:-1])
             found.touch("carry", *operands[:-1])
             found.touch("write", *operands[-1:])
             found.touch("into", *(_inside(operands[-1], one) for one in operands[:-1]))
+        case "clean" if given.has("-n", "--dry-run"):
+            found.touch("look", *operands, *paths)
         case "clean":
-            found.touch("delete", *(operands or paths or [literal(".")]))
+            found.touch("delete", *operands, *paths)
+            found.touch("within", *([] if operands or paths else [literal(".")]))
         case "restore":
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)

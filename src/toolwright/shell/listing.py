@@ -11,7 +11,7 @@ def listed(argv: Sequence[Field]) -> tuple[Field, ...] | None:
     """The paths that a command prints, as patterns; None if it is not one that prints paths."""
     name, *arguments = argv
     match name.text:
-        case "find" if not any("printf" in one.spelled or one.text.startswith(("-exec", "-ok")) for one in arguments):
+        case "find" if not any(map(_PRINTS_ELSE.match, (one.spelled for one in arguments))):
             return found_paths(arguments)
         case "ls" if all(one.text.startswith("-") for one in arguments) and not any(
             "l" in one.text for one in arguments
@@ -27,6 +27,10 @@ def listed(argv: Sequence[Field]) -> tuple[Field, ...] | None:
             return (literal("."),)
         case _:
             return None
+
+
+_PRINTS_ELSE = re.compile(r"-f?printf|-exec|-ok|-fprint|-ls|-fls|-L$|-follow$")
+"""With these `find` prints something else, or paths that lead through links."""
 
 
 def found_paths(arguments: Sequence[Field]) -> tuple[Field, ...]:

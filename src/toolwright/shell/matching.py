@@ -5,6 +5,8 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from toolwright.record import record
+
 MOST = 1000
 """How many files that a wildcard names are judged one by one; where there are more, that is said."""
 _LOOKED_AT = 20_000
@@ -34,6 +36,14 @@ class TooMany(Exception):
     """More names than are looked at."""
 
 
+@record(slots=True, kw_only=True)
+class _Budget:
+    """How many names may still be looked at, and whether wildcards fit names that begin with a dot."""
+
+    left: int = _LOOKED_AT
+    dots: bool = False
+
+
 def is_wild(path: str) -> bool:
     return _MAGIC.search(path) is not None
 
@@ -44,9 +54,11 @@ def matched(path: str) -> tuple[list[str], bool]:
     Parts behind the last wildcard need not exist: `m*/new` is a name in every folder that fits.
     """
     found: list[str] = []
-    budget = [_LOOKED_AT]
+    parts = path.strip("/").split("/")
+    # `**` is how listings are told, to whose patterns a dot is a letter like any
+    budget = _Budget(dots="**" in parts)
     try:
-        for one in _walk("/", path.strip("/").split("/"), budget):
+        for one in _walk("/", parts, budget):
             if len(found) == MOST:
                 return found, False
             found.append(one)
@@ -55,7 +67,7 @@ def matched(path: str) -> tuple[list[str], bool]:
     return sorted(found), True
 
 
-def _walk(folder: str, parts: list[str], budget: list[int]) -> Iterator[str]:
+def _walk(folder: str, parts: list[str], budget: _Budget) -> Iterator[str]:
     """The names below `folder` that fit the parts, each of which is one level; `**` is any number of them."""
     if not any(map(is_wild, parts)):
         path = posixpath.join(folder, *parts)
@@ -72,7 +84,7 @@ def _walk(folder: str, parts: list[str], budget: list[int]) -> Iterator[str]:
         yield from _walk(folder, rest, budget)
     fits = re.compile(_regex(first), re.DOTALL)
     for entry in _entries(folder, budget):
-        hidden = entry.name.startswith(".") and not first.startswith(".")
+        hidden = entry.name.startswith(".") and not first.startswith(".") and not budget.dots
         path = posixpath.join(folder, entry.name)
         if deep and entry.is_dir(follow_symlinks=False) and entry.name != ".git":
             yield from _walk(path, parts, budget)
@@ -83,12 +95,12 @@ def _walk(folder: str, parts: list[str], budget: list[int]) -> Iterator[str]:
                 yield from _walk(path, rest, budget)
 
 
-def _entries(folder: str, budget: list[int]) -> Iterator[os.DirEntry[str]]:
+def _entries(folder: str, budget: _Budget) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                budget[0] -= 1
-                if budget[0] < 0:
+                budget.left -= 1
+                if budget.left < 0:
                     raise TooMany
                 yield entry
     except OSError:

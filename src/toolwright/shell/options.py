@@ -86,7 +86,10 @@ class _Reader:
     def _partly_known(self, argument: Field, text: str) -> None:
         """`--include=$x` and `-n$x`: the option is known, its value is not."""
         head, equals, _ = text.partition("=")
-        if text.startswith("--") and equals and "$" not in head and (names := self._named(head)):
+        if argument.splits:
+            # what follows a blank in the value is a word of its own
+            self._doubt(argument.spelled)
+        elif text.startswith("--") and equals and "$" not in head and (names := self._named(head)):
             self._note(names, tail(argument, len(head) + 1))
         elif self.marks.get(text[:2], "") == ":" or (self.marks.get(text[:2]) == "?" and _ends_in_number(argument)):
             self._note((text[:2],), tail(argument, 2))

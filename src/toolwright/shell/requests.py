@@ -4,7 +4,7 @@ import itertools
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -57,8 +57,9 @@ def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     nothing outside may be touched. In a box that is complete, what lies outside may be listed by any program.
     """
     found = [Request(permission="bash", patterns=analysis.bare, always=())] if analysis.bare else []
-    read = [path for path in (*analysis.reads, *analysis.looks) if is_open_to_all(path, path)]
-    listed = _Paths(analysis, place).listed() if analysis.confinement.complete else []
+    paths = _Paths(analysis, place)
+    read = [path for path in (*analysis.reads, *analysis.looks) if paths.is_open(path, path)]
+    listed = paths.listed() if analysis.confinement.complete else []
     outside = [(path, str(place(path).path)) for path in (*read, *listed) if not place(path).inside]
     if outside:
         patterns = tuple(dict.fromkeys(itertools.chain.from_iterable(outside)))
@@ -95,7 +96,7 @@ class _Paths:
                         more, complete = matched(one)
                         found.update(dict.fromkeys(more))
                         self._wild.update(dict.fromkeys((name for name in more if name != one), one))
-                        self.unjudged = self.unjudged or not complete
+                        self.unjudged = self.unjudged or not (complete or self._is_some_below(one))
         return list(found)
 
     def _touched(self, kind: Touch) -> Iterable[str]:
@@ -126,10 +127,10 @@ class _Paths:
         shown: dict[str, None] = {}
         real: dict[str, None] = {}
         written: set[str] = set()
-        for path in sorted(itertools.chain(self.named("enter"), changed, read), key=self._rank):
+        for path in sorted(itertools.chain(self._worked_in(), changed, read), key=self._rank):
             there = self.at(path)
             only_read = path not in changed
-            if there.inside or self._is_own(str(there.path)) or (only_read and self._is_open(path, str(there.path))):
+            if there.inside or self._is_own(str(there.path)) or (only_read and self.is_open(path, str(there.path))):
                 continue
             spelled = self.analysis.spellings.get(path, path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
@@ -154,6 +155,16 @@ class _Paths:
             only_read=only_read_texts,
         )
 
+    def _worked_in(self) -> list[str]:
+        """The folders entered. `cd sub && make; cd ..` leads out only if `sub` is not there, and does nothing then."""
+        entered = self.named("enter")
+        folders = [command.folders for command in self.analysis.commands]
+        back = any(path.endswith("/..") and self.at(path).inside for path in entered)
+        if not back or not all(folders) or any(map(is_wild, itertools.chain(*folders))):
+            return entered
+        used = {one for place in itertools.chain(*folders) for one in (place, posixpath.normpath(place))}
+        return [path for path in entered if not path.endswith("/..") or posixpath.normpath(path) in used]
+
     def listed(self) -> list[str]:
         """Where it is only looked what is there."""
         return [path for path in self.named("look") if not self._is_own(str(self.at(path).path))]
@@ -174,7 +185,7 @@ class _Paths:
         private = self.analysis.confinement.private_tmp
         return private and any(path == folder or path.startswith(f"{folder}/") for folder in _TEMPORARY)
 
-    def _is_open(self, path: str, canonical: str) -> bool:
+    def is_open(self, path: str, canonical: str) -> bool:
         """Whether everybody may read it, or git shows it anyway."""
         settings = (".gitconfig", ".config/git/config", ".config/git/ignore")
         if path in (f"{self.analysis.home}/{name}" for name in settings):
@@ -195,7 +206,7 @@ class _Paths:
         whole: list[Touch] = ["carry", "take"]
         if self.analysis.confinement.complete:
             # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
-            named = [path for path in named if "**" not in self._wild.get(path, "")]
+            named = [path for path in named if not self._is_some_below(self._wild.get(path, ""))]
             whole, self.unjudged = ["carry"], False
         below = [*self._below(whole, absolute=True), *self._history(), *self._searched()]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
@@ -204,11 +215,13 @@ class _Paths:
     def edit(self) -> Iterator[Request]:
         self.unjudged = False
         named = [*self.named("write", "delete"), *self.existing("overwrite")]
-        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
+        listed = [path for path in named if self._is_some_below(self._wild.get(path, ""))]
+        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named if path not in listed))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         below += self._filled()
         below += [replace(one, grows=False) for one in self._tracked("discard", absolute=False)]
+        below += self._some_of(listed)
         contained = self.analysis.confinement.complete
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
@@ -246,7 +259,20 @@ class _Paths:
             names, complete = _content(str(there.path))
             # a box keeps what may not be touched, whether it was counted or not
             complete = complete or self.analysis.confinement.complete
-            yield Below(folder=pattern, names=names, complete=complete, certain=certain)
+            guarded = self.analysis.confinement.complete and not certain
+            yield Below(folder=pattern, names=names, complete=complete, certain=certain, guarded=guarded)
+
+    def _is_some_below(self, wildcard: str) -> bool:
+        """Whether it stands for some of what a listing names, of which a box keeps what may not be touched."""
+        return "**" in wildcard and self.analysis.confinement.complete
+
+    def _some_of(self, paths: Sequence[str]) -> Iterator[Below]:
+        by_folder = dict[str, list[str]]()
+        for path in paths:
+            folder = self._wild[path].partition("/**")[0] or "/"
+            by_folder.setdefault(folder, []).append(path[len(folder) :].lstrip("/"))
+        for folder, names in by_folder.items():
+            yield Below(folder=self.at(folder).pattern, names=tuple(names), certain=False, guarded=True)
 
     def _filled(self) -> Iterator[Below]:
         """A folder that is written to may get or lose anything; what a box keeps need not be looked for."""

@@ -21,6 +21,14 @@ PROGRAM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin",
 LISTED = 500
 """Files of a folder outside the project that are judged one by one."""
 
+_MAKES_FOLDERS = {
+    "mkdir": frozenset[str](),
+    "git": frozenset({"clone", "worktree", "init"}),
+    "cargo": frozenset({"new", "init"}),
+}
+"""Programs that make the folders they are told, with the subcommands that do, if only those do."""
+_NEAR = 6
+"""Among how many words a subcommand is looked for."""
 _PROGRAM = re.compile(r"([\w.+-]+)(?: \*|\*|)")
 _WILD = re.compile(r"[*?]")
 
@@ -194,9 +202,12 @@ def _canonical(paths: Iterable[str], tree: Tree) -> Iterator[Path]:
 
 
 def _made_folders(analysis: Analysis, tree: Tree) -> Iterator[Path]:
+    """What the words of commands that make folders may name."""
     for command in analysis.commands:
-        if command.words and os.path.basename(command.words[0]) == "mkdir":  # noqa: PTH119 - on text
-            yield from (tree.place(word).path for word in command.words[1:] if word and not word.startswith("-"))
+        name, *words = command.words or ("",)
+        subcommands = _MAKES_FOLDERS.get(os.path.basename(name))  # noqa: PTH119 - on text
+        if subcommands is not None and (not subcommands or subcommands.intersection(words[:_NEAR])):
+            yield from (tree.place(word).path for word in words if word and not word.startswith("-"))
 
 
 def _named(requests: Iterable[Request], tree: Tree, permission: str) -> Iterator[Path]:

@@ -42,7 +42,7 @@ async def ask_about(
     """
     analysis = await _analysed(ctx, tree, command, place, OPEN)
     requests = await _requested(analysis, tree)
-    if _depends_on_the_box(ctx, requests):
+    if _depends_on_the_box(ctx, requests) or "settings" in analysis.touched:
         box = await ctx.use(Jobs).keeps_all()
         analysis = await _analysed(ctx, tree, command, place, Confinement(complete=box, private_tmp=box))
         requests = await _told_of_the_network(ctx, await _requested(analysis, tree))

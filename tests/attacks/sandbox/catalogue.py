@@ -220,6 +220,11 @@ HARMLESS = {
         'git worktree add -q other-tree side && python3 -c \'print(open("other-tree/.env" + ".stage").read())\'',
         "Hidden from commands",
     ),
+    "git makes a work tree beside the project": ("git worktree add -q ../beside -b beside && ls ../beside", "seed"),
+    "git's settings are written once that was allowed": (
+        "git config user.email a@b.c && git remote add up nowhere && git config user.email && git remote",
+        "a@b.c\nup",
+    ),
     "git cleans up, and leaves alone what is only there for the box": ("touch news && git clean -fdq; echo $?", "0"),
     "git packs what it has": ("git gc -q 2>&1", ""),
     "git refuses to add what is hidden": (

@@ -6,7 +6,9 @@ import pytest
 
 from tests.attacks.shell.everyday import EVERYDAY
 from tests.attacks.shell.ground import BOX, HAS_GIT, Ground, default_policy, make_ground
-from toolwright.permission.rules import Policy
+from toolwright.folders import Folders
+from toolwright.permission.defaults import protected_rules
+from toolwright.permission.rules import Layer, Policy
 
 LINES = 1100
 MOST_IN_A_HUNDRED = 3
@@ -24,7 +26,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 @pytest.fixture(scope="module")
 def rules(ground: Ground) -> Policy:
-    return default_policy(ground.home)
+    protected = Layer("protected", protected_rules(Folders.of({"HOME": str(ground.home)})), tightens_only=True)
+    return Policy("build", (*default_policy(ground.home).layers, protected))
 
 
 def test_hardly_anything_asks_in_a_box_and_nothing_is_denied(ground: Ground, rules: Policy) -> None:
