@@ -16,7 +16,7 @@ def tracked(folder: str) -> tuple[str, list[str]] | None:
         if top in ("/", ""):
             return None
         top = posixpath.dirname(top)
-    index = posixpath.join(_git_folder(top), "index")
+    index = posixpath.join(git_folder(top), "index")
     try:
         known = os.stat(index)  # noqa: PTH116 - text
         if known.st_size > LARGEST:
@@ -35,7 +35,7 @@ def _read(index: str, _: object) -> list[str]:
         return _names(file.read())
 
 
-def _git_folder(top: str) -> str:
+def git_folder(top: str) -> str:
     """Linked work trees and submodules have a file that says where the folder is."""
     path = posixpath.join(top, ".git")
     try:
