@@ -51,6 +51,9 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
             found.touch(kind, *given.operands[skip:])
         elif name == "man":
             found.touch("read", *(one for one in given.operands if "/" in one.spelled))
+        elif name == "mktemp":
+            elsewhere = (one for one in given.operands if "/" in one.spelled and not one.spelled.startswith("/tmp/"))  # noqa: S108 - where it is by itself
+            found.touch("write", *elsewhere, *given.values("--tmpdir"))
         return found
     if name in INTERPRETERS:
         interpreter(name, found, arguments)
