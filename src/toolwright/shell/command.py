@@ -57,6 +57,8 @@ def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
     if name.startswith("ld") and _LOADER.fullmatch(name):
         walk.findings.doubt(f"`{name}` runs the program that it is given.")
     _doubt_open_prefix(walk, call)
+    if name in ARITY or not is_listed(name):
+        _suspect_behind_options(call.draft, name, [one.spelled for one in call.arguments])
     if call.also and (name in WRAPPERS or name in SHELLS):
         call.argv, call.also = [*call.argv, *call.also], []
     unwrapped = unwrap(name, call.argv)
@@ -87,6 +89,14 @@ def suspect(draft: Draft, words: Sequence[str]) -> None:
         named = word.rpartition("=")[2] if word.startswith("-") else word
         if _COMMAND_WORD.fullmatch(named):
             draft.suspected[" ".join([_plain(named), *words[position + 1 :]])] = None
+
+
+def _suspect_behind_options(draft: Draft, name: str, words: Sequence[str]) -> None:
+    """`kubectl -n a delete x` deletes: what a program is told to do may stand behind options and their values."""
+    first = next((position for position, word in enumerate(words[:_SUSPECTS]) if word.startswith("-")), len(words))
+    for position in range(first + 1, min(len(words), first + _SUSPECTS // 2)):
+        if not words[position].startswith("-"):
+            draft.suspected[" ".join([name, *words[:first], *words[position:]])] = None
 
 
 def suspect_text(draft: Draft, text: str) -> None:
@@ -133,8 +143,6 @@ def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> 
         walk.findings.touch("write", target, call.state)
     for script in found.scripts:
         run_script(walk, call, script, state)
-    if name == "parallel" and not any(" ::: " in script.spelled for script in found.scripts):
-        walk.findings.doubt("`parallel` runs commands with words that are only known when it runs.")
     if not found.argv:
         return always(call.state)
     inner = call.inner(found.argv, also=call.also)
