@@ -47,6 +47,7 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
             found.doubts.append(Contained(f"What `{name}` is told may load files that its words do not name."))
         if kind is not None:
             found.touch(kind, *given.operands[skip:])
+            found.touch("search", *(given.operands[skip:] if kind == "read" else ()))
         elif name == "man":
             found.touch("read", *(one for one in given.operands if "/" in one.spelled))
         elif name == "mktemp":

@@ -82,7 +82,7 @@ _CALCULATED_BY_ZSH = re.compile(
     r"HISTSIZE|SAVEHIST|DIRSTACKSIZE|KEYTIMEOUT|LISTMAX|LOGCHECK|MAILCHECK|ERRNO|PERIOD|TMOUT|BAUD|FUNCNEST|TTYIDLE|E?GID"
     r"|SHLVL|COLUMNS|LINES"
 )
-"""Variables that are numbers to the shell: what they are given is calculated, and a subscript in it can run something."""
+"""Numbers to the shell: what these variables are given is calculated, and a subscript in it can run commands."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
