@@ -39,7 +39,7 @@ def index_around(folder: str) -> Index | None:
         if top in ("/", ""):
             return None
         top = posixpath.dirname(top)
-    index = posixpath.join(_git_folder(top), "index")
+    index = posixpath.join(git_folder(top), "index")
     try:
         known = os.stat(index)  # noqa: PTH116 - text
         if known.st_size > LARGEST:
@@ -57,7 +57,7 @@ def _read(index: str, _: object) -> dict[str, Stamp]:
     return _entries(read_plain(index, LARGEST))
 
 
-def _git_folder(top: str) -> str:
+def git_folder(top: str) -> str:
     """Linked work trees and submodules have a file that says where the folder is."""
     path = posixpath.join(top, ".git")
     said = read_start(path, 4096).decode("utf-8", "surrogateescape")

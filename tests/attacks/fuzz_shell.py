@@ -175,6 +175,132 @@ PIECES = (
     "IFS=",
     "set -e",
     "trap ",
+    *(
+        "x=(",
+        "x[0]=",
+        "${x[0]}",
+        "${x[@]}",
+        '"${x[@]}"',
+        "${!x}",
+        "${#x}",
+        "${x:0:1}",
+        "${x/r/l}",
+        "${x//s/m}",
+        "${x^^}",
+    ),
+    *(
+        "${x,,}",
+        "${x@Q}",
+        "${x@E}",
+        "${x@A}",
+        "${x@P}",
+        "${x#r}",
+        "${x:=rm}",
+        "${x:+ls}",
+        "x=r",
+        "y=m",
+        "$x$y",
+        "${x}m",
+    ),
+    *(
+        "declare -n r=x;",
+        "declare -i ",
+        "declare -a ",
+        "declare -l ",
+        "local -n ",
+        "printf -v x ",
+        "mapfile -t x",
+        "read -ra x",
+    ),
+    *(
+        "let ",
+        "((x=1))",
+        "((IFS=1))",
+        "((x++))",
+        "$((x=1))",
+        "$[",
+        "x=rm1victim",
+        "IFS=1 ",
+        "for ((i=0;i<2;i++)); do ",
+        "i",
+    ),
+    *(
+        "[[ -v ",
+        "[[ $x == ",
+        " =~ ",
+        "-eq ",
+        "-v ",
+        "until ",
+        "select x in ",
+        "elif ",
+        ";&",
+        ";;&",
+        "|&",
+        "&>",
+        ">|",
+        "<>",
+    ),
+    *("{x}<", "3<", "<&3", "0<", "<<\\E", "<<E$", "$-", "$?", "$!", "$*", "$0", "${@:1}", "${*%m}", "set -f", "set -u"),
+    *(
+        "set +e",
+        "shopt -s nullglob;",
+        "shopt -s extglob;",
+        "@(rm|ls)",
+        "!(x)",
+        "time ",
+        "exec ",
+        "exec -a x ",
+        "command -p ",
+    ),
+    *(
+        "builtin eval ",
+        "eval -- ",
+        "source x",
+        ". x",
+        "getopts a x ",
+        "wait -p x",
+        "unset -n r",
+        "alias ls=rm",
+        "hash -r",
+    ),
+    *(
+        "trap 'rm victim' EXIT",
+        "trap 'rm victim' DEBUG",
+        "PS4='$(rm victim)'",
+        "set -x",
+        "set -- rm victim",
+        "$'\\''",
+        "$'\\n'",
+    ),
+    *(
+        "\r",
+        "\v",
+        "\f",
+        "\u00a0",
+        "\u00e9",
+        "\x01",
+        "\x7f",
+        "$'\\cm'",
+        "$'\\u72m'",
+        "\\r\\m",
+        "r\\\nm",
+        "{r,l}{m,s}",
+        "{rm,victim}",
+    ),
+    *(
+        "function f {",
+        "f() (",
+        "f()((",
+        "f() [[",
+        "return 1",
+        "continue",
+        "exit",
+        "pushd ",
+        "test -v ",
+        "[ -n ",
+        " -a ",
+        " -o ",
+    ),
 )
 
 
@@ -264,11 +390,14 @@ def _confine() -> None:
 
 
 def scripts(chance: random.Random) -> Iterator[str]:
-    """Known scripts, changed at random: pieces put in, taken out, exchanged, and two joined."""
+    """Known scripts, changed at random: pieces put in, taken out, exchanged, and two joined; and pieces alone."""
     seeds = [one for one in (*DELETES_VICTIM, *HIDDEN_CODE, *WRITES_WITHOUT_COMMAND) if _may_run(one)]
     seeds += [one.command for one in ATTACKS if one.kind.startswith(("14", "15")) and _may_run(one.command)]
     while True:
         script = chance.choice(seeds)
+        if chance.random() < 0.2:
+            ends = ("", " ", " ", "; ", "\n")
+            script = "".join(chance.choice(PIECES) + chance.choice(ends) for _ in range(chance.randrange(3, 12)))
         if chance.random() < 0.3:
             script += chance.choice(("; ", "\n", " | ", " && ", " ")) + chance.choice(seeds)
         for _ in range(chance.choice((1, 1, 2, 3, 5))):

@@ -10,8 +10,8 @@ from toolwright.shell.state import Field
 from toolwright.shell.variables import exported
 
 _MAKE = (
-    "-b -B -C: -d -e -f< -h -i -I: -j? -k -l? -L -m -n -o: -O? -p -q -r -R -s -S -t -v -w -W: --always-make"
-    " --directory: --debug? --dry-run --file< --makefile< --ignore-errors --include-dir: --jobs? --keep-going"
+    "-b -B -C: -d -e -f< -h -i -I< -j? -k -l? -L -m -n -o: -O? -p -q -r -R -s -S -t -v -w -W: --always-make"
+    " --directory: --debug? --dry-run --file< --makefile< --ignore-errors --include-dir< --jobs? --keep-going"
     " --just-print --load-average? --no-builtin-rules --no-print-directory --output-sync? --print-data-base"
     " --question --quiet --silent --recon --trace --touch --warn-undefined-variables --print-directory"
 )

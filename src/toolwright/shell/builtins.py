@@ -110,7 +110,7 @@ def unset(walk: Walk, call: CommandCall) -> Outcome:
         if not is_identifier(argument.text):
             walk.findings.doubt(f"`unset {argument.spelled}` may calculate a subscript.")
             continue
-        _note_special(walk, call, argument.text, None)
+        _note_special(walk, call, argument.text, literal("0"))
         call.state.forget(argument.text)
     return always(call.state)
 
@@ -164,7 +164,15 @@ def print_formatted(walk: Walk, call: CommandCall) -> Outcome:
             _give_unknown(walk, call, name)
     elif call.arguments and call.arguments[0].splits:
         walk.findings.doubt(f"`printf {call.arguments[0].spelled}` may set a variable.")
+    elif call.arguments and (_COUNTS.search(call.arguments[0].text) or not call.arguments[0].exact):
+        for name in call.arguments[1:]:
+            if is_identifier(name.text) or call.arguments[0].exact:
+                _give_unknown(walk, call, name)
     return always(call.state)
+
+
+_COUNTS = re.compile(r"%[^a-zA-Z]*n")
+"""How `printf` is told to put a number into a variable."""
 
 
 def wait(walk: Walk, call: CommandCall) -> Outcome:
@@ -317,8 +325,8 @@ def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
-    if given.has("-C", "-F", "-W") or call.name == "complete":
-        walk.findings.doubt(f"`{call.name}` may run what it is given.")
+    if given.has("-A", "-C", "-F", "-G", "-W", "-d", "-f") or call.name == "complete":
+        walk.findings.doubt(f"`{call.name}` may run what it is given, or list it.")
     return always(call.state)
 
 

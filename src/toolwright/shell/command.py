@@ -9,7 +9,7 @@ from toolwright.shell.arity import ARITY, prefix
 from toolwright.shell.builtins import BUILTINS, SILENT
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import Contained, Draft, absolute
-from toolwright.shell.languages import plain_name
+from toolwright.shell.languages import INTERPRETERS, plain_name
 from toolwright.shell.outcome import Outcome, always, joined
 from toolwright.shell.programs import effects_of, is_listed
 from toolwright.shell.shells import SHELLS, run_script, run_shell
@@ -73,12 +73,17 @@ def _run_plain(walk: Walk, call: CommandCall) -> Outcome:
     if name.startswith("ld") and _LOADER.fullmatch(name):
         walk.findings.doubt(f"`{name}` runs the program that it is given.")
     _doubt_open_prefix(walk, call)
+    if name in ARITY or not is_listed(name):
+        _suspect_behind_options(call.draft, name, [one.spelled for one in call.arguments])
     if call.also and (name in WRAPPERS or name in SHELLS):
         call.argv, call.also = [*call.argv, *call.also], []
     unwrapped = unwrap(name, call.argv)
     if unwrapped is not None:
         suspect(call.draft, [one.spelled for one in call.argv])
         return _run_wrapped(walk, call, name, unwrapped)
+    if name in SHELLS or name in INTERPRETERS:
+        # a script may run what it is told, as that of `fakeroot` does
+        suspect(call.draft, [one.spelled for one in call.argv])
     if name in SHELLS:
         run_shell(walk, call, name)
     else:
@@ -90,27 +95,43 @@ _LOADER = re.compile(r"ld-linux.*|ld-musl.*|ld\.so.*|ld-\d.*")
 _COMMAND_WORD = re.compile(r"[A-Za-z_./~][\w./@+~-]*")
 _PIECES = re.compile(r"[;&|\n(){}`$<>'\"=,:!\\]+")
 _SUSPECTS = 24
-"""How many words of a call are looked at as the beginning of a command of their own."""
+"""How many words of a call are looked at, with all that follows, as the beginning of a command of their own."""
+_FOLLOWING = 4
+"""With how many words after them all others are."""
 
 
 def suspect(draft: Draft, words: Sequence[str]) -> None:
     """Note the words of a program that may run others: any of them may begin a command, or hold one."""
     start = max(1, len(prefix([_plain(words[0]), *words[1:]])))
-    for position, word in enumerate(words[start : start + _SUSPECTS], start):
+    for position, word in enumerate(words[start:], start):
         if " " in word:
             suspect_text(draft, word)
             continue
         named = word.rpartition("=")[2] if word.startswith("-") else word
         if _COMMAND_WORD.fullmatch(named):
-            draft.suspected[" ".join([_plain(named), *words[position + 1 :]])] = None
+            draft.suspected[_tail(named, words, position, position - start)] = None
+
+
+def _suspect_behind_options(draft: Draft, name: str, words: Sequence[str]) -> None:
+    """`kubectl -n a delete x` deletes: what a program is told to do may stand behind options and their values."""
+    first = next((position for position, word in enumerate(words[:_SUSPECTS]) if word.startswith("-")), len(words))
+    for position in range(first + 1, min(len(words), first + _SUSPECTS // 2)):
+        if not words[position].startswith("-"):
+            draft.suspected[" ".join([name, *words[:first], *words[position:]])] = None
 
 
 def suspect_text(draft: Draft, text: str) -> None:
     """Whatever reads the text may have words of its own before a command: `.shell rm x`, `system rm x`."""
-    for piece in _PIECES.split(text)[:_SUSPECTS]:
+    for piece in _PIECES.split(text):
         words = piece.split()
-        for position in range(min(len(words), _SUSPECTS)):
-            draft.suspected[" ".join([_plain(words[position]), *words[position + 1 :]])] = None
+        for position, word in enumerate(words):
+            draft.suspected[_tail(word, words, position, position)] = None
+
+
+def _tail(first: str, words: Sequence[str], position: int, count: int) -> str:
+    """A word with those after it; of many words, only with the next ones."""
+    end = len(words) if count < _SUSPECTS else position + _FOLLOWING
+    return " ".join([_plain(first), *words[position + 1 : end]])
 
 
 def _plain(word: str) -> str:
@@ -149,8 +170,6 @@ def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> 
         walk.findings.touch("write", target, call.state)
     for script in found.scripts:
         run_script(walk, call, script, state)
-    if name == "parallel" and not any(" ::: " in script.spelled for script in found.scripts):
-        walk.findings.doubt("`parallel` runs commands with words that are only known when it runs.")
     if not found.argv:
         return always(call.state)
     inner = call.inner(found.argv, also=call.also)
@@ -182,8 +201,9 @@ def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
     separated = {"-0", "--null", "-d", "--delimiter", "-a", "--arg-file"} & found.options.keys()
     if feed is not None and feed.text is not None and feed.text.exact and not separated:
         text = feed.text.text
-        by_line = text.splitlines() if {"-I", "-i", "-J", "--replace"} & found.options.keys() else text.split()
-        words = [literal(word.strip()) for word in by_line] if not set(text) & set("'\"\\") else words
+        by_line = {"-I", "-i", "-J", "--replace"} & found.options.keys()
+        pieces = filter(None, re.split(r"\n+" if by_line else r"[ \t\n]+", text))
+        words = [literal(word.strip(" \t")) for word in pieces] if not set(text) & set("'\"\\") else words
     elif feed is not None and feed.paths:
         inner.listed = words = list(feed.paths)
     mark = next(

@@ -123,6 +123,7 @@ def _take(found: Effects, name: str, arguments: Sequence[Field], shown: str, kno
     given = take_options(found, shown, own, known, in_full=True)
     for operand in () if inside else given.operands:
         found.touch("read", *paths_in(operand))
+        found.touch("mention", *([operand] if operand.known and "build" in name else []))
     for value in given.values("-v", "--volume", "--mount"):
         found.touch("read", *_mounted(value))
         found.touch("within", *(() if _is_read_only(value) else _mounted(value)))

@@ -288,6 +288,8 @@ def _joined(pieces: list[Field], source: str) -> Field:
         return replace(unknown(source or spelled), splits=any(piece.splits for piece in pieces))
     if glob and any(not piece.glob and any(map(_has_wildcard, piece.texts)) for piece in pieces):
         known = False
+    if any(piece.number for piece in pieces) and any("[" in text for piece in pieces for text in piece.texts):
+        known = False
     texts = tuple("".join(choice) for choice in product(*(piece.texts for piece in pieces)))
     number = all(piece.number or piece.texts == ("",) for piece in pieces) and any(piece.number for piece in pieces)
     return Field(spelled, texts, known, glob, number, splits=any(piece.splits for piece in pieces))

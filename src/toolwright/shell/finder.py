@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from toolwright.shell.arguments import Effects, names
+from toolwright.shell.findings import Contained
 from toolwright.shell.listing import found_paths
 from toolwright.shell.state import Field, literal
 
@@ -13,6 +15,7 @@ _VALUED = names(
     " -samefile -maxdepth -mindepth -printf -fstype -context -used -regextype -newermt -newerat -newerct"
     " -newermc -newerma -anewer -capabilities -Bmin -Btime -flags -newerXY"
 )
+_COMPARED = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls"})
 
@@ -27,6 +30,8 @@ _ALONE = names(
 def find(found: Effects, arguments: Sequence[Field]) -> None:
     paths, expression = _split(arguments)
     found.touch("look", *paths)
+    if _follows_links(arguments) and any(one.text in (*_RUNS, "-delete") for one in expression):
+        found.doubts.append(Contained("`find` may act on what links lead to, wherever that is."))
     position = 0
     while position < len(expression):
         argument = expression[position]
@@ -35,6 +40,7 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
         before = [*paths, *expression[:position]]
         position += 1
         if text in _VALUED:
+            found.touch("look", *(expression[position : position + 1] if text in _COMPARED else ()))
             position += 1
         elif text in _RUNS:
             position = _run(found, expression, position, found_paths(before))
@@ -46,6 +52,12 @@ def find(found: Effects, arguments: Sequence[Field]) -> None:
             position += 1 if text in _WRITES else 2
         elif text not in _ALONE:
             found.doubts.append(f"`{argument.spelled}` may make `find` run, read or delete something.")
+
+
+def _follows_links(arguments: Sequence[Field]) -> bool:
+    texts = [one.text for one in arguments]
+    links = any(text in ("-type", "-xtype") and "l" in after for text, after in pairwise(texts))
+    return links or not {"-L", "-follow", "-lname", "-ilname"}.isdisjoint(texts)
 
 
 def _split(arguments: Sequence[Field]) -> tuple[list[Field], list[Field]]:

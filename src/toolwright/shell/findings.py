@@ -14,6 +14,7 @@ from toolwright.shell.state import ALTERNATIVES, Field, State
 
 Touch = Literal[
     "read",
+    "search",
     "look",
     "take",
     "carry",
@@ -32,11 +33,11 @@ Touch = Literal[
     "blob",
     "settings",
 ]
-"""What is done to a path: `look` only asks whether it is there, `take` copies all that is in it and `carry` gives it
-another name, `into` is the name a file gets if its target is a folder, `within` changes something in a folder, nobody
-knows what, `discard` puts back what git has of it, `mention` is a word that may be a file, `script` one whose text a
-shell runs, `history` is any file that git has there, `past` any that it has ever had, `blob` a path as git has it, and
-`settings` one that git itself writes and that is shut in a box."""
+"""What is done to a path: `search` shows what is in it, `look` only asks whether it is there, `take` copies all that is
+in it and `carry` gives it another name, `into` is the name a file gets if its target is a folder, `within` changes
+something in a folder, nobody knows what, `discard` puts back what git has of it, `mention` is a word that may be a
+file, `script` one whose text a shell runs, `history` is any file that git has there, `past` any that it has ever had,
+`blob` a path as git has it, and `settings` one that git itself writes and that is shut in a box."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""

@@ -173,6 +173,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case "clone":
             found.touch("write", *(operands[1:2] or [_cloned(operands)]))
             found.touch("read", *(path for one in operands[:1] for path in paths_in(one)))
+            found.touch("mention", *(one for one in operands[:1] if one.known))
         case "init":
             found.touch("write", *(operands[:1] or [literal(".")]))
         case "bundle" if operands[:1] and operands[0].text == "create":
@@ -194,6 +195,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case "check-ignore" | "ls-files" | "status" | "log" | "rev-list" | "ls-tree" | "add" | "stage":
             found.touch("look", *(path for one in (*operands, *paths) for path in _local(one)))
         case _:
+            found.touch("mention", *(one for one in operands if one.known))
             for argument in (*operands, *paths):
                 found.touch("read", *(path for path in paths_in(argument) if _local(path)))
 

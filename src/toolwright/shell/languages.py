@@ -114,6 +114,33 @@ _PYTHON_MODULES = frozenset(
 _PYTHON_RUNS = frozenset({"cProfile", "profile", "trace", "asyncio"})
 """Of these, the ones that are harmless only with a script to run."""
 
+AGENTS = frozenset(
+    {
+        "tw",
+        "toolwright",
+        "opencode",
+        "claude",
+        "codex",
+        "gemini",
+        "aider",
+        "goose",
+        "copilot",
+        "cursor",
+        "qwen",
+        "crush",
+    }
+    | {"amp", "cline", "auggie", "droid", "kimi", "kiro"}
+)
+"""Programs that run commands under rules of their own."""
+_PACKAGED = re.compile(r"(?:@[^/]*/)?([a-z]+)(?:-(?:ai|agent|chat|cli|code))?(?:@.*)?")
+
+
+def is_agent(name: str) -> bool:
+    """Whether a program, package or module of this name is one, as in `opencode-ai@latest`."""
+    packaged = _PACKAGED.fullmatch(name)
+    return packaged is not None and packaged.group(1) in AGENTS
+
+
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|luajit|node|php|tclsh|bash|ksh|zsh)[0-9.]+")
 
 
@@ -184,6 +211,8 @@ def _python_module(found: Effects, name: str, module: Field | None, rest: Sequen
     found.touch("read", *(path for one in rest for path in paths_in(one)))
     found.touch("mention", *(file for one in rest for file in may_be_files(one)))
     own = text.partition(".")[0] in sys.stdlib_module_names
+    if is_agent(text.partition(".")[0]):
+        found.doubts.append(f"`{text}` runs commands under rules of its own.")
     operands = [one for one in rest if not one.spelled.startswith("-")]
     if not _MODULE.fullmatch(text) or (own and text not in _PYTHON_MODULES):
         found.doubts.append(

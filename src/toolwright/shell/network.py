@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from toolwright.shell.arguments import Effects, Handler, paths_in
 from toolwright.shell.downloads import DOWNLOADS
 from toolwright.shell.options import take_options
-from toolwright.shell.state import Field
+from toolwright.shell.state import Field, literal
 
 _SCP = "-1 -2 -3 -4 -6 -A -B -c: -C -D! -F! -i< -J! -l: -o! -O -p -P: -q -r -R -s -S! -T -v -X:"
 _SFTP = "-4 -6 -a -A -B: -b! -c: -C -D! -f -F! -i< -J! -l: -N -o! -p -P: -q -r -R: -s! -S! -v -X:"
@@ -35,13 +35,14 @@ def remote_copy(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 def secure_shell(found: Effects, arguments: Sequence[Field]) -> None:
-    """What runs on the other machine is that machine's business; what ssh runs here is ours."""
+    """What runs on the other machine is that machine's business, unless a rule names it; what ssh runs here is ours."""
     own: list[Field] = []
     for argument in arguments:
         own.append(argument)
         if not argument.spelled.startswith("-") and (len(own) == 1 or not _VALUED.fullmatch(own[-2].spelled)):
             break
     take_options(found, "ssh", [one for one in own if not _SAFE_SETTING.fullmatch(one.spelled)], _SSH)
+    found.suspected.append(literal(" ".join(one.spelled for one in arguments[len(own) :])))
 
 
 def runs_later(found: Effects, arguments: Sequence[Field]) -> None:

@@ -13,7 +13,7 @@ from toolwright.shell.findings import Contained
 from toolwright.shell.forges import forge, hub
 from toolwright.shell.git import git
 from toolwright.shell.guess import guess
-from toolwright.shell.languages import INTERPRETERS, interpreter
+from toolwright.shell.languages import INTERPRETERS, interpreter, is_agent
 from toolwright.shell.network import NETWORK
 from toolwright.shell.options import take_options
 from toolwright.shell.packagers import PACKAGERS
@@ -23,8 +23,6 @@ from toolwright.shell.state import Field
 from toolwright.shell.transfers import TRANSFERS
 
 _LOADS = re.compile(r"(?:import|include)\s*\"|(?:load\w*|system)\s*\(")
-AGENTS = frozenset({"tw", "toolwright", "opencode", "claude", "codex", "gemini", "aider", "goose"})
-"""Programs that run commands under rules of their own."""
 
 
 def is_listed(name: str) -> bool:
@@ -49,8 +47,12 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
             found.doubts.append(Contained(f"What `{name}` is told may load files that its words do not name."))
         if kind is not None:
             found.touch(kind, *given.operands[skip:])
+            found.touch("search", *(given.operands[skip:] if kind == "read" else ()))
         elif name == "man":
             found.touch("read", *(one for one in given.operands if "/" in one.spelled))
+        elif name == "mktemp":
+            elsewhere = (one for one in given.operands if "/" in one.spelled and not one.spelled.startswith("/tmp/"))  # noqa: S108 - where it is by itself
+            found.touch("write", *elsewhere, *given.values("--tmpdir"))
         return found
     if name in INTERPRETERS:
         interpreter(name, found, arguments)
@@ -61,7 +63,7 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
     guess(found, arguments)
     if name in ("gh", "glab"):
         forge(found, arguments)
-    if name in AGENTS and not any(one.text in ("--version", "--help", "-v", "-h") for one in arguments[:1]):
+    if is_agent(name) and not any(one.text in ("--version", "--help", "-v", "-h") for one in arguments[:1]):
         found.doubts.append(f"`{name}` runs commands under rules of its own.")
     return found
 

@@ -219,10 +219,11 @@ class _Paths:
         patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named if path not in listed))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
-        below += self._filled()
-        below += [replace(one, grows=False) for one in self._tracked("discard", absolute=False)]
         below += self._some_of(listed)
         contained = self.analysis.confinement.complete
+        discarded = () if contained else self._tracked("discard", absolute=False)
+        below += [replace(one, grows=False) for one in discarded]
+        below += self._filled()
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
         )
@@ -286,15 +287,18 @@ class _Paths:
     def _searched(self) -> Iterator[Below]:
         """A folder that is read is read with all that is in it; a box hides there what may not be read.
 
-        Of very much, or the whole project, only places that a rule names count: else every search would be asked about.
+        Of very much, or the whole project, only places that a rule names count, and the project is shown only by what
+        is there to show things: else every other command would be asked about.
         """
         if self.analysis.confinement.complete:
             return
+        shown = set(self.named("search"))
         for path in dict.fromkeys((*self.named("read"), *self.existing("mention"))):
             there = self.at(path)
-            if there.inside and there.path.is_dir():
+            whole = str(there.pattern) == "."
+            if there.inside and there.path.is_dir() and (path in shown or not whole):
                 names, complete = _content(str(there.path))
-                broad = str(there.pattern) == "." or not complete
+                broad = whole or not complete
                 pattern = there.absolute_pattern
                 yield Below(folder=pattern, names=names, complete=complete, certain=False, broad=broad)
 

@@ -35,6 +35,14 @@ _RG = (
 )
 
 
+_NAMES_ONLY = (
+    *("-l", "-L", "-c", "-q", "--files", "--files-with-matches", "--files-without-match", "--count", "--count-matches"),
+    *("--quiet", "--silent", "--type-list"),
+)
+_NARROWED = ("--include", "-g", "--glob", "--iglob", "-t", "--type")
+"""Options with which only some kinds of files are looked at."""
+
+
 def grep(found: Effects, arguments: Sequence[Field]) -> None:
     """The first operand is the pattern, unless an option gives one."""
     given = take_options(found, "grep", arguments, _GREP)
@@ -44,7 +52,9 @@ def grep(found: Effects, arguments: Sequence[Field]) -> None:
 
 def ack(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "ag", arguments, _ACK)
-    found.touch("read", *(given.operands[0 if given.has("-f", "-g") else 1 :] or [literal(".")]))
+    files = given.operands[0 if given.has("-f", "-g") else 1 :] or [literal(".")]
+    found.touch("read", *files)
+    found.touch("search", *([] if given.has("-f", "-g", "-l", "-L", "-c") else files))
 
 
 def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
@@ -54,7 +64,9 @@ def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
 def _search(found: Effects, given: Arguments, *, everywhere: bool) -> None:
     """Without a file a search goes through what it is fed or, `everywhere`, through the folder it is in."""
     files = given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :]
-    found.touch("read", *(files or ([literal(".")] if everywhere else [])))
+    files = files or ([literal(".")] if everywhere else [])
+    found.touch("read", *files)
+    found.touch("search", *([] if given.has(*_NAMES_ONLY) or given.has(*_NARROWED) else files))
 
 
 SEARCHES: Mapping[str, Handler] = {

@@ -8,6 +8,7 @@ from toolwright.shell.scan import Scanner
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
 _REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_INTO_ARRAY = re.compile(r"\{[A-Za-z_]\w*\[[^\]\s]*\]+\}[<>]")
 _REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _TEST_END = re.compile(r"\]\](?=[ \t\n;&|()<>]|$)")
@@ -150,6 +151,8 @@ class SimpleParser(Scanner):
         if self.peek() not in _REDIRECT_START:
             return None
         match = _REDIRECT.match(self.text, self.position)
+        if match is None and _INTO_ARRAY.match(self.text, self.position):
+            raise self.problem("A redirection with a subscript is not understood")
         if match is None:
             return None
         self.position = match.end()

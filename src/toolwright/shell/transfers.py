@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler
+from toolwright.shell.arguments import Arguments, Effects, Handler, tail
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
@@ -334,6 +334,8 @@ def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "zip", arguments, _ZIP)
     found.touch("write", *given.operands[:1])
     found.touch("take", *given.operands[1:])
+    lists = given.values("-i", "-x", "--include", "--exclude")
+    found.touch("read", *(tail(one, 1) for one in lists if one.spelled.startswith("@")))
     if given.has("-m", "--move"):
         found.touch("delete", *given.operands[1:])
 

@@ -3,7 +3,7 @@
 import re
 
 from toolwright.shell.findings import Contained
-from toolwright.shell.state import Dialect, Field, State, literal
+from toolwright.shell.state import Dialect, Field, State, is_number, literal
 
 _SPECIAL = re.compile(
     r"PATH|LD_\w+|DYLD_\w+|BASH\w*|ENV|GIT_\w+|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|CDPATH|HOME|POSIXLY_CORRECT"
@@ -85,6 +85,12 @@ _SET_BY_ZSH = re.compile(
     r"|history|historywords|jobstates|jobtexts|jobdirs|reswords|userdirs|usergroups|errnos|sysparams|mapfile"
     r"|terminfo|termcap|patchars|WATCH"
 )
+_CALCULATED = re.compile(r"S?RANDOM|SECONDS|LINENO|OPTIND|HISTCMD|BASHPID|EPOCH(?:SECONDS|REALTIME)|PPID|E?UID")
+_CALCULATED_BY_ZSH = re.compile(
+    r"HISTSIZE|SAVEHIST|DIRSTACKSIZE|KEYTIMEOUT|LISTMAX|LOGCHECK|MAILCHECK|ERRNO|PERIOD|TMOUT|BAUD|FUNCNEST|TTYIDLE|E?GID"
+    r"|SHLVL|COLUMNS|LINES"
+)
+"""Numbers to the shell: what these variables are given is calculated, and a subscript in it can run commands."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -92,6 +98,9 @@ def special(name: str, value: Field | None, *, source: str = "", dialect: Dialec
     """Why setting this variable in the script needs a person's eye, or nothing."""
     if dialect == "zsh" and _SET_BY_ZSH.fullmatch(name):
         return _changes(name)
+    calculated = _CALCULATED.fullmatch(name) or (dialect == "zsh" and _CALCULATED_BY_ZSH.fullmatch(name))
+    if calculated and (value is None or not is_number(value)):
+        return f"What `{name}` is set to is calculated, and is not known to be a number."
     if not _SPECIAL.fullmatch(name) or _is_harmless(name, value, source):
         return ""
     if name == "PATH" and _OWN_PROGRAMS.fullmatch(source.strip("\"'")):

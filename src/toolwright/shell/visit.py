@@ -8,7 +8,7 @@ from toolwright.shell.builtins import FILE_TESTS
 from toolwright.shell.expand import expand, value_of
 from toolwright.shell.findings import Findings
 from toolwright.shell.nodes import Arithmetic, Assignment, Literal, Parameter, Part, Script, Substitution, Word
-from toolwright.shell.state import State, is_number, unknown
+from toolwright.shell.state import Field, State, is_number, unknown
 from toolwright.shell.variables import assign, exported, special
 
 _ZSH = re.compile(r"\$[~=^+:]|\$\w+[:\[]|\$\{?\w*\[|\[.*\$|\$.*\[|\$\{[^}]*:[A-Za-z]|^-$|^%|^<->")
@@ -67,6 +67,12 @@ class Visitor:
         if reason:
             self.findings.doubt(reason)
 
+    def look_for(self, fields: Sequence[Field], state: State) -> None:
+        """A wildcard in a path has the shell list folders, whatever its command does with their names."""
+        for field in fields:
+            if field.glob and field.known and any("/" in text for text in field.texts):
+                self.findings.touch("look", field, state)
+
     def arithmetic(self, arithmetic: Arithmetic, state: State) -> None:
         self.word(Word("", arithmetic.parts), state)
         self.doubt_if(calculate(arithmetic, state))
@@ -91,6 +97,7 @@ class Visitor:
                 self.word(assignment.index, state)
                 self.doubt_if(subscript(assignment.index, state))
             for element in assignment.elements or ():
+                self.look_for(expand(element, state), state)
                 if element.source.startswith("["):
                     self.findings.doubt(f"`{element.source}` may calculate a subscript.")
             value = value_of(assignment.value, state)

@@ -212,6 +212,7 @@ class Walker(Visitor):
             self.word(word, state)
         self.doubt_if(special(node.name, None, dialect=state.dialect))
         fields = expand_all(node.words, state) if node.words is not None else state.arguments
+        self.look_for(fields or (), state)
         if node.source.startswith("select"):
             fields = None
         texts = tuple(dict.fromkeys(text for one in fields or () for text in one.texts))
@@ -240,6 +241,7 @@ class Walker(Visitor):
         for word in node.words:
             self.word(word, state)
         argv = expand_all(node.words, state)
+        self.look_for(argv, state)
         command = argv[0].text if argv else ""
         self.assignments(node.assignments, state, lasting=not argv, command=command, hands_on=bool(argv))
         if node.declared:

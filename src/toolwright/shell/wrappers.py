@@ -303,8 +303,8 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
     if any(option in wrapper.silent for option in found.options):
         return Unwrapped()
     rest = list(arguments[position:])[skip:]
-    if wrapper.joins and any(one.text.startswith(":::") for one in rest[:1]):
-        found.scripts += rest[1:]
+    if name in ("parallel", "sem"):
+        _each_of(found, rest)
     elif wrapper.joins and rest:
         found.scripts.append(_joined(rest))
     elif wrapper.each:
@@ -315,6 +315,26 @@ def _unwrapped(name: str, wrapper: Wrapper, arguments: Sequence[Field]) -> Unwra
         found.unknown.append(Contained(f"`{name}` takes away what keeps git from showing what may not be read."))
     return found
 
+
+def _each_of(found: Unwrapped, rest: Sequence[Field]) -> None:
+    """`parallel command ::: a b`: the command with each of the words after it, where they are put in a plain way."""
+    texts = [one.text for one in rest]
+    end = texts.index(":::") if ":::" in texts else len(rest)
+    command, values = rest[:end], rest[end + 1 :]
+    text = " ".join(one.spelled for one in command)
+    plain = not _MARKS.search(text.replace("{}", "")) and not any(_SOURCES.match(one.spelled) for one in values)
+    if end == len(rest) or not plain or not all(one.exact for one in rest):
+        found.doubt = "`parallel` runs commands with words that are only known when it runs."
+        found.scripts += [_joined(rest)] if rest else []
+        return
+    for value in values:
+        found.scripts.append(
+            literal(text.replace("{}", value.text) if "{}" in text else f"{text} {value.text}".strip())
+        )
+
+
+_MARKS = re.compile(r"\{.*\}")
+_SOURCES = re.compile(r":::|::::")
 
 _CHANGES_USER = frozenset({"sudo", "doas", "su", "runuser", "pkexec", "setpriv"})
 """They give a program another environment."""

@@ -31,7 +31,12 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     (project / "led").symlink_to(PROGRAM)
     (found.home / ".gitconfig").write_text(
         '[user]\n\tname = x\n[alias]\n\tp = push\n\tforce = p --force\n\twipe = "!rm victim"\n\tst = status\n'
+        '[include]\n\tpath = more\n[includeIf "gitdir:~/"]\n\tpath = ~/.other\n'
     )
+    (found.home / "more").write_text("[include]\n\tpath = more\n\tpath = deep/one\n[alias]\n\tp2 = push\n")
+    (found.home / "deep").mkdir()
+    (found.home / "deep/one").write_text("[alias] p3 = p2 --all\n")
+    (found.home / ".other").write_text("[alias]\n\tp4 = !git push\n\tp3 = status\n")
     return found
 
 
@@ -58,7 +63,9 @@ def test_other_files_are_run_in_silence(command: str, ground: Ground) -> None:
     assert ground.verdict(command, RULES) == "allow"
 
 
-@pytest.mark.parametrize("command", ["git p", "git p origin main", "git -C sub p", "git force", "git wipe"])
+@pytest.mark.parametrize(
+    "command", ["git p", "git p origin main", "git -C sub p", "git force", "git wipe", "git p2", "git p3", "git p4"]
+)
 def test_an_alias_of_git_is_what_it_stands_for(command: str, ground: Ground) -> None:
     assert ground.verdict(command, RULES) == "ask"
     assert ground.verdict(command, RULES, confinement=BOX) == "ask"
