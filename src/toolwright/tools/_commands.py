@@ -24,6 +24,7 @@ from toolwright.process.walls import wall_note
 from toolwright.request import Request
 from toolwright.shell import Analysis, analyse, checks_for, requests_for
 from toolwright.shell.confinement import OPEN, Confinement
+from toolwright.shell.findings import Touch
 from toolwright.shell.second import explained
 from toolwright.tools._access import access_for, reach_for, veiled_names
 from toolwright.tools._undoable import looked_at, losses, names_in
@@ -131,13 +132,16 @@ class Run:
         try:
             paths = list(looked_at(requests, self.tree))
             names = set(names_in(analysis, requests))
-            trees = [self.tree.place(path).path for path in analysis.touched.get("stow", ())]
+            whole, trees = (self._places(analysis, *kinds) for kinds in (("delete", "within"), ("stow",)))
             if not paths and not trees:
                 return Snapshot(journal)
-            return await asyncio.to_thread(Snapshot.of, journal, paths, names, trees)
+            return await asyncio.to_thread(Snapshot.of, journal, paths, names, whole=whole, work_trees=trees)
         except OSError as problem:
             log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
             return Snapshot(journal)
+
+    def _places(self, analysis: Analysis, *kinds: Touch) -> set[Path]:
+        return {self.tree.place(path).path for kind in kinds for path in analysis.touched.get(kind, ())}
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
