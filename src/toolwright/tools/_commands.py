@@ -174,8 +174,8 @@ class Run:
             self._require_ran(job)
             notes.append(report.ending(job.end))
         notes += self._wall_notes(job)
-        notes += await losses(snapshot)
-        return self._result(job, notes, timed_out=not ended and not self.background)
+        lost = await losses(snapshot)
+        return self._result(job, [*notes, *lost], lost, timed_out=not ended and not self.background)
 
     def _require_ran(self, job: Job) -> None:
         """A sandbox that failed must not look like the command's own words."""
@@ -195,11 +195,13 @@ class Run:
             yield f"sandbox: {wall}"
         yield from _set_aside(self.jobs, job)
 
-    def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
+    def _result(self, job: Job, notes: Sequence[str], told: Sequence[str], *, timed_out: bool) -> Result:
+        """`notes` are for the model; those of them that are `told` are for the user as well."""
         text = report.text_of(job)
         job.unseen()
         code = job.end.code if job.end is not None and not timed_out else None
-        metadata = self._metadata(report.for_display(text)) | {"exit": code, "sandbox": job.box.rung}
+        seen = report.for_display(report.with_notes(text, told) if told else text)
+        metadata = self._metadata(seen) | {"exit": code, "sandbox": job.box.rung}
         if timed_out:
             metadata["timedOut"] = True
         if running := self.jobs.running(self.ctx.session_id):
