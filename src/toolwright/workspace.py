@@ -34,6 +34,7 @@ from toolwright.workspace_services import SERVICES, Services
 if TYPE_CHECKING:
     from toolwright.extensions.home import Requests
     from toolwright.extensions.plugins import Plugins
+    from toolwright.extensions.shell_hooks import ShellHooks
     from toolwright.models.model import Model
     from toolwright.session.budget import Budget
     from toolwright.session.conversation import Conversation
@@ -125,6 +126,8 @@ class Workspace(Services):
         """Ask these for more of them: what is left out may change while the workspace is open."""
         self.plugins: Plugins | None = None
         """The plugins, where there are any."""
+        self.shell_hooks: ShellHooks | None = None
+        """The hooks of the settings, where there are any."""
         self.requests: Requests | None = None
         """Answers what plugins ask by their client; set by who can, such as the command line."""
         self.sessions_open: dict[str, Session] = {}

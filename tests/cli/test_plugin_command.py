@@ -38,3 +38,23 @@ def test_a_broken_plugin_is_named_and_the_others_are_verified(tw: Tw, home: Path
     assert outcome.code == 1
     assert "probe.py" in outcome.out
     assert "no good" in outcome.err
+
+
+def test_hooks_of_the_settings_are_tried_too(tw: Tw, home: Path) -> None:
+    entries = [
+        {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
+        for matcher, command in (("todoread", "exit 2"), ("read", "./no-such-guard"), ("write", "true"))
+    ]
+    (home / ".config" / "toolwright").mkdir(parents=True, exist_ok=True)
+    (home / ".config" / "toolwright" / "toolwright.json").write_text(json.dumps({"hooks": {"PreToolUse": entries}}))
+    outcome = tw("plugin", "verify")
+    assert outcome.code == 1
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert [row[:3] for row in rows] == [
+        ["PreToolUse", "todoread", "ready"],
+        ["PreToolUse", "read", "failed"],
+        ["PreToolUse", "write", "ready"],
+    ]
+    assert "run 1 times, blocked 1: exit 2" in outcome.out
+    assert "run 0 times, blocked 0: true" in outcome.out
+    assert "no-such-guard" in outcome.err

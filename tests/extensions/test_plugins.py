@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from toolwright.extensions import plugins as plugins_module
+from toolwright.session.events import SessionStatus
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 from toolwright.workspace import Workspace
 
@@ -158,6 +159,19 @@ async def test_hooks_fire_for_calls_in_a_batch_and_of_subagents(project: Path, n
         await session.call("batch", tool_calls=[{"tool": "read", "parameters": {"filePath": "a.txt"}}])
     before = [said[1] for said in _seen(project) if said[0] == "before"]
     assert before == ["task", "read", "batch", "read"]
+
+
+async def test_who_prompts_is_told_that_a_plugin_is_left_out(project: Path) -> None:
+    folder = project / ".toolwright" / "plugin"
+    folder.mkdir(parents=True)
+    (folder / "broken.py").write_text("raise ValueError('no good')\n")
+    async with make_workspace(project, model=ScriptedModel({"text": "Hello."})) as workspace:
+        told = list[str]()
+        workspace.bus.subscribe(
+            lambda event: told.append(str(event.status.get("doing"))) if isinstance(event, SessionStatus) else None
+        )
+        assert (await workspace.prompt("hello")).text == "Hello."
+    assert [one for one in told if one.startswith("The plugin broken.py is left out: ") and "no good" in one]
 
 
 async def test_a_broken_plugin_is_told_and_stops_nothing_else(project: Path) -> None:

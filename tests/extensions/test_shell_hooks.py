@@ -11,6 +11,7 @@ from toolwright.extensions.shell_hooks import ShellHook, ShellHooks
 from toolwright.extensions.shell_moments import both_names, our_names
 from toolwright.jsontypes import Json
 from toolwright.process.scope import Scopes
+from toolwright.session.events import SessionStatus
 from toolwright.testing import ScriptedModel, ScriptedUser, make_workspace
 
 ALLOWED: Json = {"permission": {"bash": "allow"}}
@@ -45,6 +46,33 @@ async def test_another_exit_code_decides_nothing_and_is_told(project: Path) -> N
         assert (await workspace.call("bash", command="true", description="d")).error is None
         [problem] = workspace.left_out()
         assert problem.reason == "it ended with code 1: oh no"
+
+
+async def test_a_hook_that_fails_is_told_in_the_turn_it_fails_in_and_once(project: Path) -> None:
+    config = ALLOWED | _hooks("PreToolUse", "echo oh no >&2; exit 1")
+    model = ScriptedModel(
+        {"tools": [{"name": "todoread", "args": {}}]}, {"tools": [{"name": "todoread"}]}, {"text": "x"}
+    )
+    async with make_workspace(project, config=config, model=model) as workspace:
+        told = list[str]()
+        workspace.bus.subscribe(
+            lambda event: told.append(str(event.status.get("doing"))) if isinstance(event, SessionStatus) else None
+        )
+        await workspace.prompt("go")
+    assert [one for one in told if "hook" in one] == [
+        "The hook 'echo oh no >&2; exit 1' (PreToolUse) failed: it ended with code 1: oh no"
+    ]
+
+
+@pytest.mark.parametrize("command", ["./no-such-guard", "./not-executable"])
+async def test_a_guard_that_cannot_be_run_blocks(project: Path, command: str) -> None:
+    (project / "not-executable").write_text("#!/bin/sh\nexit 0\n")
+    config = ALLOWED | _hooks("PreToolUse", command)
+    async with make_workspace(project, config=config) as workspace:
+        blocked = await workspace.call("bash", command="touch made", description="d")
+        assert blocked.error is not None
+        assert f"The hook '{command}' did not answer" in blocked.output
+    assert not (project / "made").exists()
 
 
 async def test_a_guard_that_does_not_answer_in_time_blocks(project: Path) -> None:

@@ -136,6 +136,7 @@ async def test_what_a_command_deleted_for_good_is_told(project: Path, monkeypatc
     session = make_session(project)
     result = await session.run_call(Call(id="call_1", tool="bash", arguments={"command": "rm 1 2 3 4"}))
     assert result.output.startswith("[undo cannot restore 2 files that this changed or deleted")
+    assert result.metadata["output"] == result.output, "the user sees it too"
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")

@@ -126,8 +126,10 @@ async def test_a_file_that_somebody_has_changed_since_is_left_alone_and_so_are_t
     async with opened(project, calls(write("b.txt", "b\n"), write("c.txt", "c\n")), says("Done.")) as trial:
         await trial.prompt()
         (project / "c.txt").write_text("mine\n")
-        with pytest.raises(UsageError, match="changed after"):
+        with pytest.raises(UsageError, match="changed after") as refused:
             await (await undo_of(trial)).revert(Selection(turn=trial.messages[0].info.id))
+        told = f"Nothing was undone. One other file can be undone by name (--file), such as {project / 'b.txt'}."
+        assert str(refused.value).endswith(told)
         assert (project / "b.txt").exists()
         assert (project / "c.txt").read_text() == "mine\n"
 

@@ -3,10 +3,12 @@
 import argparse
 import asyncio
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from toolwright.cli.options import note, open_from, parser, print_json, print_table, subcommand
 from toolwright.extensions.plugins import Plugin
+from toolwright.extensions.shell_hooks import ShellHooks
 from toolwright.workspace import Workspace
 
 DONE, FAILED = 0, 1
@@ -60,11 +62,12 @@ async def _verify(options: argparse.Namespace) -> int:
         file = Path(folder) / "probe.txt"
         file.write_text("probe\n")
         async with open_from(options, answer=lambda _: "reject") as workspace:
-            plugins = workspace.plugins
-            if plugins is None:
-                note("no plugins")
+            plugins, hooks = workspace.plugins, workspace.shell_hooks
+            if plugins is None and hooks is None:
+                note("no plugins and no hooks")
                 return DONE
-            await plugins.start_all()
+            if plugins is not None:
+                await plugins.start_all()
             command: ScriptedCall = {"name": "bash", "args": {"command": "true", "description": "probe"}}
             # One that succeeds also where the rules of the project want a person asked about commands.
             harmless: ScriptedCall = {"name": "todoread", "args": {}}
@@ -73,8 +76,10 @@ async def _verify(options: argparse.Namespace) -> int:
                 # Given with the prompt, so that no agent's own model is asked in its place.
                 await session.prompt("A probe of the plugins.", model=model)
                 await session.call("read", filePath=str(file))
-        print_table([(one.source.name, one.status, _fired(one)) for one in plugins.plugins])
-        broken = any(one.status == "failed" for one in plugins.plugins) or bool(workspace.problems)
+        found = list(plugins.plugins) if plugins is not None else []
+        rows = [(one.source.name, one.status, _fired(one)) for one in found]
+        print_table([*rows, *(_runs(hooks) if hooks is not None else ())])
+        broken = any(one.status == "failed" for one in found) or bool(workspace.problems or (hooks and hooks.problems))
         for problem in workspace.left_out():
             note(f"{problem.name}: {problem.reason}")
         return FAILED if broken else DONE
@@ -84,6 +89,13 @@ def _fired(plugin: Plugin) -> str:
     silent = [name for name in plugin.hooks if name not in plugin.fired and name != "tool"]
     fired = f"fired: {', '.join(sorted(plugin.fired)) or 'none'}"
     return f"{fired}; not: {', '.join(silent)}" if silent else fired
+
+
+def _runs(hooks: ShellHooks) -> Iterator[tuple[str, str, str]]:
+    for hook in hooks.hooks:
+        failed = any(hook.command[:80] in problem.name for problem in hooks.problems)
+        told = f"run {hooks.runs[hook]} times, blocked {hooks.blocks[hook]}: {hook.command[:80]}"
+        yield f"{hook.event} {hook.matcher}".rstrip(), "failed" if failed else "ready", told
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolwright.commands import Commands
     from toolwright.extensions.hosts import Hosts
     from toolwright.extensions.plugins import Plugins
+    from toolwright.extensions.shell_hooks import ShellHooks
     from toolwright.process.scope import Scopes
     from toolwright.session.sessions import Sessions
 
@@ -40,6 +41,7 @@ class ExtensionHome(Protocol):
     problems: list[ExtensionProblem]
     reports: list[Callable[[], Iterable[ExtensionProblem]]]
     plugins: "Plugins | None"
+    shell_hooks: "ShellHooks | None"
     requests: Requests | None
     trusted_for_once: bool
     sessions_open: dict[str, Session]

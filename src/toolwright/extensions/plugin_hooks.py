@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolwright.definition import Call, Result, ToolContext
@@ -20,6 +21,7 @@ from toolwright.jsontypes import Json
 from toolwright.models.hooked import ModelRequest, Stream
 from toolwright.models.model import AssistantMessage, ModelMessage, SystemMessage, ToolMessage, UserMessage
 from toolwright.process.environment import ADDED
+from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 
@@ -41,6 +43,7 @@ async def with_plugins(workspace: ExtensionHome) -> AsyncIterator[None]:
         hosts=workspace.hosts,
         registry=workspace.registry,
         memory=Memory(folder=workspace.folders.cache / "plugins"),
+        tell=partial(_tell_users, workspace),
     )
     workspace.problems += (ExtensionProblem(name=name, reason=reason) for name, reason in missing)
     workspace.reports.append(
@@ -228,6 +231,12 @@ def _retold(message: ModelMessage, texts: list[str]) -> ModelMessage:
     content: list[Any] = [next(left, "") if isinstance(one, str) else one for one in message.content]
     told: Any = tuple(one for one in (*content, *left) if one != "")
     return replace(message, content=told)
+
+
+def _tell_users(workspace: ExtensionHome, words: str) -> None:
+    for session_id in workspace.sessions_open:
+        status: dict[str, object] = {"type": "busy", "doing": words}
+        workspace.bus.publish(SessionStatus(session_id=session_id, status=status))
 
 
 async def _tell(plugins: Plugins, following: Any) -> None:

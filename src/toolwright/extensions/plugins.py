@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,8 @@ KINDS = ("plugin", "plugins")
 ENDINGS = (".py", ".js", ".ts", ".mjs", ".mts")
 TO_START = 30.0
 """Seconds for a plugin to start."""
+SLOW = 2.0
+"""Seconds after which the user is told what is waited for."""
 TO_ANSWER = 10.0
 """Seconds for one of its hooks."""
 HOOKS = frozenset(
@@ -114,6 +116,8 @@ class Plugins:
     hosts: Hosts
     registry: Registry
     memory: Memory
+    tell: Callable[[str], None] = lambda _words: None
+    """Says something to the user."""
     _described: bool = False
     _describing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -197,13 +201,18 @@ class Plugins:
                 "worktree": str(self.hosts.worktree),
                 "options": plugin.source.options,
             }
+            waiting = f"The plugin {plugin.source.name} takes its time to start; it is waited for {TO_START:g} seconds"
+            slow = asyncio.get_running_loop().call_later(SLOW, self.tell, waiting)
             try:
                 async with asyncio.timeout(TO_START):
                     said: Any = await host.request("plugin", request)
             except (ToolError, TimeoutError, OSError, ValueError) as error:
                 reason = str(error) or f"it did not start within {TO_START:g} seconds"
                 plugin.status, plugin.error = "failed", reason.removeprefix(f"{plugin.source.path}:").strip()
+                self.tell(f"The plugin {plugin.source.name} is left out: {plugin.error}")
                 return None
+            finally:
+                slow.cancel()
             self._take(plugin, said)
             plugin.started = True
             return {"hooks": list(said["hooks"]), "tools": list(said["tools"])}

@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -24,6 +25,8 @@ SECONDS = 60.0
 """How long a program may take, unless its entry says otherwise."""
 BLOCKED = 2
 """The exit code that blocks what is about to happen; what is on stderr says why."""
+NOT_RUN = (126, 127)
+"""How a shell ends that could not run the program it was given."""
 THEIR_NAMES = {
     "bash": "Bash",
     "read": "Read",
@@ -58,6 +61,11 @@ class ShellHook:
     origin: str = ""
     missing: str = ""
     """Why there is nothing that could be run."""
+
+    @property
+    def guards(self) -> bool:
+        """Whether something is not to happen without its leave."""
+        return self.event in ("PreToolUse", "PermissionRequest")
 
     def fits(self, names: Sequence[str]) -> bool:
         if self.matcher in ("", "*") or not names:
@@ -96,6 +104,11 @@ class ShellHooks:
     servers: Sequence[str] = ()
     """The MCP servers of the settings, whose tools this protocol names `mcp__server__tool`."""
     problems: list[ExtensionProblem] = field(default_factory=list[ExtensionProblem])
+    tell: Callable[[str, str], None] = lambda _session, _words: None
+    """Says something to the user of a session."""
+    runs: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
+    blocks: Counter[ShellHook] = field(default_factory=Counter[ShellHook])
+    """How often each was run, and how often it blocked."""
 
     def has(self, event: str) -> bool:
         return any(hook.event == event for hook in self.hooks)
@@ -116,7 +129,9 @@ class ShellHooks:
         # The same command in two files is one.
         for hook in {(one.command, one.missing): one for one in fitting}.values():
             verdict = _joined(verdict, await self._verdict(hook, given))
+            self.runs[hook] += 1
             if verdict.blocked:
+                self.blocks[hook] += 1
                 break
         return verdict
 
@@ -130,8 +145,7 @@ class ShellHooks:
 
     async def _verdict(self, hook: ShellHook, given: Json) -> Verdict:
         if hook.missing:
-            guards = hook.event in ("PreToolUse", "PermissionRequest")
-            return Verdict(blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if guards else "")
+            return Verdict(blocked=f"A hook in {hook.origin} guards this, and {hook.missing}." if hook.guards else "")
         import asyncio
 
         env = {
@@ -147,24 +161,26 @@ class ShellHooks:
                     self.scopes(), ["/bin/sh", "-c", hook.command], cwd=self.directory, env=env, given=data
                 )
         except TimeoutError:
-            return self._trouble(hook, f"it took longer than {hook.seconds:g} seconds")
+            return self._trouble(hook, given, f"it took longer than {hook.seconds:g} seconds", unanswered=True)
         except ToolError as error:
-            return self._trouble(hook, str(error))
+            return self._trouble(hook, given, str(error), unanswered=True)
         if done.code == BLOCKED:
             return Verdict(blocked=done.err.strip() or f"{hook.command} refused it")
         if done.code != 0:
             said = done.err.strip().splitlines()
-            return self._trouble(hook, f"it {done.how}{f': {said[-1]}' if said else ''}")
+            reason = f"it {done.how}{f': {said[-1]}' if said else ''}"
+            return self._trouble(hook, given, reason, unanswered=done.code in NOT_RUN)
         return read_answer(done, hook.event)
 
-    def _trouble(self, hook: ShellHook, reason: str) -> Verdict:
-        """One that fails decides nothing, but a guard that does not answer in time does not let things pass."""
+    def _trouble(self, hook: ShellHook, given: Json, reason: str, *, unanswered: bool) -> Verdict:
+        """One that fails decides nothing, but a guard that could not be run or asked in time lets nothing pass."""
         problem = ExtensionProblem(name=f"{hook.origin} {hook.event}: {hook.command[:80]}", reason=reason)
         if problem not in self.problems:
             self.problems.append(problem)
+            self.tell(given["session_id"], f"The hook {hook.command[:80]!r} ({hook.event}) failed: {reason}")
         log.warning("%s: %s", problem.name, reason)
-        late = "took longer" in reason and hook.event == "PreToolUse"
-        return Verdict(blocked=f"The hook {hook.command[:80]!r} did not answer: {reason}." if late else "")
+        blocks = unanswered and hook.guards
+        return Verdict(blocked=f"The hook {hook.command[:80]!r} did not answer: {reason}." if blocks else "")
 
 
 def read_answer(done: Done, event: str) -> Verdict:

@@ -19,6 +19,7 @@ from toolwright.hooks import Proceed
 from toolwright.ids import new_id
 from toolwright.inbox import Question, Reply
 from toolwright.jsontypes import Json
+from toolwright.session.events import SessionStatus
 from toolwright.session.prompt import Prompt
 from toolwright.session.result import TurnEnd
 
@@ -37,7 +38,11 @@ async def with_shell_hooks(workspace: ExtensionHome) -> AsyncIterator[None]:
         environment=workspace.environment,
         servers=tuple(workspace.config.settings.mcp),
         problems=problems,
+        tell=lambda session_id, words: workspace.bus.publish(
+            SessionStatus(session_id=session_id, status={"type": "busy", "doing": words})
+        ),
     )
+    workspace.shell_hooks = hooks
     workspace.reports.append(lambda: list(hooks.problems))
     moments = Moments(hooks, workspace)
     hook = Hook(call=moments.call, prompt=moments.prompt, compaction=moments.compaction)

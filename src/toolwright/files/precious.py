@@ -1,7 +1,7 @@
 """Files in the order in which they are worth keeping before a command: first what nobody else has."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from toolwright.files.ignore import Ignore
 from toolwright.gitindex import Index, index_around
 
 MOST_LOOKED_AT = 200_000
-"""How many files of a folder are looked at."""
+"""How many files are looked at in folders that go as a whole."""
+FEW = 2_000
+"""How many in one that something is put into, or changed in."""
 
 Ranked = tuple["Worth", Path]
 
@@ -27,12 +29,13 @@ class Worth(IntEnum):
     """It belongs to git."""
 
 
-def ranked(paths: Iterable[Path]) -> list[Ranked]:
-    """Files and links, and all below folders, the most precious first."""
+def ranked(paths: Iterable[Path], whole: Collection[Path] = ()) -> list[Ranked]:
+    """Files and links, and all below folders, the most precious first. Those in `whole` may lose all that they have."""
     found = list[Ranked]()
     for path in paths:
         if path.is_dir() and not path.is_symlink():
-            found += _below(path, MOST_LOOKED_AT - len(found))
+            most = MOST_LOOKED_AT if path in whole else FEW
+            found += _below(path, most - len(found))
         else:
             found.append((Worth.OWN, path))
     return sorted(found, key=lambda one: one[0])

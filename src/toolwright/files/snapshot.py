@@ -51,16 +51,22 @@ class Snapshot:
 
     @classmethod
     def of(
-        cls, journal: Journal, paths: Collection[Path], names: Iterable[str] = (), work_trees: Iterable[Path] = ()
+        cls,
+        journal: Journal,
+        paths: Collection[Path],
+        names: Iterable[str] = (),
+        *,
+        whole: Collection[Path] = (),
+        work_trees: Iterable[Path] = (),
     ) -> "Snapshot":
         """Look at files and links, and at all below folders, within the limits, the most precious first.
 
-        What has one of the `names` may be put into any of the folders. In the `work_trees` git may change what is not
-        committed.
+        What has one of the `names` may be put into any of the folders. Those in `whole` may lose all that they have. In
+        the `work_trees` git may change what is not committed.
         """
         snapshot = cls(journal)
         named = [*_inside(paths, names), *itertools.chain(*map(uncommitted, work_trees))]
-        for worth, path in (*((Worth.OWN, path) for path in named), *ranked(paths)):
+        for worth, path in (*((Worth.OWN, path) for path in named), *ranked(paths, whole)):
             if path not in snapshot.before:
                 snapshot._keep(worth, path)
         return snapshot

@@ -122,12 +122,16 @@ class Undo:
         standing = {path: standing_changes(history) for path, history in by_path.items()}
         calls = self._selected_calls(selection)
         file = str(self.files.tree.place(selection.file).path) if selection.file else ""
-        plans = [
-            self._plan_file(path, changes, wanted)
-            for path, changes in standing.items()
-            if (wanted := [(not file or path == file) and (calls is None or one.call in calls) for one in changes])
-            and any(wanted)
-        ]
+        plans, conflicts = list[FileUndo](), list[str]()
+        for path, changes in standing.items():
+            wanted = [(not file or path == file) and (calls is None or one.call in calls) for one in changes]
+            if any(wanted):
+                try:
+                    plans.append(self._plan_file(path, changes, wanted))
+                except UsageError as error:
+                    conflicts.append(str(error))
+        if conflicts:
+            raise UsageError(_told(conflicts, plans))
         if not plans:
             raise NothingToUndo(
                 "There is nothing to undo: this session changed nothing there, or it was undone already."
@@ -324,6 +328,14 @@ def _last_that_led_away(standing: Sequence[Made], state: str | None) -> int:
     """Where to cut so that the file is in that state again; the end if nowhere."""
     positions = range(len(standing) - 1, -1, -1)
     return next((at for at in positions if standing[at].entry.before == state), len(standing))
+
+
+def _told(conflicts: Sequence[str], plans: Sequence[FileUndo]) -> str:
+    """What stands in the way, and what does not."""
+    more = f" So it is with {len(conflicts) - 1} more." if conflicts[1:] else ""
+    files = f"{len(plans)} other files" if plans[1:] else "One other file"
+    rest = f" Nothing was undone. {files} can be undone by name (--file), such as {plans[0].path}." if plans else ""
+    return f"{conflicts[0]}{more}{rest}"
 
 
 def _changed_since(path: str, moment: str) -> str:

@@ -23,6 +23,7 @@ from toolwright.process.terminals import TerminalCommand, Terminals
 from toolwright.process.walls import misses_processes, other_processes, wall_note
 from toolwright.request import Request
 from toolwright.shell import Analysis
+from toolwright.shell.findings import Touch
 from toolwright.tools._access import access_for, veiled_names
 from toolwright.tools._command_requests import ask_about, check_command, granted_by
 from toolwright.tools._undoable import looked_at, losses, names_in
@@ -130,13 +131,16 @@ class CommandRun:
         try:
             paths = list(looked_at(requests, self.tree))
             names = set(names_in(analysis, requests))
-            trees = [self.tree.place(path).path for path in analysis.touched.get("discard", ())]
+            whole, trees = (self._places(analysis, *kinds) for kinds in (("delete", "within"), ("discard",)))
             if not paths and not trees:
                 return Snapshot(journal)
-            return await asyncio.to_thread(Snapshot.of, journal, paths, names, trees)
+            return await asyncio.to_thread(Snapshot.of, journal, paths, names, whole=whole, work_trees=trees)
         except OSError as problem:
             log.warning("What commands change cannot be recorded, and not be undone: %s.", problem)
             return Snapshot(journal)
+
+    def _places(self, analysis: Analysis, *kinds: Touch) -> set[Path]:
+        return {self.tree.place(path).path for kind in kinds for path in analysis.touched.get(kind, ())}
 
     async def _start(self, cwd: Path, box: Box) -> Job:
         self.ctx.metadata(self._title(), self._metadata(""))
@@ -171,8 +175,8 @@ class CommandRun:
             self._require_ran(job)
             notes.append(report.ending(job.end))
         notes += self._wall_notes(job)
-        notes += await losses(snapshot)
-        return self._result(job, notes, timed_out=not ended and not self.background)
+        lost = await losses(snapshot)
+        return self._result(job, [*notes, *lost], lost, timed_out=not ended and not self.background)
 
     def _require_ran(self, job: Job) -> None:
         """A sandbox that failed must not look like the command's own words."""
@@ -195,11 +199,13 @@ class CommandRun:
             yield f"sandbox: {other_processes(others)}"
         yield from _set_aside(self.jobs, job)
 
-    def _result(self, job: Job, notes: Sequence[str], *, timed_out: bool) -> Result:
+    def _result(self, job: Job, notes: Sequence[str], told: Sequence[str], *, timed_out: bool) -> Result:
+        """`notes` are for the model; those of them that are `told` are for the user as well."""
         text = report.text_of(job)
         job.unseen()
         code = job.end.code if job.end is not None and not timed_out else None
-        metadata = self._metadata(report.for_display(text)) | {"exit": code, "sandbox": job.box.rung}
+        seen = report.for_display(report.with_notes(text, told) if told else text)
+        metadata = self._metadata(seen) | {"exit": code, "sandbox": job.box.rung}
         if timed_out:
             metadata["timedOut"] = True
         if running := self.jobs.running(self.ctx.session_id):
