@@ -88,7 +88,7 @@ def _apply(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
     target = mount["target"]
     match mount["kind"]:
         case "bind":
-            _put(held[mount["source"]], _reached(target, exact))
+            _put(held[mount["source"]], target, exact)
             system.make_writable(_reached(target, exact))
         case "read-only":
             _show(mount, held, exact)
@@ -105,7 +105,7 @@ def _show(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
     if source is None:
         return
     try:
-        _put(source, _reached(target, exact))
+        _put(source, target, exact)
     except OSError:
         if os.path.lexists(target):
             raise
@@ -113,11 +113,11 @@ def _show(mount: Mount, held: dict[str, int], exact: frozenset[str]) -> None:
     system.make_read_only(_reached(target, exact))
 
 
-def _put(source: int, target: str) -> None:
+def _put(source: int, target: str, exact: frozenset[str]) -> None:
     origin = f"/proc/self/fd/{source}"
     if not os.path.lexists(target):
         _make_place(target, os.path.isdir(origin))
-    system.mount(origin, target, None, BIND | RECURSIVE)
+    system.mount(origin, _reached(target, exact), None, BIND | RECURSIVE)
 
 
 def _make_place(place: str, folder: bool) -> None:
