@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.gitfolders import ITSELF, Placeholder
-from toolwright.process.sight import is_folder
+from toolwright.process.sight import hold_folder, is_folder
 
 
 class Holdings:
@@ -25,20 +25,25 @@ class Holdings:
                 return
             # Somebody has taken it away, as anybody may.
             os.close(self._held.pop(wanted.path)[0])
-        self._make(wanted)
-        descriptor = os.open(wanted.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._make_folders(wanted.path.parent)
+        # By its descriptor: a job may put a link in the place of the folder, to have something made elsewhere.
+        folder = hold_folder(wanted.path.parent)
+        try:
+            self._make(wanted, folder)
+            descriptor = os.open(wanted.path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        finally:
+            os.close(folder)
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         self._held[wanted.path] = (descriptor, wanted)
 
-    def _make(self, wanted: Placeholder) -> None:
+    def _make(self, wanted: Placeholder, folder: int) -> None:
         with suppress(FileExistsError):
             if wanted.content is None:
-                self._make_folders(wanted.path.parent)
-                wanted.path.mkdir()
+                os.mkdir(wanted.path.name, dir_fd=folder)
             else:
-                self._make_folders(wanted.path.parent)
-                with wanted.path.open("xb") as file:
+                new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                with os.fdopen(os.open(wanted.path.name, new, 0o666, dir_fd=folder), "wb") as file:
                     file.write(wanted.content)
             self._mine.add(wanted.path)
 
@@ -70,7 +75,11 @@ class Holdings:
 
 
 def _take_away(wanted: Placeholder, descriptor: int) -> None:
-    if wanted.content is None:
-        wanted.path.rmdir()
-    elif os.pread(descriptor, len(wanted.content) + 1, 0) == wanted.content:
-        wanted.path.unlink()
+    folder = hold_folder(wanted.path.parent)
+    try:
+        if wanted.content is None:
+            os.rmdir(wanted.path.name, dir_fd=folder)
+        elif os.pread(descriptor, len(wanted.content) + 1, 0) == wanted.content:
+            os.unlink(wanted.path.name, dir_fd=folder)
+    finally:
+        os.close(folder)

@@ -30,11 +30,9 @@ def layout(box: Box) -> list[Mount]:
 
 def exact_places(box: Box, mounts: Iterable[Mount]) -> list[str]:
     """What is mounted in its own place, and could be exchanged for a link by whoever may write around it."""
-    return [
-        mount["target"]
-        for mount in mounts
-        if mount["source"] == mount["target"] and is_in(Path(mount["target"]).parent, box.writable)
-    ]
+    itself = (mount["target"] for mount in mounts if mount["source"] == mount["target"])
+    granted = {str(place) for place in box.granted}
+    return [place for place in itself if place in granted or is_in(Path(place).parent, box.writable)]
 
 
 def _simplest(mount: Mount, box: Box, filled: set[str]) -> Mount:

@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import IntFlag
 from pathlib import Path
 
-from toolwright.process.sight import canonical
+from toolwright.process.sight import canonical, is_there
 from toolwright.record import record
 
 SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"})
@@ -177,15 +177,14 @@ class Masks:
             for path, verdict in one.restricted:
                 self._note(found, path, verdict, locked_folders)
         found.pinned = list(dict.fromkeys([*self._holders(found, rested), *self._pins(found, judge)]))
+        # To change a link is to change what it leads to; one that leads nowhere has nothing to be kept.
+        found.locked = [canonical(place) for place in found.locked if is_there(place)]
         found.repositories = [Path(one.git) for folder, one in listings if one.git and folder != self._root]
         return found, inodes
 
     def _note(self, found: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
         folder = path.endswith("/")
-        holder = os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
-        # To change a link is to change what it leads to, which is kept; but to be spared it leads to nothing else.
-        link = os.path.islink(path)  # noqa: PTH114 - as above
-        place = canonical(Path(path)) if link and verdict & Verdict.LOCKED else Path(path)
+        place, holder = Path(path), os.path.dirname(path.rstrip("/"))  # noqa: PTH120 - thousands of times
         if verdict & Verdict.UNREAD and not folder:
             found.unread.append(place)
         elif verdict & Verdict.ASKED and not folder:
@@ -195,7 +194,8 @@ class Masks:
                 locked_folders.add(path.rstrip("/"))
             if holder not in locked_folders:
                 found.locked.append(place)
-        elif holder in locked_folders and not link:
+        elif holder in locked_folders and not place.is_symlink():
+            # What a link leads to is no part of the folder, and to be spared opens it to be changed.
             found.spared.append(place)
 
     def _look_through(self) -> "tuple[Listings, list[str]]":

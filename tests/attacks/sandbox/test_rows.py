@@ -1,6 +1,7 @@
 """One command after the other: what the first leaves for the next to find, and what would add up if it stayed."""
 
 import asyncio
+import json
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -40,8 +41,8 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Program]:
 
 
 @asynccontextmanager
-async def opened(project: Path, home: Path, rung: str) -> AsyncIterator[Workspace]:
-    settings = f'{{"sandbox": "{rung}"}}'
+async def opened(project: Path, home: Path, rung: str, **more: object) -> AsyncIterator[Workspace]:
+    settings = json.dumps({"sandbox": rung, **more})
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TOOLWRIGHT_CONFIG_CONTENT": settings}
     async with open_workspace(project, answer=_yes, trust=True, environment=environment) as workspace:
         first = await workspace.call("bash", command="true")
@@ -162,6 +163,23 @@ async def test_a_git_file_of_the_project_opens_nothing_above_it(project: Path, t
     async with opened(project, tmp_path / "home", rung) as workspace:
         await run(workspace, "echo x > ../evil; true")
     assert not (project.parent / "evil").exists()
+
+
+async def test_links_that_may_not_be_edited_break_no_command_wherever_they_lead(
+    project: Path, tmp_path: Path, rung: str
+) -> None:
+    (tmp_path / "outside").write_text("kept")
+    (project / "in.lock").write_text("kept")
+    rules = {"permission": {"edit": {"*": "allow", "*.lock": "deny"}}}
+    async with opened(project, tmp_path / "home", rung, **rules) as workspace:
+        for name, target in {"to": "in.lock", "out": "../outside", "nowhere": "nothing"}.items():
+            (project / f"{name}.lock").symlink_to(target)
+        for _ in ("alone", "beside a job"):
+            done = await run(workspace, "echo x > to.lock; echo x > out.lock; echo done")
+            assert done.error is None, done.output
+            assert "done" in done.output.splitlines()
+            await workspace.call("bash", command="sleep 600", background=True, timeout=50)
+    assert (project / "in.lock").read_text() == (tmp_path / "outside").read_text() == "kept"
 
 
 async def test_a_row_of_commands_leaves_nothing_that_adds_up(

@@ -13,6 +13,8 @@ from . import family
 ROOT = b"/newroot"
 """What bubblewrap calls the root of a box until the very end."""
 SMALL = 4096
+PATIENCE = 20_000
+"""Milliseconds for a box to be put up."""
 _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
@@ -32,13 +34,14 @@ def came_out(writing: int, exact: list[str]) -> bool:
     """Wait until all is mounted, and see whether each of these places is itself and nowhere else."""
     poll = select.poll()
     poll.register(writing, select.POLLOUT)
-    if any(event & select.POLLERR for _, event in poll.poll()):
+    events = [event for _, event in poll.poll(PATIENCE)]
+    if any(event & select.POLLERR for event in events):
         # It has ended before, and says why.
         return True
     ours = _mounted("self")
     boxes = [_mounted(str(pid)) for pid in family.descendants(family.ourselves())]
     inside = next((one for one in boxes if ROOT in one), {})
-    return all(inside.get(ROOT + place) == _origin(ours, place) for place in map(os.fsencode, exact))
+    return bool(events) and all(inside.get(ROOT + place) == _origin(ours, place) for place in map(os.fsencode, exact))
 
 
 def _mounted(process: str) -> dict[bytes, bytes]:
