@@ -47,7 +47,7 @@ def test_so_is_one_without_a_name(reader: Callable[[Any], object], value: Any) -
 
 
 def test_an_answer_nested_without_end_is_a_sentence() -> None:
-    with pytest.raises(ServerError, match="no JSON"):
+    with pytest.raises(ServerError, match="not JSON"):
         answer_of(200, b"[" * 100_000)
 
 

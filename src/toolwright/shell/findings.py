@@ -22,6 +22,7 @@ Touch = Literal[
     "into",
     "within",
     "discard",
+    "lose",
     "overwrite",
     "delete",
     "enter",
@@ -35,9 +36,10 @@ Touch = Literal[
 ]
 """What is done to a path: `search` shows what is in it, `look` only asks whether it is there, `take` copies all that is
 in it and `carry` gives it another name, `into` is the name a file gets if its target is a folder, `within` changes
-something in a folder, nobody knows what, `discard` puts back what git has of it, `mention` is a word that may be a
-file, `script` one whose text a shell runs, `history` is any file that git has there, `past` any that it has ever had,
-`blob` a path as git has it, and `settings` one that git itself writes and that is shut in a box."""
+something in a folder, nobody knows what, `discard` puts back what git has of it, `lose` takes away what nobody else has
+of it, `mention` is a word that may be a file, `script` one whose text a shell runs, `history` is any file that git has
+there, `past` any that it has ever had, `blob` a path as git has it, and `settings` one that git itself writes and that
+is shut in a box."""
 
 STEPS = 4_000
 """How many statements and files are looked at before giving up, counting every time a loop or function comes round."""

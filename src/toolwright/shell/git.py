@@ -154,7 +154,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("look", *operands, *paths)
         case "clean":
             found.touch("delete", *operands, *paths)
-            found.touch("within", *([] if operands or paths else [literal(".")]))
+            found.touch("lose", *([] if operands or paths else [literal(".")]))
         case "restore":
             found.touch("write", *operands, *paths)
             found.touch("within", *operands, *paths)
@@ -162,7 +162,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("delete", *map(literal, _STASHED))
         case "checkout":
             found.touch("discard", *([literal(".")] if given.has("-f", "--force") else []))
-            found.touch("within", *([literal(".")] if _loses_work(name, given) and not paths else []))
+            found.touch("lose", *([literal(".")] if _loses_work(name, given) and not paths else []))
             found.touch("write", *paths)
             found.touch("within", *paths)
             found.touch("overwrite", *(one for one in operands if one.known))
@@ -187,7 +187,7 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("read", *given.values("-f", "--file"))
         case "reset" | "read-tree" | "stash" | "switch" if _discards(name, given):
             found.touch("discard", literal("."))
-            found.touch("within", *([literal(".")] if _loses_work(name, given) else []))
+            found.touch("lose", *([literal(".")] if _loses_work(name, given) else []))
         case "submodule" if any(one.text == "add" for one in operands):
             found.touch("write", *operands[-1:])
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):

@@ -121,7 +121,7 @@ class _Paths:
 
     def external(self) -> Iterator[Request]:
         """One question for all paths outside, with the folder that holds each as the lasting approval."""
-        changed = [*self.named("delete", "write", "within"), *self.existing("overwrite", "into")]
+        changed = [*self.named("delete", "write", "within", "lose"), *self.existing("overwrite", "into")]
         looked: list[Touch] = [] if self.analysis.confinement.complete else ["look"]
         read = [*self.named("read", "take", "carry", *looked), *self.existing("mention"), *self._run()]
         shown: dict[str, None] = {}
@@ -220,6 +220,8 @@ class _Paths:
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         below += self._some_of(listed)
+        # No box keeps work that is not committed.
+        below += [replace(one, guarded=False) for one in self._below(["lose"], certain=False)]
         contained = self.analysis.confinement.complete
         discarded = () if contained else self._tracked("discard", absolute=False)
         below += [replace(one, grows=False) for one in discarded]

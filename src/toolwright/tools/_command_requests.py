@@ -65,7 +65,7 @@ async def _told_of_the_network(ctx: ToolContext, requests: list[Request]) -> lis
 
 async def _requested(analysis: Analysis, tree: Tree) -> list[Request]:
     """What has to be looked through for it may be large: files that git has, folders as a whole, scripts to be run."""
-    large = {"history", "take", "carry", "within", "run", "script"}
+    large = {"history", "take", "carry", "within", "lose", "run", "script"}
     if len(analysis.command) < LONG and not large & set(analysis.touched):
         return requests_for(analysis, tree.place)
     return await asyncio.to_thread(requests_for, analysis, tree.place)

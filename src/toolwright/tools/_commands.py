@@ -131,7 +131,7 @@ class CommandRun:
         try:
             paths = list(looked_at(requests, self.tree))
             names = set(names_in(analysis, requests))
-            whole, trees = (self._places(analysis, *kinds) for kinds in (("delete", "within"), ("discard",)))
+            whole, trees = (self._places(analysis, *kinds) for kinds in (("delete", "within", "lose"), ("discard",)))
             if not paths and not trees:
                 return Snapshot(journal)
             return await asyncio.to_thread(Snapshot.of, journal, paths, names, whole=whole, work_trees=trees)
