@@ -57,6 +57,8 @@ class Below:
     """Whether those are all the names there are."""
     certain: bool = True
     """Whether all of it is touched, or only something in it, nobody knows what."""
+    listed: bool = False
+    """Whether nothing but those names can be meant, for a listing names them."""
     guarded: bool = False
     """Whether a box keeps what no setting gives away: our settings and git's own files."""
 

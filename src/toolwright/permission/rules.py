@@ -174,7 +174,7 @@ class Policy:
 
     def decide_below(self, permission: str, below: Below) -> Decision:
         """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
-        decisions = [self.decide(permission, pattern) for pattern in self.named_below(permission, below)]
+        decisions = [self._decide_named(permission, pattern) for pattern in self.named_below(permission, below)]
         if below.guarded:
             decisions = [one for one in decisions if one.layer != "protected"]
         found = strictest([Decision(action="allow", policy=self), *decisions])
@@ -184,6 +184,12 @@ class Policy:
             return Decision(action="ask", policy=self)
         return found
 
+    def _decide_named(self, permission: str, pattern: str) -> Decision:
+        """What is not known to be there may not be read at all: of that no more than a question is made."""
+        decision = self.decide(permission, pattern)
+        supposed = permission == "read" and not isinstance(pattern, PathPattern)
+        return replace(decision, action="ask") if supposed and decision.action == "deny" else decision
+
     def named_below(self, permission: str, below: Below) -> Iterator[str]:
         """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves.
 
@@ -191,7 +197,8 @@ class Policy:
         """
         starts = tuple("" if spelling == "." else f"{spelling}/" for spelling in below.folder.spellings)
         restricting = self._restricting(permission)
-        for rule in restricting if permission != "read" or not below.complete else ():
+        supposed = not below.listed and (permission != "read" or not below.complete)
+        for rule in restricting if supposed else ():
             if (
                 rule.pattern.strip("*") and not rule.pattern.startswith(("*", "/")) and rule.pattern.startswith(starts)
             ) or (rule.pattern.startswith("/") and any(one and rule.pattern.startswith(one) for one in starts)):

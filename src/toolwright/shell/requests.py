@@ -90,7 +90,8 @@ class _Paths:
                         more, complete = matched(one)
                         found.update(dict.fromkeys(more))
                         self._wild.update(dict.fromkeys((name for name in more if name != one), one))
-                        self.unjudged = self.unjudged or not (complete or self._is_some_below(one))
+                        contained = _is_some_below(one) and self.analysis.confinement.complete
+                        self.unjudged = self.unjudged or not (complete or contained)
         return list(found)
 
     def _touched(self, kind: Touch) -> Iterable[str]:
@@ -198,23 +199,23 @@ class _Paths:
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
         whole: list[Touch] = ["carry", "take"]
+        named, listed = self._without_listed(named)
         if self.analysis.confinement.complete:
             # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
-            named = [path for path in named if not self._is_some_below(self._wild.get(path, ""))]
-            whole, self.unjudged = ["carry"], False
-        below = [*self._below(whole, absolute=True), *self._history()]
+            whole, listed, self.unjudged = ["carry"], [], False
+        below = [*self._below(whole, absolute=True), *self._history(), *self._some_of(listed, absolute=True)]
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
 
     def edit(self) -> Iterator[Request]:
         self.unjudged = False
         named = [*self.named("write", "delete"), *self.existing("overwrite")]
-        listed = [path for path in named if self._is_some_below(self._wild.get(path, ""))]
-        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named if path not in listed))
+        contained = self.analysis.confinement.complete
+        named, listed = self._without_listed(named) if contained else (named, [])
+        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         below += self._some_of(listed)
-        contained = self.analysis.confinement.complete
         suspected = (
             () if contained else tuple(dict.fromkeys(self.at(path).pattern for path in self.existing("mention")))
         )
@@ -254,17 +255,23 @@ class _Paths:
             guarded = self.analysis.confinement.complete and not certain
             yield Below(folder=pattern, names=names, complete=complete, certain=certain, guarded=guarded)
 
-    def _is_some_below(self, wildcard: str) -> bool:
-        """Whether it stands for some of what a listing names, of which a box keeps what may not be touched."""
-        return "**" in wildcard and self.analysis.confinement.complete
+    def _without_listed(self, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Those that are named, and those that are only some of what a listing names."""
+        found: tuple[list[str], list[str]] = ([], [])
+        for path in paths:
+            found[_is_some_below(self._wild.get(path, ""))].append(path)
+        return found
 
-    def _some_of(self, paths: Sequence[str]) -> Iterator[Below]:
+    def _some_of(self, paths: Sequence[str], *, absolute: bool = False) -> Iterator[Below]:
         by_folder = dict[str, list[str]]()
         for path in paths:
             folder = self._wild[path].partition("/**")[0] or "/"
             by_folder.setdefault(folder, []).append(path[len(folder) :].lstrip("/"))
         for folder, names in by_folder.items():
-            yield Below(folder=self.at(folder).pattern, names=tuple(names), certain=False, guarded=True)
+            there = self.at(folder)
+            pattern = there.absolute_pattern if absolute else there.pattern
+            guarded = self.analysis.confinement.complete
+            yield Below(folder=pattern, names=tuple(names), certain=False, listed=True, guarded=guarded)
 
     def _history(self) -> Iterator[Below]:
         """What git shows without being told of which file: any that is tracked."""
@@ -277,6 +284,11 @@ class _Paths:
             yield Below(folder=pattern, names=tuple(names), complete=found is not None, certain=False)
         for folder in self.named("past"):
             yield Below(folder=self.at(folder).absolute_pattern, complete=False, certain=False)
+
+
+def _is_some_below(wildcard: str) -> bool:
+    """Whether it stands for some of what a listing names, nobody knows which."""
+    return "**" in wildcard
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:
