@@ -24,8 +24,9 @@ def changed_by(requests: Sequence[Request], tree: Tree) -> Iterator[Path]:
     for request in requests:
         if request.permission == "edit":
             yield from (tree.place(str(tree.root / name)).path for name in request.patterns)
-            listed = ((one.folder, name) for one in request.below if one.listed for name in one.names)
-            yield from (tree.place(str(tree.root / folder / name)).path for folder, name in listed)
+            listed = (tree.root / one.folder / name for one in request.below if one.listed for name in one.names)
+            # git has a history of its own, and its folder is large
+            yield from (tree.place(str(path)).path for path in listed if path.name != ".git")
 
 
 def names_in(analysis: Analysis, requests: Sequence[Request]) -> Iterator[str]:
