@@ -59,6 +59,8 @@ class Below:
     """Whether all of it is touched, or only something in it, nobody knows what."""
     grows: bool = True
     """Whether a name that is not there yet may come to be in it."""
+    listed: bool = False
+    """Whether the names are what a listing in the line itself comes to."""
     broad: bool = False
     """Whether it is so much that only what rules say of fixed places in it counts."""
     guarded: bool = False

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolwright.process.box import Box
-from toolwright.process.walls import wall_note
+from toolwright.process.walls import misses_processes, other_processes, wall_note
 
 
 @pytest.fixture
@@ -97,3 +97,18 @@ def test_without_a_sandbox_there_are_no_walls(project: Path, outside: Path) -> N
 def test_hostile_text_does_no_harm(box: Box, project: Path) -> None:
     for text in ("\0: Permission denied", "'" * 5000 + ": Permission denied", "/" * 5000 + ": EROFS", "~/: EROFS"):
         wall_note(box, project, text, failed=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "failed", "missed"),
+    [
+        ("kill 3", "bash: line 1: kill: (3) - No such process", True, True),
+        ("kill 3; true", "bash: line 1: kill: (3) - No such process", False, True),
+        ("pkill -f vite", "", True, True),
+        ("pkill -f vite", "", False, False),
+        ("make skill", "error", True, False),
+    ],
+)
+def test_who_looks_in_vain_for_processes_is_told_of_jobs(command: str, text: str, failed: bool, missed: bool) -> None:
+    assert misses_processes(command, text, failed=failed) == missed
+    assert "job_1, job_2" in other_processes(["job_1", "job_2"])

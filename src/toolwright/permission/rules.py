@@ -174,7 +174,7 @@ class Policy:
 
     def decide_below(self, permission: str, below: Below) -> Decision:
         """What the rules say of all that is in a folder: of each name there is, and of those they give themselves."""
-        decisions = [self.decide(permission, pattern) for pattern in self.named_below(permission, below)]
+        decisions = [self._decide_named(permission, pattern) for pattern in self.named_below(permission, below)]
         if below.guarded:
             decisions = [one for one in decisions if one.layer != "protected"]
         found = strictest([Decision(action="allow", policy=self), *decisions])
@@ -183,6 +183,12 @@ class Policy:
         if found.action == "allow" and not (below.complete or below.broad) and self._may_fit(permission, below.folder):
             return Decision(action="ask", policy=self)
         return found
+
+    def _decide_named(self, permission: str, pattern: str) -> Decision:
+        """What is not known to be there may not be read at all: of that no more than a question is made."""
+        decision = self.decide(permission, pattern)
+        supposed = permission == "read" and not isinstance(pattern, PathPattern)
+        return replace(decision, action="ask") if supposed and decision.action == "deny" else decision
 
     def named_below(self, permission: str, below: Below) -> Iterator[str]:
         """The names in a folder that a restricting rule may speak of, and the patterns of such rules themselves.

@@ -96,7 +96,8 @@ class _Paths:
                         more, complete = matched(one)
                         found.update(dict.fromkeys(more))
                         self._wild.update(dict.fromkeys((name for name in more if name != one), one))
-                        self.unjudged = self.unjudged or not (complete or self._is_some_below(one))
+                        contained = _is_some_below(one) and self.analysis.confinement.complete
+                        self.unjudged = self.unjudged or not (complete or contained)
         return list(found)
 
     def _touched(self, kind: Touch) -> Iterable[str]:
@@ -204,25 +205,26 @@ class _Paths:
         self.unjudged = False
         named = [*self.named("read", "take", "carry"), *self.existing("mention")]
         whole: list[Touch] = ["carry", "take"]
+        named, listed = self._without_listed(named)
         if self.analysis.confinement.complete:
             # What may not be read is hidden there: some file of a folder, or of very many, is none of those.
-            named = [path for path in named if not self._is_some_below(self._wild.get(path, ""))]
-            whole, self.unjudged = ["carry"], False
+            whole, listed, self.unjudged = ["carry"], [], False
         below = [*self._below(whole, absolute=True), *self._history(), *self._searched()]
+        below += self._some_of(listed, absolute=True)
         patterns = tuple(dict.fromkeys(self.at(path).absolute_pattern for path in named))
         yield from self._files("read", patterns, (), below, ())
 
     def edit(self) -> Iterator[Request]:
         self.unjudged = False
         named = [*self.named("write", "delete"), *self.existing("overwrite")]
-        listed = [path for path in named if self._is_some_below(self._wild.get(path, ""))]
-        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named if path not in listed))
+        contained = self.analysis.confinement.complete
+        named, listed = self._without_listed(named) if contained else (named, [])
+        patterns = tuple(dict.fromkeys(self.at(path).pattern for path in named))
         implied = tuple(dict.fromkeys(self.at(path).pattern for path in self.named("into") if _may_be_in(path)))
         below = [*self._below(["delete"]), *self._below(["within", "overwrite"], certain=False)]
         below += self._some_of(listed)
         # No box keeps work that is not committed.
         below += [replace(one, guarded=False) for one in self._below(["lose"], certain=False)]
-        contained = self.analysis.confinement.complete
         discarded = () if contained else self._tracked("discard", absolute=False)
         below += [replace(one, grows=False) for one in discarded]
         below += self._filled()
@@ -265,17 +267,23 @@ class _Paths:
             guarded = self.analysis.confinement.complete and not certain
             yield Below(folder=pattern, names=names, complete=complete, certain=certain, guarded=guarded)
 
-    def _is_some_below(self, wildcard: str) -> bool:
-        """Whether it stands for some of what a listing names, of which a box keeps what may not be touched."""
-        return "**" in wildcard and self.analysis.confinement.complete
+    def _without_listed(self, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Those that are named, and those that are only some of what a listing names."""
+        found: tuple[list[str], list[str]] = ([], [])
+        for path in paths:
+            found[_is_some_below(self._wild.get(path, ""))].append(path)
+        return found
 
-    def _some_of(self, paths: Sequence[str]) -> Iterator[Below]:
+    def _some_of(self, paths: Sequence[str], *, absolute: bool = False) -> Iterator[Below]:
         by_folder = dict[str, list[str]]()
         for path in paths:
             folder = self._wild[path].partition("/**")[0] or "/"
             by_folder.setdefault(folder, []).append(path[len(folder) :].lstrip("/"))
         for folder, names in by_folder.items():
-            yield Below(folder=self.at(folder).pattern, names=tuple(names), certain=False, guarded=True)
+            there = self.at(folder)
+            pattern = there.absolute_pattern if absolute else there.pattern
+            guarded = self.analysis.confinement.complete
+            yield Below(folder=pattern, names=tuple(names), certain=False, grows=False, listed=True, guarded=guarded)
 
     def _filled(self) -> Iterator[Below]:
         """A folder that is written to may get or lose anything; what a box keeps need not be looked for."""
@@ -322,6 +330,11 @@ class _Paths:
             names = tuple(one for one in files if start == "." or f"{one}/".startswith(f"{start}/"))
             pattern = self.at(top).absolute_pattern if absolute else self.at(top).pattern
             yield Below(folder=pattern, names=names, complete=index is not None, certain=False)
+
+
+def _is_some_below(wildcard: str) -> bool:
+    """Whether it stands for some of what a listing names, nobody knows which."""
+    return "**" in wildcard
 
 
 def _content(folder: str) -> tuple[tuple[str, ...], bool]:
