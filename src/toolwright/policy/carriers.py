@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from toolwright.shell.analysis import analyse
 from toolwright.shell.builders import make
 from toolwright.shell.editors import editor
-from toolwright.shell.languages import INTERPRETERS, plain_name
+from toolwright.shell.languages import AGENTS, INTERPRETERS, plain_name
 from toolwright.shell.network import runs_later, secure_shell, tmux
-from toolwright.shell.programs import AGENTS, HANDLERS
+from toolwright.shell.programs import HANDLERS
 from toolwright.shell.shells import SHELLS
 
 _PROBE = "anything"

@@ -114,7 +114,7 @@ _PYTHON_MODULES = frozenset(
 _PYTHON_RUNS = frozenset({"cProfile", "profile", "trace", "asyncio"})
 """Of these, the ones that are harmless only with a script to run."""
 
-_AGENTS = frozenset(
+AGENTS = frozenset(
     {
         "tw",
         "toolwright",
@@ -138,7 +138,7 @@ _PACKAGED = re.compile(r"(?:@[^/]*/)?([a-z]+)(?:-(?:ai|agent|chat|cli|code))?(?:
 def is_agent(name: str) -> bool:
     """Whether a program, package or module of this name is one, as in `opencode-ai@latest`."""
     packaged = _PACKAGED.fullmatch(name)
-    return packaged is not None and packaged.group(1) in _AGENTS
+    return packaged is not None and packaged.group(1) in AGENTS
 
 
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|luajit|node|php|tclsh|bash|ksh|zsh)[0-9.]+")
