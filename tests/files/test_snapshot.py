@@ -94,6 +94,15 @@ def test_what_nobody_else_has_is_kept_before_what_git_has_and_what_is_ignored(
     assert Worth.GITS in seen.unkept
 
 
+def test_who_has_no_home_is_no_trouble(journal: Journal, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError("nobody")
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert repository / "a.txt" in Snapshot.of(journal, [repository]).before
+
+
 @pytest.mark.parametrize(
     "command",
     [

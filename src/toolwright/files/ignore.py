@@ -135,7 +135,8 @@ def _git_folder(entry: Path) -> Path:
 
 
 def _user_rules(top: str) -> Chain:
-    home = Path(os.path.expanduser(os.environ.get("HOME") or "~"))  # noqa: PTH111 - where there is none, nothing is found
+    # Whoever has no home has none of these settings.
+    home = Path(os.environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - the other form raises
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
     named = next(filter(None, map(_excludes_file, (home / ".gitconfig", settings / "config"))), "")
     file = os.path.expanduser(named) if named else str(settings / "ignore")  # noqa: PTH111 - text in, text out
