@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from toolwright.mcp.client.schemas import without_slow_patterns
 from toolwright.models.info import Prices, Usage
 from toolwright.models.wire import count
 
@@ -55,3 +56,18 @@ def test_no_other_module_reads_json_by_itself() -> None:
 def test_a_count_of_tokens_without_end_has_a_price(said: float) -> None:
     usage = Usage(input=count(said), output=count(said))
     assert Prices(input=3.0, output=15.0).cost(usage) > 0
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|a)*b", "(a|aa){30}b", "(x+x+)+y", "a?" * 30, ".*.*.*.*=", "(((a*)*)*)*b", "("]
+)
+def test_a_pattern_of_a_server_that_takes_for_ever_is_left_out(pattern: str) -> None:
+    below = {"type": "string", "pattern": pattern}
+    schema = {"type": "object", "properties": {"a": below, "b": {"items": below}, "c": {"anyOf": [below]}}}
+    assert pattern not in str(without_slow_patterns(schema))
+
+
+@pytest.mark.parametrize("pattern", ["^a$", r"^\\d{4}-\\d{2}(:\\d{2})?Z?$", "^https?://", "^(foo|bar)$", "^[]a*(]+$"])
+def test_others_stay(pattern: str) -> None:
+    schema = {"type": "object", "properties": {"pattern": {"type": "string", "pattern": pattern}}}
+    assert without_slow_patterns(schema) == schema

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from toolwright.patterns import is_quick
+
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 DEEPEST = 40
 """Levels of nesting; no arguments that are meant well go deeper."""
@@ -25,6 +27,26 @@ def problem_with(schema: Any, where: str = "its schema", depth: int = 0) -> str:
         if problem := problem_with(below, f"{name!r:.60} in its schema", depth + 1):
             return problem
     return ""
+
+
+def without_slow_patterns(schema: Any) -> Any:
+    """A schema that has been checked, without the patterns that a stranger may have made to take for ever."""
+    if isinstance(schema, list):
+        return [without_slow_patterns(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "pattern" or is_quick(value)}
+    for keyword in (*_OF_NAMES, *_OF_LISTS, *_SINGLE):
+        if keyword in _OF_NAMES and keyword in kept:
+            named = kept[keyword].items()
+            kept[keyword] = {
+                name: without_slow_patterns(below)
+                for name, below in named
+                if keyword != "patternProperties" or is_quick(name)
+            }
+        elif keyword in kept:
+            kept[keyword] = without_slow_patterns(kept[keyword])
+    return kept
 
 
 def _below(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from toolwright.definition import MAX_NAME, Result, Tool, ToolContext
 from toolwright.jsontypes import Json
-from toolwright.mcp.client.schemas import problem_with
+from toolwright.mcp.client.schemas import problem_with, without_slow_patterns
 from toolwright.mcp.protocol import object_of, text_of
 from toolwright.record import record
 
@@ -44,7 +44,7 @@ def tool_of(server: str, definition: Json, execute: Execute) -> Tool | BadTool:
         return Tool(
             id=tool_id(server, name),
             description=_described(definition),
-            parameters=_completed(schema),
+            parameters=_completed(without_slow_patterns(schema)),
             run=run,
             alone=ALONE,
         )
