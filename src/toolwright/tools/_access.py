@@ -31,6 +31,7 @@ _NEAR = 6
 """Among how many words a subcommand is looked for."""
 _PROGRAM = re.compile(r"([\w.+-]+)(?: \*|\*|)")
 _WILD = re.compile(r"[*?]")
+_VERSION = re.compile(r"(?:[-.]?\d[\d.]*)?")
 
 
 def access_for(ctx: ToolContext, tree: Tree, analysis: Analysis, requests: Iterable[Request]) -> Access:
@@ -126,7 +127,7 @@ class _Rules:
         for name in dict.fromkeys(self._denied_names()):
             for folder in dict.fromkeys([*self._jobs.path.split(":"), *PROGRAM_FOLDERS]):
                 real = Path(os.path.realpath(os.path.join(folder, name)))  # noqa: PTH118 - folder may be empty
-                if real.name == name and real.is_file() and str(real) != shell:
+                if _is_called(real.name, name) and real.is_file() and str(real) != shell:
                     yield real
 
     def _denied_names(self) -> Iterator[str]:
@@ -188,6 +189,11 @@ def _needles(rules: tuple[tuple[str, str, str], ...]) -> tuple[str, ...]:
     """For each rule that restricts, something that must occur in whatever it fits; nothing if it fits everything."""
     restricting = [pattern for _, pattern, action in rules if action != "allow"]
     return tuple(dict.fromkeys(max(_WILD.split(pattern.lower()), key=len) for pattern in restricting))
+
+
+def _is_called(file: str, name: str) -> bool:
+    """Whether a program has this name, or this name and its version, as `python3.11` that `python3` is a link to."""
+    return file.startswith(name) and _VERSION.fullmatch(file, len(name)) is not None
 
 
 def _is_at_home(analysis: Analysis, tree: Tree) -> Iterator[bool]:
