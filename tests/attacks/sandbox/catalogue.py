@@ -149,10 +149,6 @@ RULES = {
         rules=("bash rm *: deny",),
         script="rm seed; /bin/rm seed; env rm seed; cp /bin/rm r && ./r seed; find seed -exec rm {} +",
     ),
-    "run one whose name is a link to another with its version": Attack(
-        rules=("bash python3 *: deny",),
-        script='python3 -c \'open("seed", "w")\'; env python3 -c \'open("seed", "w")\'',
-    ),
     "a rule that was added a moment ago": Attack(rules=("read later.txt: deny",), script="cat later.txt"),
 }
 

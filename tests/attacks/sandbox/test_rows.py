@@ -111,6 +111,21 @@ async def test_a_secret_that_a_command_has_moved_is_hidden_from_the_next(
     assert "the-secret" not in shown.output
 
 
+async def test_a_denied_program_does_not_run_where_its_name_is_a_link_to_one_with_a_version(
+    project: Path, tmp_path: Path, rung: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "tool3.11").write_text("#!/bin/sh\necho it ran\n")
+    (programs / "tool3.11").chmod(0o755)
+    (programs / "tool3").symlink_to("tool3.11")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    async with opened(project, tmp_path / "home", rung, permission={"bash": {"tool3 *": "deny"}}) as workspace:
+        outcome = await run(workspace, "tool3; env tool3; tool3.11")
+    assert "it ran" not in outcome.output
+    assert "denied" in outcome.output
+
+
 LINKS = """
 ln -s ../../outside .git/worktrees
 mkdir -p .git/modules; ln -s ../../../outside .git/modules/m
