@@ -6,6 +6,7 @@ import pytest
 
 from tests.files.search_rows import arguments_of, lay_out_dated, lay_out_row, names_in
 from tests.files.tool_case import ToolCase, lay_out, rows
+from toolwright.files.search import FilesFound
 from toolwright.jsontypes import Json
 from toolwright.tools.glob import glob
 
@@ -160,3 +161,15 @@ async def test_a_denied_search_is_not_carried_out(case: ToolCase) -> None:
     result = await case.run(glob, pattern="**/*.pem")
     assert result.error is not None
     assert result.error.kind == "denied"
+
+
+async def test_a_search_that_is_stopped_before_it_found_anything_says_so(
+    case: ToolCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stopped(*_: object, **__: object) -> FilesFound:
+        return FilesFound(paths=(), total=0, complete=False)
+
+    monkeypatch.setattr("toolwright.tools.glob.find_files", stopped)
+    result = await case.run(glob, pattern="*")
+    assert "The search was stopped after 60 seconds" in result.output
+    assert result.metadata["truncated"]

@@ -32,7 +32,7 @@ async def glob(
         found = await find_files(folder, wanted, ignored=ignored)
     except GlobError as error:
         return _result(place, _NOTHING, f"The pattern {pattern} is no glob: {error}. Escape the character with \\.")
-    if found.paths:
+    if found.paths or not found.complete:
         return _result(place, found, _note(found))
     return _result(place, found, await _hint(place, wanted, ignored=ignored))
 
