@@ -325,7 +325,8 @@ def generate_completions(walk: Walk, call: CommandCall) -> Outcome:
     given = sort_arguments(call.arguments, "-A -C -F -G -P -S -W -X -o")
     for script in given.values("-C"):
         _evaluate(walk, call, script, call.state.copy())
-    if given.has("-A", "-C", "-F", "-G", "-W", "-d", "-f") or call.name == "complete":
+    plain = all(one.exact and one.text in ("-a", "-b", "-c", "-k", "-v") for one in call.arguments)
+    if not plain or call.name == "complete":
         walk.findings.doubt(f"`{call.name}` may run what it is given, or list it.")
     return always(call.state)
 

@@ -29,12 +29,7 @@ def run(walk: Walk, call: CommandCall) -> Outcome:
         whole = call.draft.add([*call.argv, *call.also]) and whole
     if not whole:
         walk.findings.doubt(f"`{first.spelled} …` stands for more commands than are judged one by one.")
-    if (
-        first.known
-        and not first.glob
-        and len(first.texts) > 1
-        and not any(text in BUILTINS or text in call.state.functions for text in first.texts)
-    ):
+    if _is_one_of_several(first, call.state):
         for text in first.texts:
             run(walk, call.inner([literal(text), *call.arguments], also=call.also))
         return always(call.state)

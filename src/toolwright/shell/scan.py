@@ -315,7 +315,8 @@ class Scanner:
         start, parts = self.position, list[Part]()
         while (char := self.peek()) != closer:
             if match := plain.match(self.text, self.position):
-                if "<(" in match.group() or ">(" in match.group():
+                continued = match.group()[-1] in "<>" and self.text.startswith("\\\n", match.end())
+                if continued or "<(" in match.group() or ">(" in match.group():
                     raise self.problem("A process inside an expansion is not understood")
                 self.position = match.end()
                 parts.append(Literal(match.group(), quoted=quoted))

@@ -7,6 +7,7 @@ from toolwright.shell.builtins import option_problem, shopt_problem
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import Contained
 from toolwright.shell.state import Dialect, Field, State, dialect_of, literal, unknown
+from toolwright.shell.wrappers import WRAPPERS
 
 _FOLLOWED = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"})
 _OTHERS = frozenset({"fish", "csh", "tcsh", "elvish", "nu", "xonsh", "pwsh", "osh", "yash", "rc", "es", "oil", "ion"})
@@ -72,6 +73,8 @@ def _run_file(walk: Walk, call: CommandCall, file: Field) -> None:
     walk.findings.touch("script", file, call.state)
     if file.text.startswith(("/dev/", "/proc/")) or file.spelled.startswith("<("):
         walk.findings.doubt("A shell runs what it is fed, which is not known.")
+    if file.text in SHELLS or file.text in WRAPPERS:
+        walk.findings.doubt(f"A script called `{file.text}`, which a shell looks for on the PATH too, is not examined.")
 
 
 def run_script(

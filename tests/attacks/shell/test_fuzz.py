@@ -28,6 +28,10 @@ FOUND = [
     "x=rm; local x=ls; $x victim",
     "printf %s r 'm victim' | sh",
     "set -e; ! x=ls; $x victim",
+    "bash bash -c -e 'rm victim x'",
+    "[[ -n <(rm victim) ]]",
+    "echo ${x:-0<\\\n(rm victim)}",
+    "compgen ${x[@]}-C 'rm victim'",
 ]
 
 
