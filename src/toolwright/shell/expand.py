@@ -160,7 +160,8 @@ def _variable(name: str, state: State) -> Field | None:
         number = int(name)
         if state.arguments is None or number == 0 or number > len(state.arguments):
             return None
-        return state.arguments[number - 1]
+        before = state.arguments[: number - 1]
+        return state.arguments[number - 1] if all(one.single for one in before) else None
     if name == "PWD" and name not in state.variables:
         return Field("$PWD", state.folders) if state.folders else None
     return state.variables.get(name)

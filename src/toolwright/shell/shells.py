@@ -38,7 +38,9 @@ def run_shell(walk: Walk, call: CommandCall, name: str) -> None:
     dialect = dialect_of(name)
     if "c" in given.flags:
         script = given.operands[0] if given.operands else unknown("nothing")
-        run_script(walk, call, script, call.state, dialect=dialect, arguments=tuple(given.operands[2:]))
+        called = all(one.single for one in given.operands[1:2])
+        arguments = tuple(given.operands[2:]) if called else None
+        run_script(walk, call, script, call.state, dialect=dialect, arguments=arguments)
     elif given.operands and "s" not in given.flags:
         _run_file(walk, call, given.operands[0])
     else:

@@ -34,6 +34,13 @@ class Field:
     def exact(self) -> bool:
         return self.known and not self.glob and len(self.texts) == 1
 
+    @property
+    def single(self) -> bool:
+        """Whether it is surely one argument, so that those behind it are where they seem; `{}` is a file at a time."""
+        if self.splits or "$@" in self.spelled or "[@]" in self.spelled:
+            return False
+        return not self.glob or self.number or self.spelled == "{}"
+
 
 def literal(text: str) -> Field:
     return Field(text, (text,))

@@ -32,6 +32,8 @@ FOUND = [
     "[[ -n <(rm victim) ]]",
     "echo ${x:-0<\\\n(rm victim)}",
     "compgen ${x[@]}-C 'rm victim'",
+    "sh -c 'rm \"$1\"' $y a victim",
+    'f() { rm "$2"; }; f ?i* a',
 ]
 
 
