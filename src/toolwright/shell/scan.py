@@ -68,6 +68,10 @@ class Scanner:
         """Over blanks; and the token that follows is put together if it is continued on the next line."""
         if match := _BLANKS.match(self.text, self.position):
             self.position = match.end()
+        self.join_continued()
+
+    def join_continued(self) -> None:
+        """Put the token that starts here together."""
         while self._continued and (match := _CONTINUED.match(self.text, self.position)):
             self._join_lines(match.end() - 2)
 
@@ -262,6 +266,8 @@ class Scanner:
                 case _:
                     opaque = opaque or self.peek() in "'\"\\"
                     parts += self._quote_or_expansion() or []
+        while self._continued and self.text.startswith("\\\n", self.position + 1):
+            self._join_lines(self.position + 1)
         if self.peek(2) != "))":
             self._not_arithmetic.add(start)
             return None

@@ -55,6 +55,9 @@ def _told_apart(arguments: Sequence[Field]) -> Invocation:
         if text in ("--", "-"):
             position += 1
             break
+        if any(not one or one[0] in "-+*?[" for one in arguments[position].texts) and not arguments[position].exact:
+            doubt = f"`{arguments[position].spelled}` may tell a shell what to do, and is only known when it runs."
+            break
         if text[:1] not in ("-", "+") or len(text) < 2:
             break
         position += 1

@@ -7,7 +7,7 @@ from toolwright.shell.scan import Scanner
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
-_REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_REDIRECT = re.compile(r"((?:[0-9]+|\{[A-Za-z_]\w*\})(?![0-9]|&>))?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
 _INTO_ARRAY = re.compile(r"\{[A-Za-z_]\w*\[[^\]\s]*\]+\}[<>]")
 _REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
@@ -50,6 +50,7 @@ class SimpleParser(Scanner):
             elif match := _SPACE.match(self.text, self.position):
                 self.position = match.end()
             else:
+                self.join_continued()
                 return
 
     def simple(self) -> Statement:
