@@ -202,9 +202,12 @@ async def test_closing_ends_everything(tmp_path: Path) -> None:
 
 
 MASTER = """
-import asyncio, os, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from toolwright.process.scope import Program, Scopes
+
+# Whoever runs the tests under nohup ignores it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 async def main():
     scopes = Scopes()
