@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from functools import partial
 
 from toolwright.chat.history import History
 from toolwright.chat.screen import Screen
@@ -121,7 +122,9 @@ def _begin_with(text: str) -> None:
     with suppress(ImportError):
         import readline
 
-        readline.set_startup_hook((lambda: readline.insert_text(text)) if text.isprintable() else None)
+        # Not by a function of ours: a signal that came in the middle of it would be forgotten with whatever it raised.
+        insert = partial(readline.insert_text, text) if text and text.isprintable() else None
+        readline.set_startup_hook(insert)
 
 
 def _completer(complete: Complete) -> Callable[[str, int], str | None]:
