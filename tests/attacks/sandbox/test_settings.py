@@ -89,11 +89,12 @@ async def test_what_a_job_makes_is_out_of_effect_at_once_and_the_next_result_tel
     (project / "later.py").write_text(STAYS)
     async with open_shell(project, sandbox=AUTO) as shell:
         await _require(shell)
-        await shell.bash("python3 later.py", background=True, timeout=50)
+        began = await shell.bash("python3 later.py", background=True, timeout=50)
         await until((project / "made").exists)
         await until(lambda: not (project / "toolwright.json").exists())
         looked = await shell.bash(job="job_1")
-        assert "toolwright.json was moved" in looked.output
+        # On a slow machine it is made before the first call is over.
+        assert "toolwright.json was moved" in began.output + looked.output
         assert "still running" in looked.output
 
 
