@@ -3,50 +3,26 @@
 import itertools
 import os
 import posixpath
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Protocol
 
 from toolwright.gitindex import index_around
 from toolwright.request import READ, Below, PathPattern, Request
-from toolwright.shell.analysis import Analysis, Command
-from toolwright.shell.approval import can_be_kept
+from toolwright.shell.analysis import Analysis
+from toolwright.shell.command_requests import JudgedPath, PlaceOf, about_commands
 from toolwright.shell.findings import Touch
 from toolwright.shell.matching import MOST, is_wild, matched
 from toolwright.shell.openfiles import is_open_to_all
-from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
-_RELATIVE = re.compile(r"(?![/~])[^\s'\"]*/")
-"""A program that is another one in another folder."""
-
-
-class JudgedPath(Protocol):
-    """What must be known of a path; `toolwright.files` has it."""
-
-    @property
-    def path(self) -> Path: ...
-    @property
-    def inside(self) -> bool: ...
-    @property
-    def pattern(self) -> PathPattern: ...
-    @property
-    def absolute_pattern(self) -> PathPattern: ...
-
-
-PlaceOf = Callable[[str], JudgedPath]
-
-
 def requests_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
     """Everything that has to be allowed before the line may run, in the order in which it is asked."""
     paths = _Paths(analysis, place)
-    return [*paths.external(), *paths.read(), *paths.edit(), *_commands(analysis, place)]
+    return [*paths.external(), *paths.read(), *paths.edit(), *about_commands(analysis, place)]
 
 
 def checks_for(analysis: Analysis, place: PlaceOf) -> list[Request]:
@@ -363,54 +339,3 @@ def _lasting(path: str) -> tuple[str, ...]:
     if path == "/":
         return ("/",)
     return (path, f"{path}/*") if folder == "/" else (f"{folder}/*",)
-
-
-def _commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
-    if not analysis.commands:
-        return
-    shown = dict.fromkeys(command.shown for command in analysis.commands)
-    implied = dict.fromkeys(text for command in analysis.commands for text in command.implied if text not in shown)
-    exact = dict[str, str]()
-    for command in analysis.commands:
-        for text, kept in _kept(command, place).items():
-            # the same words in two folders are not one thing
-            exact[text] = kept if exact.get(text, kept) == kept else ""
-    offers = [_offered(command, exact) for command in analysis.commands]
-    always = (
-        dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
-    )
-    understood = analysis.verdict == "understood"
-    said = (text for command in analysis.commands for text in command.suspected)
-    # A box covers the programs that are denied, under whatever name.
-    held = () if analysis.confinement.complete else suspected_in_files(analysis)
-    yield Request(
-        permission="bash",
-        patterns=tuple(shown),
-        implied=tuple(implied),
-        always=tuple(always),
-        exact=exact,
-        suspected=tuple(dict.fromkeys((*said, *held, *suspected_behind_aliases(analysis)))),
-        must_ask=not understood,
-        contained=analysis.contained and analysis.confinement.complete,
-        metadata={} if understood else {"reasons": list(analysis.reasons)},
-    )
-
-
-def _offered(command: Command, exact: Mapping[str, str]) -> list[str]:
-    if command.shown in exact and command.shown not in command.exact:
-        return list(dict.fromkeys(exact[text] for text in (command.shown, *command.implied) if text in exact))
-    return [exact.get(pattern, pattern) for pattern in command.always]
-
-
-def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
-    """For each text that only the same words approve, those words with the folder they were said in."""
-    where = ""
-    if len(command.folders) == 1 and not is_wild(command.folders[0]):
-        there = place(command.folders[0])
-        where = str(there.pattern if there.inside else there.absolute_pattern)
-    kept: dict[str, str] = {}
-    own = [text for text in (command.shown, *command.implied) if where != "." and _RELATIVE.match(text)]
-    for text in (*command.exact, *own):
-        known = bool(where) and can_be_kept(text.replace("{}", "")) and not command.fed
-        kept[text] = (text if where == "." else f"cd {where} && {text}") if known else ""
-    return kept
