@@ -33,6 +33,9 @@ class HostedContext(ToolContext):
     def rules_about(self, permission: str) -> tuple[tuple[str, str, Action], ...]:
         return tuple(self.host.rules_about(permission))
 
+    def asked_by_user(self, permission: str) -> tuple[str, ...]:
+        return tuple(self.host.asked_by_user(permission))
+
     def metadata(self, title: str | None = None, metadata: Json | None = None) -> None:
         self.host.progress(title, metadata or {})
 

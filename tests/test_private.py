@@ -14,7 +14,7 @@ from toolwright.errors import ConfigError
 from toolwright.folders import Folders
 from toolwright.models.scripted import ScriptedTurn
 from toolwright.permission.approvals import Approval, Approvals
-from toolwright.private import make_folder, read_private, update
+from toolwright.private import keep_private, make_folder, read_private, update
 from toolwright.testing import ScriptedModel, make_workspace
 
 
@@ -43,6 +43,44 @@ def test_what_a_killed_writer_left_is_swept_and_a_failed_change_leaves_nothing(t
         update(file, lambda _: str(1 // 0))
     assert sorted(one.name for one in tmp_path.iterdir()) == [".auth.json.lock", "auth.json"]
     assert file.read_text() == "one"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from toolwright import private
+
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+private.update(Path(sys.argv[1]), lambda _: "a key")
+"""
+
+
+@pytest.mark.parametrize("then", ["a start", "a change"])
+def test_what_a_killed_writer_left_is_gone_with_the_next_start_or_change_of_another_file(
+    tmp_path: Path, then: str
+) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "auth.json")], check=False)
+    assert len(list(tmp_path.glob(".auth.json.*.new"))) == 1
+    if then == "a start":
+        keep_private(tmp_path)
+    else:
+        update(tmp_path / "trust.json", lambda _: "{}")
+    assert list(tmp_path.glob(".*.new")) == []
+    assert not (tmp_path / "auth.json").exists()
+
+
+def test_a_writer_at_work_and_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".notes.1.new").write_text("not ours")
+
+    def change(_: str) -> str:
+        (tmp_path / ".auth.json.xyz.new").write_text("a key")
+        keep_private(tmp_path)
+        update(tmp_path / "trust.json", lambda _: "{}")
+        assert (tmp_path / ".auth.json.xyz.new").exists()
+        return "one"
+
+    update(tmp_path / "auth.json", change)
+    assert sorted(one.name for one in tmp_path.glob(".*.new")) == [".notes.1.new"]
 
 
 def test_a_revoked_approval_does_not_come_back(tmp_path: Path) -> None:

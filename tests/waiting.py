@@ -1,20 +1,26 @@
 """How tests wait: for what is to happen, however long it takes. The one limit keeps a broken test from hanging."""
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
-PATIENCE = 300
-"""Seconds after which what a test waits for is taken never to come. No result depends on it."""
+from toolwright.deadline import Deadline, time_limit
+
+PATIENCE = 120
+"""Seconds after which what a test waits for is taken never to come. No result depends on it.
+
+pyproject.toml gives a test some more."""
 PAUSE = 0.005
 """Seconds between two looks at something that tells nobody when it changes."""
 
 
-def patience() -> asyncio.Timeout:
+def patience() -> Deadline:
     """For `async with`: what is waited for inside comes or the test fails."""
-    return asyncio.timeout(PATIENCE)
+    return time_limit(PATIENCE)
 
 
 async def until(true: Callable[[], object]) -> None:
@@ -22,6 +28,32 @@ async def until(true: Callable[[], object]) -> None:
     async with patience():
         while not true():  # noqa: ASYNC110 - what is waited for has no event of its own
             await asyncio.sleep(PAUSE)
+
+
+async def read_pipe(path: Path) -> str:
+    """Read a named pipe until those who write it have closed it. A thread that waits for that keeps a loop from
+    closing."""
+    reader = asyncio.StreamReader()
+    end = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, end)
+    with closing(transport):
+        async with patience():
+            return (await reader.read()).decode()
+
+
+async def write_pipe(path: Path, text: str) -> None:
+    """Write to a named pipe as soon as somebody reads it."""
+
+    def written() -> bool:
+        with suppress(OSError):  # nobody has opened it
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "w") as end:
+                end.write(text)
+            return True
+        return False
+
+    await until(written)
 
 
 def wait_until(true: Callable[[], object]) -> None:

@@ -9,9 +9,11 @@ ToolwrightError
     ├── InvalidArguments        `schema`
     └── PermissionDenied        `denied`: a rule said no; the model may go on
         └── PermissionRejected  `rejected`: the user said no; the turn ends unless advice was given
+            └── CallChanged     the user wants the call made with other arguments; it is, and nobody sees this
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 Kind = Literal[
     "schema",
@@ -52,6 +54,10 @@ class UsageError(ToolwrightError):
     """What was asked for does not exist or makes no sense: an agent, a session, an option."""
 
 
+class SessionBusy(UsageError):
+    """Something was asked for that cannot be done while the session works."""
+
+
 class ToolError(ToolwrightError):
     """A call failed in a way the model can act on: what, which value, what to do next."""
 
@@ -88,3 +94,13 @@ class PermissionRejected(PermissionDenied):
         super().__init__(message, "rejected")
         self.advice = advice
         """What the user wants instead; with it the model may go on."""
+
+
+class CallChanged(PermissionRejected):
+    """The user allows the call with other arguments. As it was made, nothing has happened."""
+
+    def __init__(self, arguments: Mapping[str, Any], permissions: tuple[str, ...]) -> None:
+        super().__init__("The user wants this call made with other arguments.")
+        self.arguments = dict(arguments)
+        self.permissions = permissions
+        """What was asked for, and is allowed once with these arguments."""

@@ -25,7 +25,10 @@ class Folders:
     reference_config: Path
     """Where the reference keeps its configuration, which is read as well."""
     data: Path
+    reference_data: Path
     cache: Path
+    state: Path
+    """What is true while a program of ours runs: where servers are and what they want."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> "Folders":
@@ -33,12 +36,15 @@ class Folders:
         config = _folder(environment, "XDG_CONFIG_HOME") or home / ".config"
         data = _folder(environment, "XDG_DATA_HOME") or home / ".local" / "share"
         cache = _folder(environment, "XDG_CACHE_HOME") or home / ".cache"
+        state = _folder(environment, "XDG_STATE_HOME") or home / ".local" / "state"
         return cls(
             home=home,
             config=config / NAME,
             reference_config=config / "opencode",
             data=data / NAME,
+            reference_data=data / "opencode",
             cache=cache / NAME,
+            state=state / NAME,
         )
 
     def ready(self) -> "Folders":
@@ -50,8 +56,24 @@ class Folders:
         return self
 
     @property
+    def copies(self) -> Path:
+        """Where copies of projects stand: beside the data, for commands work in them."""
+        return self.data.with_name(f"{NAME}-copies")
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Those in parts of which commands write: their temporary files, caches of their own, copies of projects."""
+        return (self.data, self.cache, self.copies)
+
+    @property
     def tool_output(self) -> Path:
         return self.data / "tool-output"
+
+    def outputs_of(self, root: Path) -> Path:
+        """Return where the long outputs of one project are kept: they are for nobody who works in another."""
+        import hashlib
+
+        return self.tool_output / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
     @property
     def plans(self) -> Path:
@@ -126,7 +148,7 @@ def _cannot_be_made_in(folder: Path) -> str:
     import tempfile
 
     try:
-        Path(tempfile.mkdtemp(prefix=".toolwright-", dir=folder)).rmdir()
+        Path(tempfile.mkdtemp(prefix=f".{NAME}-", dir=folder)).rmdir()
     except OSError as error:
         return f"{folder}: {error.strerror}"
     return ""

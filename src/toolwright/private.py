@@ -12,6 +12,8 @@ from typing import BinaryIO
 from toolwright.errors import ConfigError
 
 MOST_BYTES = 16_000_000
+NEW = ".new"
+"""The end of the names of files that are about to take the place of another."""
 MOST_CORRECTED = 5000
 """Files looked at when a folder is corrected; those beyond are out of reach all the same."""
 
@@ -31,9 +33,10 @@ def open_private(path: Path, *, append: bool = False) -> BinaryIO:
 
 
 def keep_private(folder: Path) -> None:
-    """Correct a folder, if it is there, and what lies in it, so that nobody but its owner gets in."""
+    """Correct a folder, if it is there, so that nobody but its owner gets in, and remove what a kill has left in it."""
     if not folder.is_dir():
         return
+    _sweep(folder)
     open_to_others = stat.S_IMODE(folder.stat().st_mode) & 0o077
     _correct(folder)
     # Once the folder is closed, what lies deeper is out of reach; to look at all of it at every start takes long.
@@ -79,12 +82,10 @@ def _held(file: Path) -> Iterator[None]:
 
 
 def _replace(file: Path, text: str) -> None:
-    start, end = f".{file.name}.", ".new"
-    for left in file.parent.glob(f"{start}*{end}"):  # of a process that was killed; nobody else is at work now
-        left.unlink(missing_ok=True)
+    _sweep(file.parent, held=file.name)
     from tempfile import mkstemp  # a start that writes nothing need not know of it
 
-    handle, name = mkstemp(end, start, file.parent)
+    handle, name = mkstemp(NEW, f".{file.name}.", file.parent)
     fresh = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -95,6 +96,31 @@ def _replace(file: Path, text: str) -> None:
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
+
+
+def _sweep(folder: Path, held: str = "") -> None:
+    """Remove new files that were to replace one in the folder, of processes that were killed: nobody has their lock."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.name.endswith(NEW) and entry.name.startswith(".")]
+    for name in names:
+        file = name[1 : -len(NEW)].rpartition(".")[0]
+        if file and (file == held or _is_unlocked(folder / f".{file}.lock")):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _is_unlocked(lock: Path) -> bool:
+    """Tell whether a lock of ours is there and nobody has it."""
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 def _correct(path: Path) -> None:
