@@ -15,7 +15,7 @@ from toolwright.errors import InvalidArguments
 pydantic = pytest.importorskip("pydantic")
 annotated_types = pytest.importorskip("annotated_types")
 from annotated_types import Ge, Interval, Len, MinLen, Predicate  # noqa: E402
-from pydantic import BaseModel, Field  # noqa: E402
+from pydantic import AfterValidator, BaseModel, Field  # noqa: E402
 
 from toolwright.testing import make_session  # noqa: E402
 
@@ -35,6 +35,12 @@ class Order(BaseModel):
 
 class Tree(BaseModel):
     below: "list[Tree]" = []
+
+
+def even(amount: float) -> float:
+    if amount % 2:
+        raise ValueError(f"{amount} is odd")
+    return amount
 
 
 def order(order: Order, note: Annotated[str, Field(description="For us", pattern="^[a-z]+$")] = "none") -> Order:
@@ -93,6 +99,38 @@ def test_problems_that_only_the_model_sees_name_the_argument_too() -> None:
         as_tool(order).parse({"order": wrong})
 
 
+class Cash(BaseModel):
+    kind: Literal["cash"]
+    amount: Annotated[float, AfterValidator(even)]
+
+
+class Card(BaseModel):
+    kind: Literal["card"]
+    number: str
+
+
+@pytest.mark.parametrize("kind", [Cash | Card, Annotated[Cash | Card, Field(discriminator="kind")]])
+@pytest.mark.parametrize(
+    ("sent", "problem"),
+    [
+        ({"kind": "cheque"}, 'way.kind: expected one of "cash", "card", got "cheque"'),
+        ({"kind": "cash"}, "way.amount: is missing; expected a number"),
+        ({"kind": "cash", "amount": "x"}, 'way.amount: expected a number, got "x"'),
+        ({"kind": "cash", "amount": 3}, "way.amount: value error, 3.0 is odd, got 3"),
+        ("cash", 'way: expected an object, got "cash"'),
+    ],
+)
+def test_of_several_models_the_one_that_is_meant_says_what_is_wrong(kind: Any, sent: Any, problem: str) -> None:
+    def pay(way: Any) -> str:
+        """Pay."""
+        return ""
+
+    pay.__annotations__["way"] = kind
+    with pytest.raises(InvalidArguments) as raised:
+        as_tool(pay).parse({"way": sent})
+    assert f"\n- {problem}\n" in str(raised.value)
+
+
 def test_constraints_and_descriptions_of_fields_are_kept() -> None:
     assert as_tool(count).parameters["properties"] == {
         "many": {"type": "integer", "description": "how many", "minimum": 1, "maximum": 5},
@@ -116,11 +154,15 @@ def test_a_default_that_looks_like_a_schema_is_told_as_it_is() -> None:
     assert tool(label).parameters["properties"]["texts"]["default"] == {"title": "none"}
 
 
-def test_a_model_that_holds_itself_is_refused() -> None:
+def test_a_model_that_holds_itself_is_described_once_and_checked_at_every_depth() -> None:
     def plant(tree: Tree) -> None: ...
 
-    with pytest.raises(TypeError, match="The parameter 'tree' of plant cannot be of type Tree: Tree holds itself"):
-        tool(plant)
+    made = tool(plant)
+    assert "$ref" not in str(made.parameters)
+    assert "Tree again, with the same properties" in str(made.parameters)
+    made.parse({"tree": {"below": [{"below": [{}]}]}})
+    with pytest.raises(InvalidArguments, match=r"tree\.below\[0\]\.below\[0\]\.below: .*got 3"):
+        made.parse({"tree": {"below": [{"below": [{"below": 3}]}]}})
 
 
 def test_constraints_of_annotated_types_are_told_or_checked() -> None:

@@ -10,8 +10,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.rounds import rounds
+from tests.waiting import bounded_work
 from toolwright.schema import problems_with
 
+PAID = [
+    {
+        "type": "object",
+        "properties": {"kind": {"const": kind}, name: {"type": of}},
+        "required": ["kind", name],
+    }
+    for kind, name, of in (("cash", "amount", "number"), ("card", "number", "string"))
+]
+EITHER = 'expected one of "cash", "card"'
 WORDS: list[tuple[Any, Any, list[str]]] = [
     ({"type": "string"}, 5, ["expected a string, got 5"]),
     ({"type": ["string", "null"]}, 5, ["expected a string or null, got 5"]),
@@ -26,6 +36,33 @@ WORDS: list[tuple[Any, Any, list[str]]] = [
     ({"uniqueItems": True}, [1, True, "1", [1], [True], {"a": 1}, {"a": True}], []),
     ({"uniqueItems": True}, [{"a": [1]}, {"a": [1.0]}], ['[1]: {"a": [1.0]} is there twice; keep one']),
     ({"not": {"type": "null"}}, None, ["null is just what is not accepted here"]),
+    ({"contains": {"type": "integer"}}, ["a"], ["expected at least 1 entries that are a whole number, got 0"]),
+    ({"contains": {"const": 1}, "maxContains": 1}, [1, 1], ["expected at most 1 entries that are 1, got 2"]),
+    (
+        {"propertyNames": {"maxLength": 2}},
+        {"abc": 1},
+        ["abc: has a name that is not accepted: expected at most 2 characters, got 3"],
+    ),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, ["b: is missing, which goes with 'a'"]),
+    ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, ["b: is missing; expected a value"]),
+    (
+        {"items": [{"type": "string"}], "additionalItems": False},
+        ["a", 1],
+        ["[1]: nothing is accepted here, got 1; leave it out"],
+    ),
+    (
+        {"prefixItems": [True], "unevaluatedItems": False},
+        [1, 2],
+        ["[1]: nothing is accepted here, got 2; leave it out"],
+    ),
+    (
+        {"allOf": [{"properties": {"b": True}}], "unevaluatedProperties": {"type": "string"}},
+        {"a": 1, "b": 1},
+        ["a: expected a string, got 1"],
+    ),
+    ({"allOf": [{"$ref": "#"}], "unevaluatedProperties": False}, {"a": 1}, []),
+    ({"$defs": {"x": {"$anchor": "here", "type": "null"}}, "$ref": "#here"}, 1, ["expected null, got 1"]),
+    ({"$ref": "http://["}, 1, []),
     (False, 1, ["nothing is accepted here, got 1; leave it out"]),
     ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 3, ["fits 2 of the forms that exclude each other, got 3"]),
     ({"anyOf": [{"type": "string"}, {"type": "boolean"}]}, 3, ["expected a string or true or false, got 3"]),
@@ -33,6 +70,35 @@ WORDS: list[tuple[Any, Any, list[str]]] = [
         {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"enum": ["ask"]}}]},
         {"a": "b"},
         ['a: expected one of "ask", got "b"'],
+    ),
+    ({"anyOf": [{"const": "a"}, {"enum": ["b"]}]}, {}, ['expected "a" or one of "b", got {}']),
+    (
+        {"anyOf": [{"items": {"type": "integer"}}, {"items": {"type": "string"}}], "type": "array"},
+        ["a", "b", 1],
+        ["[2]: expected a string, got 1"],
+    ),
+    (
+        {"anyOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "maxLength": 1}]},
+        "bc",
+        ['fits none of its forms: expected text like ^a, got "bc"; or expected at most 1 characters, got 2'],
+    ),
+    ({"anyOf": [PAID[0], PAID[1]]}, {"kind": "cheque"}, ['kind: expected one of "cash", "card", got "cheque"']),
+    ({"oneOf": [PAID[0], PAID[1]]}, {"Kind": "card"}, [f"kind: is missing; {EITHER} (you sent 'Kind')"]),
+    ({"oneOf": [PAID[0], PAID[1]]}, {"kind": "cash"}, ["amount: is missing; expected a number"]),
+    (
+        {"$defs": {"cash": PAID[0], "card": PAID[1]}, "anyOf": [{"$ref": "#/$defs/cash"}, {"$ref": "#/$defs/card"}]},
+        {"kind": "cash", "amount": "x"},
+        ['amount: expected a number, got "x"'],
+    ),
+    (
+        {"anyOf": [{"required": ["a", "b"], "properties": {"a": {}}}, {"required": ["c"], "properties": {"c": {}}}]},
+        {"a": 1},
+        ["b: is missing; expected a value"],
+    ),
+    (
+        {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object", "required": ["b"]}]},
+        {},
+        ["fits none of its forms: a: is missing; expected a value; or b: is missing; expected a value"],
     ),
     (
         {"type": "object", "properties": {"filePath": {"type": "string"}}, "required": ["filePath"]},
@@ -51,6 +117,11 @@ WORDS: list[tuple[Any, Any, list[str]]] = [
         ["c: is missing; expected a value", 'a[1].b: expected a number, got "x"', "a[2]: expected an object, got 3"],
     ),
     ({"$defs": {"n": {"type": "number"}}, "items": {"$ref": "#/$defs/n"}}, ["x"], ['[0]: expected a number, got "x"']),
+    (
+        {"prefixItems": [{"type": "string"}], "items": {"type": "number"}},
+        ["name", 1, "x"],
+        ['[2]: expected a number, got "x"'],
+    ),
 ]
 
 
@@ -104,6 +175,24 @@ def test_a_reference_to_itself_describes_a_tree() -> None:
     assert [str(one) for one in problems_with({"left": {"left": {"value": "x"}}}, tree)] == [
         'left.left.value: expected a whole number, got "x"'
     ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]},
+        {"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}], "type": "array"},
+    ],
+)
+def test_forms_that_hold_each_other_are_not_tried_again_at_every_depth(schema: Any) -> None:
+    value: Any = 1
+    for _ in range(60):
+        value = [value]
+    with bounded_work():
+        assert {str(one).rpartition("]")[2] for one in problems_with(value, schema)} <= {
+            ": expected a string or a list, got 1",
+            ": expected a list, got 1",
+        }
 
 
 # What an independent validator makes of the same schema and value. `additionalProperties: false` is left out:

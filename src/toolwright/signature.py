@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from toolwright.forms.form import Field, Form, Misfit, NoForm, read_at
 from toolwright.forms.kinds import bare, form_of, form_with_default, hints_of, notes_of
 from toolwright.record import record
-from toolwright.schema import Problem
+from toolwright.schema_basics import Problem
 from toolwright.values import name_of
 
 __all__ = ["Field", "Parameter", "Signature", "camel", "schema_of", "signature_of", "written"]
@@ -49,6 +49,8 @@ class Signature:
     """The parameter that gets the context; none if empty."""
     positional: bool = False
     """Whether the context can only be given by its place, which is the first."""
+    deps: Any = None
+    """The type that the context is to have as its `deps`, if it says one."""
     unbound: bool = False
     """Whether this is a method that still lacks its instance."""
 
@@ -132,7 +134,6 @@ def signature_of(function: Callable[..., Any], context: type) -> Signature:
 
     Without an annotation, or with `Any`, a first parameter called `ctx` or `context` is the context as well.
     """
-    _refuse_generators(function)
     parameters = _parameters(function)
     hints = hints_of(_annotated(function), lambda: {**_surroundings(), context.__name__: context})
     unbound = _lacks_instance(function, parameters)
@@ -146,6 +147,7 @@ def signature_of(function: Callable[..., Any], context: type) -> Signature:
         text=text,
         context=given.name if given else "",
         positional=given is not None and given.kind is inspect.Parameter.POSITIONAL_ONLY,
+        deps=_deps_of(hints.get(given.name)) if given else None,
         unbound=unbound,
     )
 
@@ -199,12 +201,6 @@ def _bound(function: Any) -> set[str]:
     return fixed
 
 
-def _refuse_generators(function: Any) -> None:
-    found = written(function)
-    if inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found):
-        raise TypeError(f"{_name(function)} yields, and a tool returns once: return a list.")
-
-
 def _lacks_instance(function: Any, parameters: Sequence[inspect.Parameter]) -> bool:
     """Whether this is a function in the body of a class, which gets its instance later."""
     owner = getattr(function, "__qualname__", "").rpartition(".")[0]
@@ -220,7 +216,15 @@ def _is_context(
     if hint is Any:
         return parameter is parameters[0] and parameter.name in _CONTEXT_NAMES
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    return any(isinstance(kind, type) and issubclass(kind, context) for kind in kinds)
+    classes = (get_origin(kind) or kind for kind in kinds)
+    return any(isinstance(kind, type) and issubclass(kind, context) for kind in classes)
+
+
+def _deps_of(hint: Any) -> Any:
+    """What a context is to have as its `deps`, as in `ToolContext[Shop]`; None where nothing is said."""
+    hint = bare(hint)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return next((get_args(kind)[0] for kind in kinds if get_args(kind)), None)
 
 
 def _docstring(function: Any, names: Sequence[str]) -> tuple[str, Mapping[str, str]]:

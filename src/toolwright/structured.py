@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from toolwright.fitting import fitted
@@ -10,7 +10,8 @@ from toolwright.forms.form import Form, Misfit, read_at
 from toolwright.forms.kinds import form_of
 from toolwright.jsontext import read_json
 from toolwright.record import record
-from toolwright.schema import Problem, problems_with
+from toolwright.schema import problems_with
+from toolwright.schema_basics import Problem
 
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[\w-]*[ \t]*\n(?P<text>.*)\n[ \t]*(?P=marks)", re.DOTALL)
 _TOLD = 20
@@ -30,6 +31,10 @@ class Output:
     """The form that the last text of a turn must have."""
 
     form: Form
+    retries: int = 1
+    """How often an answer that does not fit is asked for again."""
+    validate: Callable[[Any], object] | None = None
+    """The program's own check: a ValueError of its is a problem like any other."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -48,7 +53,7 @@ class Output:
         try:
             value = read_json(fence["text"] if fence else text)
         except ValueError as error:
-            return Parsed(problems=[Problem((), f"The message is not JSON: {error}")])
+            return Parsed(problems=[Problem((), f"The message is not JSON: {_why(error, text)}")])
         value = fitted(value, self.form.schema)
         if problems := problems_with(value, self.form.schema, closed=True):
             return Parsed(problems=problems)
@@ -66,6 +71,14 @@ class Output:
         return (
             f"Your message does not fit the JSON Schema:\n{listed}\nSend the whole JSON value again, and nothing else."
         )
+
+
+def _why(error: ValueError, text: str) -> str:
+    if not text.strip():
+        return "it is empty"
+    if isinstance(error, json.JSONDecodeError) and not error.doc[: error.pos].strip():
+        return f"it begins with {text.strip()[:40]!r}, and not with the value"
+    return str(error)
 
 
 def output_of(kind: Any) -> Output:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolwright.record import record
-from toolwright.schema import Problem, problems_with, shown_value
+from toolwright.schema import problems_with
+from toolwright.schema_basics import Problem, shown_value
 from toolwright.values import name_of
 
 Read = Callable[[Any], Any]
@@ -52,6 +53,13 @@ def read_at(form: Form, value: Any, *path: str | int) -> Any:
         raise Misfit([Problem((*path, *one.path), one.message) for one in misfit.problems]) from None
     except (ValueError, TypeError, ArithmeticError, AssertionError) as error:
         raise Misfit([Problem(path, f"{str(error) or 'not accepted'}, got {shown_value(value)}")]) from error
+
+
+def read_whole(form: Form, value: Any) -> Any:
+    """The Python value of what no schema has checked yet."""
+    if problems := problems_with(value, form.schema):
+        raise Misfit(problems)
+    return value if form.read is None else form.read(value)
 
 
 def read_union(forms: Sequence[Form], value: Any) -> Any:

@@ -24,6 +24,7 @@ from typing import (
     is_typeddict,
 )
 
+from toolwright.equality import equal
 from toolwright.forms.form import (
     Field,
     Form,
@@ -35,8 +36,8 @@ from toolwright.forms.form import (
     read_record,
     read_typed_dict,
     read_union,
+    read_whole,
 )
-from toolwright.schema import equal
 from toolwright.values import jsonable, name_of, named_by_value
 
 
@@ -100,11 +101,16 @@ _MAPPINGS = (dict, abstract.Mapping, abstract.MutableMapping)
 _NAMES: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
+_MOST = 100
+"""Classes that one schema describes; of more than that a model is told the names."""
+
+
 class _Maker:
-    """One walk over a type, which knows what it is inside of: a type that holds itself has no flat schema."""
+    """One walk over a type, which knows what it is inside of: a type that holds itself is described once."""
 
     def __init__(self) -> None:
         self._inside: list[object] = []
+        self._described = 0
 
     def form(self, hint: Any) -> Form:
         hint = _plain_hint(hint)
@@ -149,8 +155,9 @@ class _Maker:
         raise NoForm(f"{name_of(hint)} has no form in JSON")
 
     def _class(self, hint: Any) -> Form:
-        if hint in self._inside:
-            raise NoForm(f"{name_of(hint)} holds itself, and a schema for models has no references")
+        if hint in self._inside or self._described > _MOST:
+            return _again(hint)
+        self._described += 1
         self._inside.append(hint)
         try:
             return self._known_class(hint)
@@ -257,6 +264,21 @@ class _Maker:
             "additionalProperties": False,
         }
         return Form(schema, functools.partial(read_record, hint, forms, required), hint.__hash__ is not None)
+
+
+def _again(hint: Any) -> Form:
+    """The form of a class inside of itself: told in words, since schemas have no references, and checked in full."""
+
+    @functools.cache
+    def whole() -> Form:
+        return form_of(hint)
+
+    hints = {name: _plain_hint(bare(one)) for name, one in hints_of(hint).items()}
+    words = {name: _choices(one, get_args(one)).schema for name, one in hints.items() if get_origin(one) is Literal}
+    # What tells it from others of a union stays.
+    told = {"properties": words} if words else {}
+    schema = {"type": "object", "description": f"{name_of(hint)} again, with the same properties", **told}
+    return Form(schema, lambda value: read_whole(whole(), value), hint.__hash__ is not None)
 
 
 _NONE = object()

@@ -5,11 +5,11 @@ Loaded only where the user's program has loaded pydantic; nothing here imports i
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolwright.forms.form import Form, Misfit, NoForm
-from toolwright.schema import Problem, shown_value
+from toolwright.schema_basics import Problem, shown_value
 from toolwright.values import name_of
 
 
@@ -52,15 +52,29 @@ def _form(hint: Any, hashable: bool) -> Form:
         try:
             return adapter.validate_json(json.dumps(value))
         except pydantic.ValidationError as error:
-            raise Misfit([_problem(one) for one in error.errors(include_url=False)]) from None
+            raise Misfit([_problem(one, value) for one in error.errors(include_url=False)]) from None
 
     flat = _flat(schema, schema.get("$defs", {}), ())
     return Form(flat, read, hashable)
 
 
-def _problem(error: Mapping[str, Any]) -> Problem:
+def _problem(error: Mapping[str, Any], value: Any) -> Problem:
     text = str(error["msg"])
-    return Problem(tuple(error["loc"]), f"{text[:1].lower()}{text[1:]}, got {shown_value(error.get('input'))}")
+    return Problem(_place(error["loc"], value), f"{text[:1].lower()}{text[1:]}, got {shown_value(error.get('input'))}")
+
+
+def _place(location: Sequence[str | int], value: Any) -> tuple[str | int, ...]:
+    """Where in a value a problem is. The library names the members of unions in between, which no model has sent."""
+    path = list[str | int]()
+    for number, step in enumerate(location, 1):
+        is_key = isinstance(value, dict) and step in value
+        is_index = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if is_key or is_index:
+            value = value[step]
+            path.append(step)
+        elif isinstance(value, dict) and number == len(location):
+            path.append(step)
+    return tuple(path)
 
 
 def _flat(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
@@ -73,11 +87,20 @@ def _flat(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) 
     if isinstance(reference, str):
         name = reference.rpartition("/")[2]
         if name in inside:
-            raise NoForm(f"{name} holds itself, and a schema for models has no references")
+            # Schemas for models have no references. The whole of it is checked all the same.
+            return _again(name, definitions[name])
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         return _flat(definitions[name], definitions, (*inside, name)) | _flat(rest, definitions, inside)
     kept = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
     return {key: _part(key, value, definitions, inside) for key, value in kept.items()}
+
+
+def _again(name: str, definition: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a form inside of itself: its name, and what tells it from others of a union."""
+    words = {key: one for key, one in definition.get("properties", {}).items() if "const" in one or "enum" in one}
+    kind = {"type": definition["type"]} if "type" in definition else {}
+    told = {"properties": _flat(words, {}, ())} if words else {}
+    return {**kind, "description": f"{name} again, with the same properties", **told}
 
 
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas")
