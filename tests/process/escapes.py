@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.process.places import ours_of
 from toolwright.process.access import Access
 from toolwright.process.box import Box
 from toolwright.process.keeper import landlock
@@ -32,12 +33,14 @@ URING = "import ctypes; print(ctypes.CDLL(None).syscall(425, 1, (ctypes.c_char *
 NESTED = """
 import asyncio, os
 from pathlib import Path
+from toolwright.ours import Ours
 from toolwright.process.sandbox import Sandbox, SandboxSettings
 from toolwright.process.scope import Scopes
 
 async def main():
     scopes, here = Scopes(), Path.cwd()
-    sandbox = Sandbox(SandboxSettings(), directory=here, root=here, data=here / "nested", scopes=scopes, home=here)
+    ours = Ours.of({"HOME": str(here)})
+    sandbox = Sandbox(SandboxSettings(), directory=here, root=here, ours=ours, scopes=scopes)
     print(await sandbox.ready(), *await sandbox.describe(), sep=chr(10))
     await scopes.close()
 
@@ -114,9 +117,8 @@ async def main(mode: str, base: Path) -> dict[str, Any]:
         settings,
         directory=places["project"],
         root=places["project"],
-        data=places["data"],
+        ours=ours_of(places["home"], places["data"]),
         scopes=scopes,
-        home=places["home"],
     )
     listener = socket.create_server(("127.0.0.1", 0))
     post = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

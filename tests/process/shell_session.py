@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwright.definition import Call, Result
 from toolwright.ids import new_id
+from toolwright.ours import Ours
 from toolwright.permission.rules import Rule
 from toolwright.process.jobs import Jobs, ShellSettings
 from toolwright.process.sandbox import Sandbox, SandboxSettings
@@ -67,13 +68,13 @@ async def open_shell(
         sandbox,
         directory=project.resolve(),
         root=root,
-        data=workspace.folders.data,
+        ours=Ours.of(environment, workspace.folders),
         scopes=scopes,
-        home=workspace.folders.home,
-        config=(workspace.folders.config, workspace.folders.reference_config),
         environment=environment,
     )
-    jobs = Jobs(scopes, box, shell, environment=environment, new_file=workspace.truncator.new_file)
+    jobs = Jobs(
+        scopes, box, shell, environment=environment, lookup=workspace.lookup, new_file=workspace.truncator.new_file
+    )
     for name, service in {"scopes": scopes, "sandbox": box, "jobs": jobs}.items():
         setattr(workspace, name, service)
     session = workspace.session(agent, rules=rules)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.process import escapes
 from tests.process.lasting import lasting_folder
+from tests.process.places import ours_of
 from tests.waiting import PATIENCE
 from toolwright.errors import ToolError
 from toolwright.process.box import Box
@@ -114,7 +115,11 @@ async def test_landlock_without_namespaces_still_keeps_commands_from_writing_out
         scopes = Scopes()
         box = Box(rung="landlock", writable=(places["project"],), temp=places["data"], mounts=False)
         sandbox = Sandbox(
-            SandboxSettings(), directory=places["project"], root=places["project"], data=places["data"], scopes=scopes
+            SandboxSettings(),
+            directory=places["project"],
+            root=places["project"],
+            ours=ours_of(places["home"], places["data"]),
+            scopes=scopes,
         )
         before = escapes.state_of(places)
         env = {"PATH": os.environ["PATH"], "OUT": str(places["outside"])}
@@ -145,9 +150,8 @@ async def test_where_not_everything_is_readable_the_rest_is_out_of_sight(
             SandboxSettings(mode=rung, readable=("~/shown",)),
             directory=project,
             root=project,
-            data=places["data"],
+            ours=ours_of(places["home"], places["data"]),
             scopes=scopes,
-            home=places["home"],
         )
         command = f"cat {outside}/kept; cat {places['home']}/shown/file seed; ls /usr > /dev/null && echo system"
         try:

@@ -90,7 +90,7 @@ def test_a_time_that_was_set_back_hides_nothing(project: Path, masks: Masks) -> 
 def test_beyond_a_number_of_folders_the_rest_is_looked_through_as_a_whole(
     project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolwright.process.masks.FOLDERS", 4)
+    monkeypatch.setattr("toolwright.process.listings.FOLDERS", 4)
     assert project / "a/b/.env" in masks.find("rules", is_env).unread
     (project / "a/b").rename(project / "db/migrations/b")
     assert project / "db/migrations/b/.env" in masks.find("rules", is_env).unread
@@ -99,7 +99,7 @@ def test_beyond_a_number_of_folders_the_rest_is_looked_through_as_a_whole(
 def test_folders_that_come_and_go_leave_nothing_behind(project: Path, masks: Masks) -> None:
     def known() -> int:
         masks.find("rules", is_env)
-        return len(masks._listings) + len(masks._rested)
+        return len(masks.listings.by_folder) + len(masks._rested)
 
     before = known()
     for number in range(20):
@@ -130,7 +130,7 @@ def test_other_rules_have_another_answer_however_many_there_are(project: Path, m
 
 
 def test_what_has_not_changed_is_not_judged_again(project: Path, masks: Masks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwright.process.masks.UNSETTLED", -(10**12))
+    monkeypatch.setattr("toolwright.process.listings.UNSETTLED", -(10**12))
     none = masks.find("rules", lambda _: Verdict.FREE)
     judged: list[str] = []
 

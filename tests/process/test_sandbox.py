@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.process.places import ours_of
 from toolwright.errors import ToolError
 from toolwright.process import gitfolders, seatbelt
 from toolwright.process.access import Access
@@ -49,8 +50,8 @@ def make(
     findings: Findings = ALL_WORK,
     directory: Path | None = None,
 ) -> Sandbox:
-    data = home / "data"
-    sandbox = Sandbox(settings, directory=directory or project, root=project, data=data, scopes=scopes, home=home)
+    ours = ours_of(home, home / "data")
+    sandbox = Sandbox(settings, directory=directory or project, root=project, ours=ours, scopes=scopes)
     sandbox._findings = findings
     return sandbox
 
@@ -106,29 +107,31 @@ async def test_a_protected_place_can_be_opened_by_name(project: Path, home: Path
 
 async def test_a_read_only_box_leaves_only_what_was_approved_by_name(project: Path, home: Path, scopes: Scopes) -> None:
     plan = project / ".toolwright" / "plans" / "a.md"
-    box = await make(project, home, scopes).box(Access(read_only=True, changes=(plan,), enters=(home,)))
-    assert (box.writable, box.granted, [one.path for one in box.made]) == ((), (plan,), [plan])
+    findings = replace(ALL_WORK, brokered=("bubblewrap",))
+    access = Access(read_only=True, changes=(plan,), enters=(home,))
+    box = await make(project, home, scopes, findings=findings).box(access)
+    assert (box.writable, box.granted, box.given) == ((), (), (plan,))
     assert box.allows_writing(plan)
     assert not box.allows_writing(plan.with_name("b.md"))
     assert not box.allows_writing(project / "x")
 
 
 @pytest.mark.parametrize(
-    ("access", "folders", "files"),
+    ("access", "folders", "files", "given"),
     [
-        ({"changes": "there/file"}, [], ["there/file"]),
-        ({"changes": "there"}, ["there"], []),
-        ({"changes": "there/new"}, ["there"], []),
-        ({"deletes": "there/file"}, ["there"], []),
-        ({"enters": "there"}, ["there"], []),
-        ({"reads": "there/file"}, [], []),
-        ({"changes": "home/notes"}, [], ["home/notes"]),
-        ({"changes": "home/.config/autostart/new"}, [], ["home/.config/autostart/new"]),
-        ({"deletes": "home/.bashrc"}, [], []),
-        ({"enters": "home"}, [], []),
-        ({"changes": "."}, [], []),
-        ({"changes": "home/data/approvals.json"}, [], []),
-        ({"changes": "home/data/plans/a.md"}, [], ["home/data/plans/a.md"]),
+        ({"changes": "there/file"}, [], ["there/file"], ["there/file"]),
+        ({"changes": "there"}, ["there"], [], []),
+        ({"changes": "there/new"}, ["there"], [], ["there/new"]),
+        ({"deletes": "there/file"}, ["there"], [], ["there/file"]),
+        ({"enters": "there"}, ["there"], [], []),
+        ({"reads": "there/file"}, [], [], []),
+        ({"changes": "home/notes"}, [], [], ["home/notes"]),
+        ({"changes": "home/.config/autostart/new"}, [], [], ["home/.config/autostart/new"]),
+        ({"deletes": "home/.bashrc"}, [], [], ["home/.bashrc"]),
+        ({"enters": "home"}, [], [], []),
+        ({"changes": "."}, [], [], []),
+        ({"changes": "home/data/approvals.json"}, [], [], []),
+        ({"changes": "home/data/plans/a.md"}, ["home/data/plans"], [], []),
     ],
     ids=str,
 )
@@ -137,19 +140,28 @@ async def test_a_grant_opens_what_was_granted_as_it_was_granted(
     home: Path,
     scopes: Scopes,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     access: dict[str, str],
     folders: list[str],
     files: list[str],
+    given: list[str],
 ) -> None:
-    for name in ("there/file", "there/other", "home/.bashrc", "home/data/approvals.json"):
+    # What is in the temporary folder is the commands' own.
+    monkeypatch.setattr("toolwright.process.access.TEMP_FOLDERS", ())
+    for name in ("there/file", "there/other", "home/.bashrc", "home/data/approvals.json", "home/data/plans/b.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     before = await make(project, home, scopes).box()
-    given = Access(**{kind: ((tmp_path / name).resolve(),) for kind, name in access.items()})  # type: ignore[arg-type]
-    box = await make(project, home, scopes).box(given)
+    wanted = Access(**{kind: ((tmp_path / name).resolve(),) for kind, name in access.items()})  # type: ignore[arg-type]
+    box = await make(project, home, scopes).box(wanted)
     assert set(box.writable) - set(before.writable) == {tmp_path / name for name in folders}
-    assert set(box.granted) == {tmp_path / name for name in files}
+    assert (set(box.granted), box.given) == ({tmp_path / name for name in files}, ())
     assert box.allows_writing(tmp_path / "there" / "other") == (access in ({"changes": "there"}, {"enters": "there"}))
+    findings = replace(ALL_WORK, brokered=("bubblewrap",))
+    brokered = await make(project, home, scopes, findings=findings).box(wanted)
+    whole = [] if given else folders
+    assert set(brokered.writable) - set(before.writable) == {tmp_path / name for name in whole}
+    assert (brokered.granted, set(brokered.given)) == ((), {tmp_path / name for name in given})
 
 
 async def test_masked_files_are_hidden_unless_revealed(project: Path, home: Path, scopes: Scopes) -> None:
@@ -210,10 +222,10 @@ async def test_where_the_network_cannot_be_switched_off_nobody_pretends(
 
 async def test_what_was_found_out_is_remembered_and_can_be_forgotten(project: Path, home: Path, scopes: Scopes) -> None:
     data = home / "data"
-    first = Sandbox(SandboxSettings(), directory=project, root=project, data=data, scopes=scopes, home=home)
+    first = Sandbox(SandboxSettings(), directory=project, root=project, ours=ours_of(home, data), scopes=scopes)
     rung = await first.ready()
     kept = (data / "sandbox.json").read_text()
-    second = Sandbox(SandboxSettings(), directory=project, root=project, data=data, scopes=scopes, home=home)
+    second = Sandbox(SandboxSettings(), directory=project, root=project, ours=ours_of(home, data), scopes=scopes)
     assert await second.ready() == rung
     assert (data / "sandbox.json").read_text() == kept
     second.distrust()
@@ -248,7 +260,11 @@ async def test_where_our_own_folder_cannot_be_written_the_systems_serves(
 ) -> None:
     (home / "data").write_text("in the way")
     sandbox = Sandbox(
-        SandboxSettings(), directory=project, root=project, data=home / "data" / "x", scopes=scopes, home=home
+        SandboxSettings(),
+        directory=project,
+        root=project,
+        ours=ours_of(home, home / "data" / "x"),
+        scopes=scopes,
     )
     rung = await sandbox.ready()
     box = await sandbox.box()
@@ -288,7 +304,7 @@ def test_of_a_cache_only_the_stores_of_packages_are_shared(home: Path, tmp_path:
     for name in (".cargo/bin", ".cargo/registry", ".cache/pip", ".cache/browsers", ".npm/_npx", ".npm/_cacache"):
         (home / name).mkdir(parents=True)
     (home / ".cargo" / "config.toml").write_text("")
-    caches = cache_folders(home, tmp_path / "own")
+    caches = cache_folders(home, tmp_path / "own", lambda _: True)
     assert {home / ".cargo/registry", home / ".cache/pip", home / ".npm/_cacache"} <= set(caches.writable)
     assert not {home / ".cargo", home / ".cache", home / ".npm"} & set(caches.writable)
     assert {home / ".cargo/bin", home / ".cargo/config.toml", home / ".cache/browsers"} <= set(caches.protected)
@@ -324,7 +340,17 @@ def test_on_macos_the_last_rule_decides(project: Path, tmp_path: Path) -> None:
         hidden=(project / ".env",),
         temp=tmp_path,
         network=False,
+        ports=(4096,),
     )
+    held = seatbelt.profile(replace(box, network=True, doors=(4000, 5432, 8000), ports=(8000,)))
+    assert held.splitlines()[-6:] == [
+        '(deny network-outbound (remote ip "*:8000"))',
+        "(deny network*)",
+        "(allow network* (remote unix-socket) (local unix-socket))",
+        '(allow network-bind network-inbound (local ip "localhost:*"))',
+        '(allow network-outbound (remote ip "localhost:4000"))',
+        '(allow network-outbound (remote ip "localhost:5432"))',
+    ]
     devices = " ".join(f'(subpath "{device}")' for device in seatbelt.DEVICES)
     assert seatbelt.profile(box).splitlines() == [
         "(version 1)",
@@ -334,6 +360,7 @@ def test_on_macos_the_last_rule_decides(project: Path, tmp_path: Path) -> None:
         f'(deny file-write* (subpath "{project}/a \\"b\\""))',
         f'(deny file-write-unlink (literal "{project}/.git"))',
         f'(deny file-read* file-write* (subpath "{project}/.env"))',
+        '(deny network-outbound (remote ip "*:4096"))',
         "(deny network*)",
         "(allow network* (remote unix-socket) (local unix-socket))",
     ]

@@ -39,7 +39,7 @@ def shell(
     stderr: Literal["merged", "pipe"] = "merged",
 ) -> Program:
     env = {"PATH": os.environ["PATH"]}
-    return Program(argv=["bash", "-c", command], cwd=folder, env=env, stdin=stdin, stderr=stderr)
+    return Program(argv=["/bin/bash", "-c", command], cwd=folder, env=env, stdin=stdin, stderr=stderr)
 
 
 def printed(scope: Scope) -> str:
@@ -190,7 +190,7 @@ async def test_closing_ends_everything(tmp_path: Path) -> None:
     mark = f"SCOPE_MARK={os.urandom(8).hex()}"
     name, _, value = mark.partition("=")
     program = Program(
-        argv=["bash", "-c", "setsid sleep 300 & sleep 300"],
+        argv=["/bin/bash", "-c", "setsid sleep 300 & sleep 300"],
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], name: value},
     )
@@ -213,7 +213,7 @@ async def main():
     scopes = Scopes()
     env = {"PATH": os.environ["PATH"], "SCOPE_MARK": sys.argv[1]}
     command = "sleep 300 & setsid sleep 300 & (trap '' TERM; exec env -i sleep 300) & nohup sleep 300 & sleep 300"
-    scope = await scopes.start(Program(argv=["bash", "-c", command], cwd=Path("."), env=env))
+    scope = await scopes.start(Program(argv=["/bin/bash", "-c", command], cwd=Path("."), env=env))
     print(scope.pid, flush=True)
     await scope.ended()
 
@@ -322,7 +322,7 @@ def leader_of(pid: int) -> int:
         (["no_such_program_anywhere"], "There is no program 'no_such_program_anywhere'"),
         (["/no/such/program"], "could not start /no/such/program: No such file or directory"),
         (["/etc/passwd"], "could not start /etc/passwd: Permission denied"),
-        (["bash", "-c", "x" * 200_000], "Argument list too long"),
+        (["/bin/bash", "-c", "x" * 200_000], "Argument list too long"),
     ],
 )
 async def test_a_program_that_cannot_start_is_an_error_that_says_why(

@@ -1,11 +1,12 @@
 """The line that says which wall a command met: there when it was one, and only then."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from toolwright.process.box import Box
-from toolwright.process.walls import misses_processes, other_processes, wall_note
+from toolwright.process.walls import misses_processes, other_processes, temporary_note, wall_note
 
 
 @pytest.fixture
@@ -112,3 +113,26 @@ def test_hostile_text_does_no_harm(box: Box, project: Path) -> None:
 def test_who_looks_in_vain_for_processes_is_told_of_jobs(command: str, text: str, failed: bool, missed: bool) -> None:
     assert misses_processes(command, text, failed=failed) == missed
     assert "job_1, job_2" in other_processes(["job_1", "job_2"])
+
+
+def test_the_full_stop_of_a_sentence_is_not_part_of_a_name(box: Box, project: Path, outside: Path) -> None:
+    socket = outside / "docker.sock"
+    socket.touch()
+    shut = replace(box, closed=(outside,))
+    text = f"Cannot connect to the Docker daemon at unix://{socket}. Is the docker daemon running?"
+    assert wall_note(shut, project, text, failed=True).startswith(f"{socket} is out of sight for commands")
+
+
+def test_what_is_made_beside_a_project_in_a_temporary_folder_is_said_to_be_seen_by_nobody(
+    box: Box, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolwright.process.walls.TEMP_FOLDERS", (tmp_path,))
+    own = replace(box, temp=tmp_path.parent / f"{tmp_path.name}.own")
+    (own.temp / "tree").mkdir(parents=True)
+    (tmp_path / "there").mkdir()
+    (own.temp / "there").mkdir()
+    told = temporary_note(own, project, [project / "x", tmp_path / "there", tmp_path / "nowhere", tmp_path / "tree"])
+    assert told.startswith(f"{tmp_path / 'tree'} is in the temporary folder that commands have for themselves")
+    assert temporary_note(own, project, [project / "x", tmp_path / "there"]) == ""
+    assert temporary_note(replace(own, rung="none"), project, [tmp_path / "tree"]) == ""
+    assert temporary_note(own, Path("/elsewhere"), [tmp_path / "tree"]) == ""

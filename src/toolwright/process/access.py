@@ -1,13 +1,12 @@
 """What the rules and the answers open and close for one command, and how far a box goes along with it."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS
-from toolwright.process.gitfolders import Placeholder
-from toolwright.process.sight import is_folder, is_there
+from toolwright.process.sight import is_folder, is_in, is_there
 from toolwright.record import record
 
 DEVICES = (Path("/dev"), Path("/proc"))
@@ -22,17 +21,19 @@ class Access:
     changes: tuple[Path, ...] = ()
     """What the command was allowed to write, by name."""
     deletes: tuple[Path, ...] = ()
-    new_folders: tuple[Path, ...] = ()
-    """Those of the changes that are folders to be made."""
     enters: tuple[Path, ...] = ()
     """Folders outside that it was allowed to work in."""
     reads: tuple[Path, ...] = ()
+    """What it may read by name: nothing that a rule keeps from it, whatever else was answered."""
     hidden: tuple[Path, ...] = ()
     """Files and folders that the rules do not let it read."""
+    replaceable: tuple[Path, ...] = ()
+    """Those of them that it may delete and replace."""
     veiled: tuple[tuple[str, bool], ...] = ()
     """Patterns of names in the project, and whether the rules keep such files from being read; the last one counts."""
     locked: tuple[Path, ...] = ()
-    """Files and folders that the rules do not let it change."""
+    """Files and folders of the project that the rules do not let it change."""
+    locked_elsewhere: tuple[Path, ...] = ()
     spared: tuple[Path, ...] = ()
     """What it may change although it lies in a locked folder."""
     pinned: tuple[Path, ...] = ()
@@ -47,6 +48,10 @@ class Access:
     """Whether it may have use for the caches of packages; each is a mount, and costs time."""
     network: bool = True
     """False where a rule denies it."""
+    own_space: bool = False
+    """Whether it has the network of its session, whose door goes by the rules."""
+    doors: tuple[int, ...] = ()
+    """Ports of this machine that are all it reaches, where it can be held to those alone."""
     better_offline: bool = False
     """Whether it should have no network where the machine can see to that."""
 
@@ -58,8 +63,8 @@ class Opened:
     folders: list[Path] = field(default_factory=list[Path])
     files: list[Path] = field(default_factory=list[Path])
     """Each alone."""
-    made: list[Placeholder] = field(default_factory=list[Placeholder])
-    """Those of the files that are not there yet, and must be for their own sake; folders among them."""
+    given: list[Path] = field(default_factory=list[Path])
+    """What stays closed, and is changed for the command outside of its box."""
     kept: list[Path] = field(default_factory=list[Path])
     """What stays as it is in folders in which something else is made or deleted."""
 
@@ -71,50 +76,70 @@ class Surroundings:
     root: Path
     home: Path
     own: tuple[Path, ...]
-    """Our folders and those of our kin: never opened."""
+    """Our folders: neither they nor what holds them is ever opened."""
+    fixed: tuple[Path, ...]
+    """What else is ours: never opened."""
     plans: tuple[Path, ...]
     """The folders of plans in them and among the settings: opened file by file."""
     programs: tuple[Path, ...]
     """Where the PATH leads."""
 
-    def opened(self, access: Access) -> Opened:
-        """Exactly what was allowed, as it was allowed: a file alone, a folder where the folder was meant."""
+    def opened(self, access: Access, *, brokered: bool = False, by_name: bool = False) -> Opened:
+        """Return exactly what was allowed, as it was allowed: a file alone, a folder where the folder was meant.
+
+        Where changes are `brokered` they are made outside of the box. Where a box goes `by_name`, what is opened need
+        not be there.
+        """
         opened = Opened()
-        for place in access.changes:
-            if self._concerns(place, access) and not self._is_ours(place):
-                self._open(opened, place, access)
-        for place in access.deletes:
-            if self._concerns(place, access) and not self._is_ours(place) and os.path.lexists(place):
-                self._open_entries(opened, place)
+        changes = [place for place in access.changes if self._may_open(place, access)]
+        deletes = [one for one in access.deletes if self._may_open(one, access) and os.path.lexists(one)]
+        for place in changes:
+            if is_folder(place):
+                opened.folders += [] if self._wide(place) else [place]
+            elif not is_there(place) and (_nearest(place) in TEMP_FOLDERS or is_in(place, DEVICES)):
+                # These a command has for itself.
+                continue
+            elif plans := next((one for one in self._own_plans if is_in(place, [one])), None):
+                # Our data is covered, and nobody can say what a program means below a cover.
+                opened.folders += [plans] if is_folder(plans) else []
+            elif brokered and not self._is_the_commands_own(place):
+                opened.given.append(place)
+            elif is_there(place) or by_name:
+                opened.files.append(place)
+            else:
+                self._open_entries(opened, place, access)
+        for place in deletes:
+            if brokered and not self._is_the_commands_own(place):
+                opened.given.append(place)
+            else:
+                self._open_entries(opened, place, access)
         if not access.read_only:
-            entered = (place for place in access.enters if is_folder(place) and not self._is_ours(place))
+            entered = (place for place in access.enters if is_folder(place) and self._is_grantable(place, access))
             opened.folders += [place for place in entered if not self._wide(place)]
         return opened
 
-    def _concerns(self, place: Path, access: Access) -> bool:
+    @property
+    def _own_plans(self) -> list[Path]:
+        return [one for one in self.plans if not one.is_relative_to(self.root)]
+
+    def _is_the_commands_own(self, place: Path) -> bool:
+        """Whether a command has other files in this place than anybody else."""
+        return is_in(place, (*TEMP_FOLDERS, *DEVICES)) and not is_in(place, [self.root])
+
+    def _may_open(self, place: Path, access: Access) -> bool:
         """The project is open as it is, but for who may only write what is named, and for plans."""
-        return access.read_only or not place.is_relative_to(self.root) or _is_in(place, self.plans)
+        concerns = access.read_only or not place.is_relative_to(self.root) or is_in(place, self.plans)
+        return concerns and self._is_grantable(place, access)
 
-    def _open(self, opened: Opened, place: Path, access: Access) -> None:
-        if is_folder(place):
-            opened.folders += [] if self._wide(place) else [place]
-        elif is_there(place):
-            opened.files.append(place)
-        elif _nearest(place) in TEMP_FOLDERS or _is_in(place, DEVICES):
-            # These a command has for itself.
-            return
-        elif access.read_only or self._is_delicate(_nearest(place)) or _is_in(place, self.plans):
-            opened.files.append(place)
-            others = (other for other in (*access.new_folders, *access.changes) if other != place)
-            folder = place in access.new_folders or any(other.is_relative_to(place) for other in others)
-            opened.made.append(Placeholder(path=place, content=None if folder else b""))
-        else:
-            self._open_entries(opened, place)
+    def _is_grantable(self, place: Path, access: Access) -> bool:
+        """Tell whether an answer may open a place: what is ours never is, nor what another rule keeps from commands."""
+        hidden = place not in access.reads and is_there(place) and is_in(place, access.hidden)
+        return not (hidden or place in access.covered or self._is_ours(place))
 
-    def _open_entries(self, opened: Opened, place: Path) -> None:
+    def _open_entries(self, opened: Opened, place: Path, access: Access) -> None:
         """To make or delete something takes the folder that holds it; all else in there is kept."""
         folder = _nearest(place)
-        if self._is_delicate(folder):
+        if self._is_delicate(folder) or not self._is_grantable(folder, access):
             return
         others = [entry for entry in _entries(folder) if entry != place and not entry.is_symlink()]
         if len(others) <= SIBLINGS:
@@ -128,7 +153,7 @@ class Surroundings:
         )
         in_project = folder.is_relative_to(self.root)
         return not in_project and (
-            hidden or self._wide(folder) or _is_in(folder, SYSTEM) or _is_in(folder, self.programs)
+            hidden or self._wide(folder) or is_in(folder, SYSTEM) or is_in(folder, self.programs)
         )
 
     def _wide(self, folder: Path) -> bool:
@@ -138,11 +163,10 @@ class Surroundings:
         return any(place.is_relative_to(folder) for place in (self.home, self.root, *self.own))
 
     def _is_ours(self, place: Path) -> bool:
-        return _is_in(place, self.own) and not _is_in(place, self.plans)
-
-
-def _is_in(place: Path, folders: Iterable[Path]) -> bool:
-    return any(place.is_relative_to(folder) for folder in folders)
+        """Tell whether it is ours. A project that lies in a folder of ours, as a copy to be evaluated, is not."""
+        of_project = place.is_relative_to(self.root)
+        around = [one for one in self.own if not (of_project and self.root.is_relative_to(one))]
+        return is_in(place, (*around, *self.fixed)) and not is_in(place, self.plans)
 
 
 def _nearest(place: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolwright.process.gitfolders import Placeholder
-from toolwright.process.keeper.order import Confinement
+from toolwright.process.keeper.order import Confinement, Powers
 from toolwright.record import record
 
 Rung = Literal["bubblewrap", "landlock", "seatbelt", "none"]
@@ -34,6 +34,8 @@ class Box:
     """Folders of our own, written in the place of the user's."""
     protected: tuple[Path, ...] = ()
     """Read-only although they lie in something writable."""
+    installed: tuple[Path, ...] = ()
+    """Those of them that we ourselves run from, or take our settings from."""
     ruled: tuple[Path, ...] = ()
     """The same, because a rule denies to edit them."""
     beside: tuple[Path, ...] = ()
@@ -58,6 +60,12 @@ class Box:
     """Programs that a rule denies outright."""
     readable: tuple[Path, ...] = (EVERYTHING,)
     network: bool = True
+    own_space: bool = False
+    """Whether it is put up in the network namespace of its session, which has no way out but our own door."""
+    doors: tuple[int, ...] = ()
+    """Ports of this machine that are all it reaches, where there are neither namespaces nor calls that are held."""
+    ports: tuple[int, ...] = ()
+    """Ports of ours that it does not reach, where those cannot see for themselves who comes."""
     temp: Path = Path("/tmp")  # noqa: S108 - what stands for it where there is no private one
     """The folder that takes the place of the system's temporary one."""
     mounts: bool = True
@@ -70,17 +78,42 @@ class Box:
     """Whether the rules let the agent edit nothing."""
     placeholders: tuple[Placeholder, ...] = ()
     """What must be there to be protected."""
-    made: tuple[Placeholder, ...] = ()
-    """Those among the granted that must be there to be written."""
+    brokered: bool = False
+    """Whether the keeper makes changes for programs that they cannot make in it."""
+    given: tuple[Path, ...] = ()
+    """What was allowed by name and stays closed: the keeper changes it, and what is below, outside."""
+    named: tuple[Path, ...] = ()
+    """Writable folders that may be moved away and deleted themselves."""
+    replaceable: tuple[Path, ...] = ()
+    """Those of the hidden that may be deleted and replaced."""
+    absent: tuple[Path, ...] = ()
+    """Settings that are not there, and that are not to be made."""
 
     def allows_writing(self, path: Path) -> bool:
         """Whether the walls let a canonical path be written. The machine's own permissions are another matter."""
         if self.rung == "none":
             return True
-        open_ = (*self.writable, *self.granted, *WRITABLE_ANYWHERE, *(one.target for one in self.private))
+        open_ = (*self.writable, *self.granted, *self.given, *WRITABLE_ANYWHERE, *(one.target for one in self.private))
         replaced = (one.target for one in self.replaced)
-        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.shown, *replaced)
-        return _deepest(open_, path) > _deepest(shut, path) or path in self.granted
+        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.absent, *self.shown, *replaced)
+        return _deepest(open_, path) > _deepest(shut, path) or path in (*self.granted, *self.given)
+
+    def powers(self) -> Powers:
+        """Return what the keeper may change for the programs in it."""
+        masked = {one.target for one in self.replaced} if self.brokered else set[Path]()
+        hidden = [place for place in self.replaceable if place in masked and self.allows_writing(place.parent)]
+        open_ = (*self.writable, *self.granted, *(one.source for one in self.private), self.temp)
+        shut = (*self.protected, *self.ruled, *self.beside, *self.closed, *self.covered, *masked.difference(hidden))
+        return {
+            "brokered": self.brokered,
+            "reads": self.rung == "landlock" and not self.mounts and bool(self.given),
+            "granted": _texts(self.given),
+            "hidden": _texts(hidden),
+            "open": _texts(open_ if self.brokered else ()),
+            "pinned": _texts((*self.pinned, *self.named)),
+            "shut": _texts(shut if self.brokered else ()),
+            "absent": _texts(self.absent),
+        }
 
     @property
     def shown(self) -> tuple[Path, ...]:
@@ -100,6 +133,7 @@ class Wrapped:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     confinement: Confinement | None = None
     anchored: bool = False
+    boxed: bool = False
     scoped: bool = False
     exact: tuple[str, ...] = ()
     """Places that must be themselves and no links once the box is up."""
@@ -117,6 +151,10 @@ WRITABLE_ANYWHERE = (*TEMP_FOLDERS, Path("/dev"), Path("/proc"))
 def temporary(folder: Path) -> dict[str, str]:
     """Variables that name a folder for temporary files, and for the profiles that browsers cannot do without."""
     return {"TMPDIR": str(folder), "CHROME_CONFIG_HOME": str(folder)}
+
+
+def _texts(places: Iterable[Path]) -> list[str]:
+    return list(dict.fromkeys(map(str, places)))
 
 
 def _deepest(places: Iterable[Path], path: Path) -> int:

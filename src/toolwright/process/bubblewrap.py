@@ -56,7 +56,7 @@ def _mounts(box: Box) -> Iterable[str]:
 
 
 def _privileges(box: Box) -> Iterable[str]:
-    if not box.network and os.uname().machine in MACHINES:
+    if (box.own_space or not box.network) and os.uname().machine in MACHINES:
         yield from ("--seccomp", OFFLINE)
     elif sys.platform == "linux" and os.geteuid() == 0:
         yield from ("--seccomp", FILTER)

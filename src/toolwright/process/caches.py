@@ -1,12 +1,11 @@
 """Package caches in the home folder: what commands share with the user, and what they have for themselves."""
 
 import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from toolwright.process.box import Shown
-from toolwright.process.sight import is_folder
+from toolwright.process.sight import is_folder, is_there
 from toolwright.record import record
 from toolwright.wildcard import matches
 
@@ -20,7 +19,7 @@ class Cache:
 
     folder: str
     program: str = ""
-    """Who needs it: the folder is made if that program is there. Without one it is always made."""
+    """Who needs it: the folder is there for commands if that program is. Without one it always is."""
     shared: tuple[str, ...] = ()
     """The parts that are mere stores of packages. What is not named may hold programs, and is only read."""
     apart: tuple[str, ...] = ()
@@ -69,39 +68,65 @@ class CacheFolders:
     writable: tuple[Path, ...] = ()
     protected: tuple[Path, ...] = ()
     private: tuple[Shown, ...] = ()
+    missing: tuple[Path, ...] = ()
+    """Folders of them that are not there, with those above them: made for as long as boxes need them."""
 
     @property
     def places(self) -> tuple[Path, ...]:
         """All of them, in which commands may write as they are."""
         return (*self.writable, *(one.target for one in self.private))
 
+    def existing(self) -> "CacheFolders":
+        """Return those that are there by now, for boxes that make none of them."""
+        return CacheFolders(
+            writable=tuple(filter(is_folder, self.writable)),
+            protected=tuple(filter(is_there, self.protected)),
+            private=tuple(one for one in self.private if is_folder(one.target)),
+        )
 
-def cache_folders(home: Path, own: Path) -> CacheFolders:
-    """The caches there are or should be. What commands have for themselves is kept in `own`, for all of them."""
-    writable, protected, private = list[Path](), list[Path](), list[Shown]()
+
+def shared_places(home: Path) -> Iterator[Path]:
+    """Yield the places where commands may write as the user does, whether anything is there or not."""
     for cache in CACHES:
         folder = home / cache.folder
-        if not is_folder(folder) and (not cache.program or shutil.which(cache.program)):
-            _make(folder)
-        if not is_folder(folder) or not os.access(folder, os.W_OK):
+        yield from [folder] if "*" in cache.shared else (folder / name for name in cache.shared if "*" not in name)
+
+
+def cache_folders(home: Path, own: Path, has: Callable[[str], object]) -> CacheFolders:
+    """Return the caches there are or should be, for programs that the user `has`.
+
+    What commands have for themselves is kept in `own`, for all of them.
+    """
+    writable, protected, private, missing = list[Path](), list[Path](), list[Shown](), list[Path]()
+    for cache in CACHES:
+        folder = home / cache.folder
+        if not is_folder(folder) and cache.program and not has(cache.program):
+            continue
+        if is_folder(folder) and not os.access(folder, os.W_OK):
             continue
         folder = folder.resolve()
+        new = [folder, *_new_stores(folder, cache, has)]
+        missing += (place for one in new for place in (*reversed(one.parents), one) if not is_there(place))
         if "*" in cache.shared:
             writable.append(folder)
         elif _make(own / cache.folder):
             private.append(Shown(own / cache.folder, folder))
-            _make_shared(folder, cache)
-            writable += _parts(folder, cache.shared)
+            writable += (*_parts(folder, cache.shared), *new[1:])
             protected += _others(folder, cache)
-    return CacheFolders(writable=tuple(writable), protected=tuple(protected), private=tuple(private))
+    return CacheFolders(
+        writable=tuple(writable),
+        protected=tuple(protected),
+        private=tuple(private),
+        missing=tuple(dict.fromkeys(missing)),
+    )
 
 
-def _make_shared(folder: Path, cache: Cache) -> None:
-    """Stores that are made for the first time are to be the user's too. Who has none of them wants none."""
+def _new_stores(folder: Path, cache: Cache, has: Callable[[str], object]) -> Iterator[Path]:
+    """Yield stores that are not there yet, of programs that are: once filled, they are to be the user's too."""
     for name in cache.shared:
         program = cache.program or {"go-build": "go", "pypoetry": "poetry"}.get(name, name)
-        if "*" not in name and not name.startswith(".") and shutil.which(program):
-            _make(folder / name)
+        if "*" not in name and not name.startswith(".") and not is_there(folder / name) and has(program):
+            yield folder / name
 
 
 def _parts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolwright.process.box import Shown
+from toolwright.process.keeper.order import DECOY
 from toolwright.process.sight import is_folder, is_real_folder, is_there, read_itself
 
-WORDS = b"# Hidden from commands by a rule.\n"
+WORDS = DECOY
 LARGEST = 1024 * 1024
 """Bytes up to which a decoy is as long as what it stands for."""
 STALE = 32

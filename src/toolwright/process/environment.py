@@ -2,11 +2,11 @@
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 
+from toolwright.process.lookup import Lookup
 from toolwright.record import record
 from toolwright.wildcard import matches
 
@@ -95,6 +95,8 @@ HARMLESS = (
     ),
 )
 """Names that programs need and that hold no secret, unless the value looks like one."""
+MISLEADING = ("CDPATH", "GLOBIGNORE", "GLOBSORT", "EXECIGNORE", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT")
+"""What a shell would take from its environment and read a line otherwise than it was judged."""
 UNSUITABLE = ("fish", "nu")
 """Shells that do not read the commands models write."""
 
@@ -153,7 +155,7 @@ class Withholding:
     def withholds(self, name: str, value: str) -> bool:
         if _fits(name, self.except_for):
             return False
-        if _fits(name, self.names):
+        if name in MISLEADING or _fits(name, self.names):
             return True
         if _fits(name, HARMLESS):
             return name not in ("PATH", "LS_COLORS") and _SECRET_VALUE.search(value) is not None
@@ -174,22 +176,23 @@ def with_git_setting(environment: Mapping[str, str], name: str, value: str) -> d
 def _has_plain_git_settings(environment: Mapping[str, str]) -> bool:
     """Whether settings of git that variables give hold no secret. One without the others would stop every git."""
     given = environment.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() and len(given) < 4 else 0
-    pairs = [
-        tuple(environment.get(f"GIT_CONFIG_{part}_{one}", "") for part in ("KEY", "VALUE")) for one in range(count)
-    ]
+    if given and not (given.isdecimal() and len(given) < 4):
+        return False
+    numbers = {name.rpartition("_")[2] for name in environment if _GIT_SETTINGS.fullmatch(name)} - {"COUNT"}
+    numbers.update(map(str, range(int(given or 0))))
+    pairs = [[environment.get(f"GIT_CONFIG_{part}_{one}", "") for part in ("KEY", "VALUE")] for one in numbers]
     return all(_PLAIN_GIT_KEY.fullmatch(key) and not _SECRET_VALUE.search(f"{key} {value}") for key, value in pairs)
 
 
-def choose_shell(environment: Mapping[str, str], preferred: str = "") -> str:
+def choose_shell(programs: Lookup, own: str, preferred: str = "") -> str:
     """The path of the shell for commands: the one preferred, the user's own, or the system's."""
-    for candidate in (preferred, environment.get("SHELL", "")):
-        path = shutil.which(candidate, path=environment.get("PATH")) if candidate else None
+    for candidate in (preferred, own):
+        path = programs.find(candidate)
         if path and os.path.basename(path) not in UNSUITABLE:  # noqa: PTH119 - on text
             return path
     if sys.platform == "darwin":
         return "/bin/zsh"
-    return shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
+    return programs.find("bash") or "/bin/sh"
 
 
 def _is_plain(value: str) -> bool:

@@ -11,8 +11,6 @@ SETTINGS = ("toolwright.json", "toolwright.jsonc", "opencode.json", "opencode.js
 """What tells us what is allowed is not for a command to write."""
 PLANS = (".toolwright/plans", ".opencode/plans")
 """The part of them that agents write."""
-SHOWN_OF_OURS = ("tool-output", "plans", "skill", "skills")
-"""What of our own folders a command may read, if it was allowed to."""
 SET_ASIDE = 32
 """How many settings of one name that commands have made are kept."""
 

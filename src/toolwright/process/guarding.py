@@ -40,10 +40,15 @@ class Guarding:
         self.git = git_folders(root)
         self._settings = tuple(folders.settings_of(directory, root))
 
-    def look(self, repositories: Sequence[Path]) -> Guarded:
-        """What is to be guarded from one command. `repositories` are git folders below the project's own."""
+    def look(self, repositories: Sequence[Path], *, settings: bool = True) -> Guarded:
+        """What is to be guarded from one command. `repositories` are git folders below the project's own; `settings`
+        says that what is not there of ours must be, to be kept from it."""
         code = git_code([*self.git, self._entry, *repositories])
-        missing = [one for one in (*code.missing, *self._missing_settings()) if not self._is_explicit(one.path)]
+        missing = [
+            one
+            for one in (*code.missing, *(self._missing_settings() if settings else ()))
+            if not self._is_explicit(one.path)
+        ]
         entry = [self._entry] if self._entry.is_file() else []
         there = (canonical(place) for place in (*code.there, *self._settings, *entry) if is_there(place))
         protected = [*(place for place in there if place not in self._explicit), *(one.path for one in missing)]

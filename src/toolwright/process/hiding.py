@@ -1,11 +1,11 @@
-"""What commands do not get to see: what rules keep from being read, our own folders, sockets of other programs."""
+"""Hides from commands what rules keep from being read, what is ours, and the sockets of other programs."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from toolwright.process import doors, folders
+from toolwright.process import doors
 from toolwright.process.access import Access
 from toolwright.process.box import TEMP_FOLDERS, Shown
 from toolwright.process.decoys import Decoys
@@ -34,45 +34,51 @@ class Hiding:
         *,
         root: Path,
         home: Path,
-        own: Sequence[Path],
+        secrets: Sequence[Path],
+        shown: Sequence[Path],
         hidden: Sequence[Path],
         reveal: Sequence[str],
         environment: Mapping[str, str],
     ) -> None:
-        """`own` are our folders and those of our kin; `hidden` and `reveal` are what the user wants."""
-        self._root, self._home, self._own = root, home, tuple(own)
+        """`secrets` are files of ours, `shown` the parts of our folders that commands may read; `hidden` and `reveal`
+        are what the user wants."""
+        self._root, self._home = root, home
+        self._secrets, self._shown = tuple(secrets), tuple(shown)
         self._always, self._reveal = tuple(hidden), tuple(reveal)
         self._environment = environment
         self._sockets = doors.Sockets()
 
     def look(
-        self, access: Access, granted: Sequence[Path], decoys: Decoys, *, shared: Sequence[Path], sockets: bool
+        self, access: Access, own: Sequence[Path], decoys: Decoys, *, shared: Sequence[Path], mounts: bool
     ) -> Hidden:
-        """What is to be hidden from one command, and what stands in the place of files.
+        """Return what is to be hidden from one command, and what stands in the place of files where there are mounts.
 
-        Sockets in what is `shared` with commands are their own.
+        `own` are our folders. Sockets in what is `shared` with commands are their own.
         """
         places = [canonical(place) for place in (*self._always, *access.hidden)]
-        found = dict.fromkeys(place for place in self._unless_revealed(places) if is_there(place))
-        hidden = [place for place in found if place not in granted]
+        hidden = list(dict.fromkeys(place for place in self._unless_revealed(places) if is_there(place)))
         shut = [place for place in hidden if is_folder(place)]
         masked = tuple(place for place in hidden if place not in shut)
-        closed = tuple(dict.fromkeys([*filter(is_folder, self._own), *self._doors[0], *shut]))
-        listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root, *shared]) if sockets else []
-        empty = (Shown(decoys.empty(), place) for place in (*access.covered, *self._unless_revealed(listened)))
+        secrets = [place for place in self._secrets if is_there(place)]
+        closed = tuple(dict.fromkeys([*own, *self._doors[0], *shut, *([] if mounts else secrets)]))
+        listened = self._sockets.elsewhere([*closed, *TEMP_FOLDERS, self._root, *shared]) if mounts else []
+        unread = (place for place in secrets if not is_in(place, closed))
+        covered = (*access.covered, *unread, *self._unless_revealed(listened))
+        empty = (Shown(decoys.empty(), place) for place in covered)
         return Hidden(
             hidden=tuple(hidden),
             closed=closed,
-            kept=tuple(self._kept(closed, access)),
+            kept=tuple(self._kept(closed, own, access)),
             masked=masked,
             replaced=(*filter(None, map(decoys.of_file, masked)), *empty),
         )
 
-    def _kept(self, closed: Sequence[Path], access: Access) -> Iterator[Path]:
-        """What is shown in a closed folder: of ours only what may be, if it was asked for; of others what is needed."""
-        asked = [place for place in access.reads if not is_in(place, self._own) or is_in(place, self._shown)]
-        for place in dict.fromkeys([*asked, *self._doors[1], *self._skills]):
-            if is_there(place) and is_in(place.parent, closed) and not place.is_symlink():
+    def _kept(self, closed: Sequence[Path], own: Sequence[Path], access: Access) -> Iterator[Path]:
+        """Yield what is shown in a closed folder: of ours only what may be, if it was asked for; of others what is
+        needed."""
+        for place in dict.fromkeys([*access.reads, *self._doors[1], *self._skills]):
+            inside = is_there(place) and is_in(place.parent, closed) and not place.is_symlink()
+            if inside and (not is_in(place, own) or is_in(place, self._shown)):
                 yield place
 
     def _unless_revealed(self, places: Iterable[Path]) -> Iterable[Path]:
@@ -87,10 +93,6 @@ class Hiding:
         """Folders of sockets, and what is shown of them all the same. Looked for once."""
         revealed = [Path(pattern) for pattern in self._reveal if pattern.startswith("/")]
         return doors.closed_doors(self._home), [*doors.needed_of_run(self._environment), *revealed]
-
-    @cached_property
-    def _shown(self) -> tuple[Path, ...]:
-        return tuple(own / name for own in self._own for name in folders.SHOWN_OF_OURS)
 
     @cached_property
     def _skills(self) -> tuple[Path, ...]:

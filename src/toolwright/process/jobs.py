@@ -4,18 +4,23 @@ import asyncio
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
+from typing import Protocol
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.process.arrivals import Arrivals
 from toolwright.process.box import Box
-from toolwright.process.environment import ADDED, Withholding, choose_shell
+from toolwright.process.environment import ADDED, Withholding, choose_shell, with_git_setting
 from toolwright.process.keeper import system
+from toolwright.process.keeper.order import Capture, Gate
+from toolwright.process.lookup import Lookup
 from toolwright.process.output import CAP, Output, OutputReader
 from toolwright.process.sandbox import Sandbox
-from toolwright.process.scope import GRACE, End, Program, Scope, Scopes
+from toolwright.process.scope import GRACE, Asked, End, Program, Scope, Scopes
+from toolwright.process.screens import git_editor, without_screen
 from toolwright.process.terminals import Terminals
 from toolwright.record import record
 
@@ -47,6 +52,59 @@ class ShellSettings:
     output_cap: int = CAP
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class SpaceUse:
+    """The network that a command is started in, and what tells its programs of the way out."""
+
+    descriptor: int | None
+    """A namespace, where the machine has those."""
+    variables: Mapping[str, str]
+    gate: Gate | None = None
+    """Our door, where it has not."""
+    door: int = 0
+    """Its port, where programs come to it by themselves or not at all."""
+    git_settings: Sequence[tuple[str, str]] = ()
+    """Settings that every git in there has."""
+
+    def around(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return an environment with what is to be known in it."""
+        made = {**environment, **self.variables}
+        for name, value in self.git_settings:
+            made |= with_git_setting(made, name, value)
+        return made
+
+
+class Waiting(Protocol):
+    """Who puts questions while a command waits."""
+
+    def take_waited(self) -> float:
+        """Return how long questions have kept it waiting since this was last asked."""
+        ...
+
+
+class Reaching(Waiting, Protocol):
+    """What is known of a command in the network of its session."""
+
+    def take_notes(self) -> list[str]:
+        """Return what it was refused, each once."""
+        ...
+
+    async def keep(self) -> None:
+        """Say that it outlives the call that began it."""
+        ...
+
+    def end(self) -> None:
+        """Say that nothing of it runs any more."""
+        ...
+
+
+class Ledger(Protocol):
+    """Where what a job changes is written down."""
+
+    def end(self) -> None:
+        """Write down the last of it."""
+
+
 class Job:
     """One command and everything it started."""
 
@@ -61,8 +119,12 @@ class Job:
         """What tools have changed, after a question; it is not the job's own."""
         self.moved: list[tuple[str, Path]] = []
         """Settings that it has made, each with where it was moved to have no effect, until somebody is told."""
+        self.ledger: Ledger | None = None
+        """Takes in what it changes, if that is captured."""
         self.typed = ""
         """All that was typed into it so far, for a line means what the lines before have made of it."""
+        self.reaching: Reaching | None = None
+        """What it does in the network of its session, if it is in that."""
         self.name = ""
         """What later calls know it by; empty for one that ended within its call."""
         self.command = command
@@ -75,6 +137,10 @@ class Job:
         self.on_release: Callable[[Job], None] = _nothing
         self._seen = 0
         self._scope = scope
+        self.asking: Waiting | None = None
+        """Who answers what its programs ask before they change something, if that is asked."""
+        self.mark = scope.mark
+        self.is_silent = lambda: scope.is_silent
         self._reader = OutputReader(scope.stdout, output, lambda: self.on_output())
 
     @property
@@ -86,13 +152,22 @@ class Job:
         """Wait for its shell to end, or for all of it once that has; False if that takes longer."""
         waiting = self._shell_ended() if self.end is None else self._scope.emptied()
         try:
-            async with asyncio.timeout(seconds):
+            async with time_limit(seconds):
                 await waiting
         except TimeoutError:
             self._reader.drain()
             return False
         self._reader.drain()
         return True
+
+    def take_waited(self) -> float:
+        """Return how long questions have kept it waiting: the time that a person takes is not the command's."""
+        return sum(one.take_waited() for one in (self.reaching, self.asking) if one is not None)
+
+    def answer_by(self, answer: Callable[[Asked], Awaitable[bool]], asking: Waiting) -> None:
+        """Have what its programs ask decided from now on."""
+        self.asking = asking
+        self._scope.answer.set_result(answer)
 
     async def _shell_ended(self) -> None:
         self.end = await self._scope.ended()
@@ -109,7 +184,21 @@ class Job:
         """Let go of it: what still runs is killed, what it has printed stays."""
         self._reader.close()
         self._scope.release()
+        self.end_ledger()
         self.on_release(self)
+        if self.reaching is not None:
+            self.reaching.end()
+
+    def end_ledger(self) -> None:
+        """Have all that it has changed written down, and no more."""
+        ledger, self.ledger = self.ledger, None
+        if ledger is not None:
+            ledger.end()
+
+    async def ended_at_last(self) -> None:
+        """Wait for the end of all of it, and have what it has changed written down then."""
+        await self._scope.emptied()
+        await asyncio.to_thread(self.end_ledger)
 
     def feed(self, text: str) -> None:
         """Type text into it, which has been judged."""
@@ -156,6 +245,7 @@ class Jobs:
         settings: ShellSettings,
         *,
         environment: Mapping[str, str],
+        lookup: Lookup,
         new_file: Callable[[], Path],
         terminals: Terminals | None = None,
     ) -> None:
@@ -171,10 +261,13 @@ class Jobs:
         self.path = environment.get("PATH") or os.defpath
         """Where a command finds its programs."""
         self._scopes = scopes
-        self.shell = choose_shell(environment, settings.shell)
-        self._environment = settings.withhold.apply(environment)
-        self.withheld = tuple(sorted(set(environment) - set(self._environment)))
+        self.shell = choose_shell(lookup, environment.get("SHELL", ""), settings.shell)
+        learned = settings.withhold.apply(environment)
+        self._environment = without_screen(learned)
+        self.withheld = tuple(sorted(set(environment) - set(learned)))
         """The names of the variables that commands do not get."""
+        self.spaces = dict[str, SpaceUse]()
+        """The networks of sessions that have one."""
         self._new_file = new_file
         self._open = set[Job]()
         self._starting = 0
@@ -182,6 +275,10 @@ class Jobs:
         self._numbers = defaultdict[str, int](int)
         self._arrivals = Arrivals(self._look_for_settings)
         self._watching: asyncio.TimerHandle | None = None
+        self._watches = False
+        """Whether it is looked for settings as they come."""
+        self._waiting = set[asyncio.Future[None]]()
+        """For the ends of jobs whose changes are written down."""
 
     @property
     def terminals(self) -> Terminals | None:
@@ -205,17 +302,22 @@ class Jobs:
         takes_input: bool = False,
         new_file: Callable[[], Path] | None = None,
         veiled: Sequence[tuple[str, bool]] = (),
+        space: SpaceUse | None = None,
+        capture: Capture | None = None,
     ) -> Job:
         """Run a command line in its box. ToolError if it could not even begin.
 
-        `veiled` is what git must not show of the past where no box sees to it.
+        `veiled` is what git must not show of the past where no box sees to it; `space` is the network it is to be in.
         """
         if box.rung == "none":
             system.keep_memory_to_ourselves()
         output = Output(new_file or self._new_file, cap=self.settings.output_cap)
         self._starting += 1
         try:
-            scope = await self._scopes.start(self._program(command, cwd, box, veiled, takes_input=takes_input))
+            program = self._program(command, cwd, box, veiled, takes_input=takes_input)
+            if space is not None:
+                program = replace(program, env=space.around(program.env), space=space.descriptor, gate=space.gate)
+            scope = await self._scopes.start(replace(program, capture=capture))
             job = Job(command, cwd, box, scope, output)
             self._open.add(job)
         finally:
@@ -236,7 +338,8 @@ class Jobs:
         env = {**self._environment, "PWD": str(cwd), **(ADDED.get() or {})}
         if veiled and (box.rung == "none" or not box.mounts):
             env.update(self.sandbox.veil(veiled, env))
-        return Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
+        program = Program.of(wrapped, cwd=cwd, env=env, takes_input=takes_input)
+        return replace(program, env={**program.env, **git_editor(program.env)})
 
     def set_aside(self, job: Job) -> list[tuple[str, Path]]:
         """Settings that a job has made and that nobody was told of yet, each with where it was moved to."""
@@ -247,6 +350,7 @@ class Jobs:
         return moved
 
     def _watch(self) -> None:
+        self._watches = True
         self._arrivals.watch(self.sandbox.settings_folders)
 
     def _look_for_settings(self) -> None:
@@ -268,10 +372,12 @@ class Jobs:
     def _tidy(self) -> None:
         """At once: whoever looks at the project after a command sees nothing that was only there for its box."""
         if self._is_idle:
-            self._arrivals.close()
             if self._watching is not None:
                 self._watching.cancel()
                 self._watching = None
+            if self._watches:
+                self._arrivals.close()
+                self._watches = False
             self.sandbox.tidy()
 
     @property
@@ -285,6 +391,10 @@ class Jobs:
         job.name = f"job_{self._numbers[session_id]}"
         kept = self._kept[session_id]
         kept[job.name] = job
+        if job.ledger is not None:
+            waiting = asyncio.ensure_future(job.ended_at_last())
+            self._waiting.add(waiting)
+            waiting.add_done_callback(self._waiting.discard)
         for name in [name for name, one in kept.items() if one.is_over][: max(0, len(kept) - REMEMBERED)]:
             kept.pop(name).release()
 
@@ -319,6 +429,8 @@ class Jobs:
         """End all jobs of all sessions."""
         for session_id in list(self._kept):
             await self.end_session(session_id)
+        if self._waiting:
+            await asyncio.wait(self._waiting)
         self._tidy()
 
 

@@ -1,6 +1,7 @@
 """Boxes put up by Landlock, with namespaces for what it cannot say where the machine allows them."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, SYSTEM, TEMP_FOLDERS, Box, Wrapped, temporary
@@ -16,6 +17,12 @@ TERMINALS = "pts"
 def put_up(box: Box) -> Wrapped:
     """What the keeper does to the process before it becomes the command."""
     readable = [EVERYTHING] if EVERYTHING in box.readable else [*SYSTEM, Path("/proc"), Path("/dev"), *box.readable]
+    listed = list[Path]()
+    if not box.mounts:
+        # What cannot be covered is left out of what may be read.
+        shut = {*box.closed, *box.hidden}
+        listed = [place for place in readable if any(is_in(one, [place]) for one in shut)]
+        readable = [*_beside(readable, shut), *box.kept]
     temp = TEMP_FOLDERS if box.mounts else (box.temp,)
     devices = (*DEVICES, TERMINALS) if box.mounts else DEVICES
     private = (one.target for one in box.private)
@@ -25,11 +32,34 @@ def put_up(box: Box) -> Wrapped:
         "mounts": mounts,
         "exact": exact_places(box, mounts),
         "own_processes": box.anchored,
+        "listed": [str(place) for place in listed],
         "readable": [str(place) for place in readable],
         "writable": [str(place) for place in writable],
         "network": box.network,
+        "own_space": box.own_space,
     }
     return Wrapped(argv=(), env=temporary(temp[0]), confinement=confinement, anchored=box.anchored)
+
+
+def _beside(readable: Iterable[Path], shut: Collection[Path]) -> Iterator[Path]:
+    """Yield what may be read with all that is in it, so that nothing shut is: what lies beside it on every level."""
+    on_the_way = {folder for place in shut for folder in place.parents}
+    waiting = [place for place in readable if not is_in(place, shut)]
+    while waiting:
+        place = waiting.pop()
+        if place in on_the_way:
+            waiting += (entry for entry in _entries(place) if entry not in shut)
+        else:
+            yield place
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yield what is in a folder but links: what they lead to is judged where it lies."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from (Path(entry.path) for entry in entries if not entry.is_symlink())
+    except OSError:
+        return
 
 
 def _outermost(places: Iterable[Path]) -> list[Path]:

@@ -32,7 +32,8 @@ def exact_places(box: Box, mounts: Iterable[Mount]) -> list[str]:
     """What is mounted in its own place, and could be exchanged for a link by whoever may write around it."""
     itself = (mount["target"] for mount in mounts if mount["source"] == mount["target"])
     granted = {str(place) for place in box.granted}
-    return [place for place in itself if place in granted or is_in(Path(place).parent, box.writable)]
+    writable = (*box.writable, *(one.target for one in box.private))
+    return [place for place in itself if place in granted or is_in(Path(place).parent, writable)]
 
 
 def _simplest(mount: Mount, box: Box, filled: set[str]) -> Mount:
@@ -80,8 +81,9 @@ def _said(box: Box) -> Iterator[Mount]:
         yield from _all("read-only", places)
     yield from _all("empty", box.closed)
     yield from _all("read-only", box.kept)
-    yield from (_mount("read-only", str(one.target), str(one.source)) for one in box.replaced)
     yield from _all("bind", box.granted)
+    # What stands in the place of something denied covers every grant.
+    yield from (_mount("read-only", str(one.target), str(one.source)) for one in box.replaced)
 
 
 def _all(kind: str, places: Iterable[Path]) -> Iterator[Mount]:

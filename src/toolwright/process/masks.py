@@ -3,29 +3,20 @@
 import math
 import os
 import re
+import stat
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import IntFlag
 from pathlib import Path
 
-from toolwright.process.sight import canonical, is_there
+from toolwright.process.listings import GIT, RESTED, Listing, Listings, Stamp, files_below, is_same, stamp
+from toolwright.process.sight import ANY_NAME, canonical, is_there
 from toolwright.record import record
 
-SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"})
-"""Folders full of other people's files: looked through all the same, but not at every command."""
-GIT = ".git"
 GITS_OWN = re.compile(rb"[0-9a-f]{40}|ref: ")
 """How files begin that git names after branches."""
-RESTED = 60.0
-"""Seconds for which what was found in such a folder holds, unless the folder itself has changed."""
-FOLDERS = 20_000
-"""How many folders are looked at in one go; a project with more has the rest looked through now and then."""
-UNSETTLED = 50_000_000
-"""Nanoseconds in which a folder may change twice and show it only once."""
 RULE_SETS = 16
-ANY_NAME = "any\x01name"
-"""Stands for every name that no rule knows."""
 
 
 class Verdict(IntFlag):
@@ -60,29 +51,14 @@ class Found:
 
 
 @record(slots=True)
-class Listing:
-    """A folder as it was when last looked at."""
-
-    changed: "Stamp"
-    looked: int
-    files: list[str]
-    folders: list[str]
-    """Those to be looked through at every command."""
-    skipped: list[str]
-    """Those full of other people's files."""
-    git: str = ""
-    """The git folder in it, if there is one."""
-    judged: dict[int, list[tuple[str, Verdict]]] = field(default_factory=dict[int, "list[tuple[str, Verdict]]"])
-    """For each set of rules, the entries that it does not leave free; the folder itself stands for any name in it."""
-
-
-@record(slots=True)
 class Rested:
     """What was found below a folder that is not looked through at every command."""
 
     changed: "Stamp"
     until: float
     restricted: list[tuple[str, Verdict]]
+    several: dict[str, Verdict]
+    """Those of them that have other names."""
     inodes: dict[str, int]
     """Of what is restricted: if one is gone from its place, it may be in another by now."""
 
@@ -97,10 +73,6 @@ class Answer:
     inodes: dict[str, int]
 
 
-Stamp = tuple[int, int]
-"""Which folder it is and when it last changed, by the time that no program can set."""
-
-
 class Masks:
     """Finds what to hide from commands, and what to keep from their changes, under a folder.
 
@@ -110,15 +82,12 @@ class Masks:
 
     def __init__(self, root: Path, closed: Iterable[Path] = ()) -> None:
         """`closed` are folders that commands see nothing of anyway."""
-        self._root = str(root)
-        self._closed = frozenset(map(str, closed))
-        self._listings = dict[str, Listing]()
+        self.listings = Listings(root, closed)
+        self._root = self.listings.root
         self._rule_sets = dict[Hashable, int]()
         self._rested = dict[tuple[str, int], Rested]()
         self._looks = 0
-        """How often anything was looked at anew."""
-        self._stirred = 0
-        """How often a folder had changed and held what it did before: our own boxes see to that at every command."""
+        """How often anything in those was looked at anew."""
         self._found = dict[tuple[int, bool], Answer]()
 
     def find(self, rules: Hashable, judge: Judge, *, everywhere: bool = True) -> Found:
@@ -129,29 +98,33 @@ class Masks:
         if len(self._rule_sets) >= RULE_SETS and rules not in self._rule_sets:
             self._forget()
         known = self._rule_sets.setdefault(rules, len(self._rule_sets))
-        listings, unlooked = self._look_through()
+        listings, unlooked = self.listings.through()
         tops = list(self._tops(listings, unlooked)) if everywhere else []
         rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
         before = self._found.get((known, everywhere))
         if before is not None and self._still_holds(before):
-            before.stirred = self._stirred
+            before.stirred = self.listings.stirred
             return before.found
-        found, inodes = self._put_together(listings, rested, known, judge)
+        found, inodes = self._put_together(listings, unlooked, rested, known, judge)
         if before is not None and any(inodes.get(path) != inode for path, inode in before.inodes.items()):
             self._rested.clear()
             rested = [self._rested_in(top, lasting, known, judge) for top, lasting in tops]
-            found, inodes = self._put_together(listings, rested, known, judge)
-        self._found[known, everywhere] = Answer(self._looks, self._stirred, found, inodes)
+            found, inodes = self._put_together(listings, unlooked, rested, known, judge)
+        self._found[known, everywhere] = Answer(self._all_looks, self.listings.stirred, found, inodes)
         self._drop_what_is_gone(listings, tops)
         return found
 
     def _still_holds(self, answer: "Answer") -> bool:
         """Whether it would be found again: nothing is new, and where folders have changed at all, nothing was moved."""
-        if answer.looks != self._looks:
+        if answer.looks != self._all_looks:
             return False
-        return answer.stirred == self._stirred or _are_in_place(answer.inodes)
+        return answer.stirred == self.listings.stirred or _are_in_place(answer.inodes)
 
-    def _tops(self, listings: "Listings", unlooked: list[str]) -> Iterator[tuple[str, bool]]:
+    @property
+    def _all_looks(self) -> int:
+        return self._looks + self.listings.looks
+
+    def _tops(self, listings: "Looked", unlooked: list[str]) -> Iterator[tuple[str, bool]]:
         """Folders that are looked through as a whole, and whether what was found there lasts.
 
         It does in a git folder: that is a mount of its own in every box, and nothing can be moved into it.
@@ -163,24 +136,42 @@ class Masks:
         yield from ((top, False) for top in unlooked)
 
     def _put_together(
-        self, listings: "Listings", rested: list[Rested], rules: int, judge: Judge
+        self, listings: "Looked", unlooked: list[str], rested: list[Rested], rules: int, judge: Judge
     ) -> tuple[Found, dict[str, int]]:
-        """What is restricted, and the inodes of it."""
+        """Return what is restricted, under every name that it has in the project, and the inodes of it."""
         found, locked_folders, inodes = Found(), set[str](), dict[str, int]()
+        several = dict[str, Verdict]()
         for folder, listing in listings:
             for path, verdict in self._judged(folder, listing, rules, judge):
                 self._note(found, path, verdict, locked_folders)
                 if verdict:
-                    inodes[path] = _inode(path)
+                    inodes[path], names = _inode(path)
+                    several |= {path: verdict} if names > 1 and not path.endswith("/") else {}
         for one in rested:
             inodes |= one.inodes
+            several |= one.several
             for path, verdict in one.restricted:
                 self._note(found, path, verdict, locked_folders)
+        for path, verdict in self._other_names(several, listings, unlooked) if several else ():
+            self._note(found, path, verdict, locked_folders)
+            inodes[path] = _inode(path)[0]
         found.pinned = list(dict.fromkeys([*self._holders(found, rested), *self._pins(found, judge)]))
         # To change a link is to change what it leads to; one that leads nowhere has nothing to be kept.
         found.locked = [canonical(place) for place in found.locked if is_there(place)]
         found.repositories = [Path(one.git) for folder, one in listings if one.git and folder != self._root]
         return found, inodes
+
+    def _other_names(
+        self, several: Mapping[str, Verdict], listings: "Looked", unlooked: list[str]
+    ) -> Iterator[tuple[str, Verdict]]:
+        """Yield further names of restricted files, where they are not restricted in the same way already."""
+        names = self.listings.names(listings, unlooked)
+        for path, verdict in several.items():
+            known = os.lstat(path) if os.path.lexists(path) else None
+            others = names.get(known.st_ino, ()) if known is not None and stat.S_ISREG(known.st_mode) else ()
+            for other in others:
+                if known is not None and verdict & ~several.get(other, Verdict.FREE) and is_same(other, known):
+                    yield other, verdict
 
     def _note(self, found: Found, path: str, verdict: Verdict, locked_folders: set[str]) -> None:
         folder = path.endswith("/")
@@ -198,21 +189,10 @@ class Masks:
             # What a link leads to is no part of the folder, and to be spared opens it to be changed.
             found.spared.append(place)
 
-    def _look_through(self) -> "tuple[Listings, list[str]]":
-        """Every folder with what is in it, folders before those in them; and the folders there was no time for."""
-        waiting, listings = [self._root], list[tuple[str, Listing]]()
-        while waiting and len(listings) < FOLDERS:
-            folder = waiting.pop()
-            listing = self._listing(folder)
-            if listing is not None:
-                listings.append((folder, listing))
-                waiting += listing.folders
-        return listings, waiting
-
-    def _drop_what_is_gone(self, listings: "Listings", tops: list[tuple[str, bool]]) -> None:
+    def _drop_what_is_gone(self, listings: "Looked", tops: list[tuple[str, bool]]) -> None:
         """Folders come and go with commands, and what is known of them should not add up."""
-        if len(self._listings) > len(listings):
-            self._listings = dict(listings)
+        if len(self.listings.by_folder) > len(listings):
+            self.listings.by_folder = dict(listings)
         names = {top for top, _ in tops}
         if tops and len({top for top, _ in self._rested}) > len(names):
             self._rested = {key: one for key, one in self._rested.items() if key[0] in names}
@@ -232,17 +212,23 @@ class Masks:
     def _rested_in(self, top: str, lasting: bool, rules: int, judge: Judge) -> Rested:
         known, now = self._rested.get((top, rules)), time.monotonic()
         try:
-            changed = _stamp(top)
+            changed = stamp(top)
         except OSError:
             changed = (0, 0)
         same = known is not None and (known.changed[0] == changed[0] if lasting else known.changed == changed)
         if known is not None and same and now < known.until and _are_in_place(known.inodes):
             return known
-        found = ((path, judge(path)) for path in _files_below(top))
+        found = ((path, judge(path)) for path, _ in files_below(top))
         restricted = [(path, verdict) for path, verdict in found if verdict and not (lasting and _is_gits_own(path))]
         self._looks += 1
-        inodes = {path: _inode(path) for path, _ in restricted}
-        self._rested[top, rules] = Rested(changed, math.inf if lasting else now + RESTED, restricted, inodes)
+        known_files = {path: _inode(path) for path, _ in restricted}
+        self._rested[top, rules] = Rested(
+            changed,
+            math.inf if lasting else now + RESTED,
+            restricted,
+            several={path: verdict for path, verdict in restricted if known_files[path][1] > 1},
+            inodes={path: number for path, (number, _) in known_files.items()},
+        )
         return self._rested[top, rules]
 
     def _holders(self, found: Found, rested: list[Rested]) -> Iterator[Path]:
@@ -265,75 +251,28 @@ class Masks:
                 if judge("/".join([self._root, *renamed])) != verdict:
                     yield Path(self._root, *parts[: depth + 1])
 
-    def _listing(self, folder: str) -> Listing | None:
-        """What was found before, if the folder has not changed since."""
-        known = self._listings.get(folder)
-        try:
-            changed = _stamp(folder)
-            if known is not None and known.changed == changed and known.looked - changed[1] > UNSETTLED:
-                return known
-            found = self._look(folder, changed)
-        except OSError:
-            if self._listings.pop(folder, None) is not None:
-                self._looks += 1
-            return None
-        if known is not None and _holds_the_same(known, found):
-            known.changed, known.looked = found.changed, found.looked
-            self._stirred += 1
-            return known
-        self._looks += 1
-        self._listings[folder] = found
-        return found
-
-    def _look(self, folder: str, changed: Stamp) -> Listing:
-        listing = Listing(changed, time.time_ns(), [], [], [])
-        for entry in _entries(folder):
-            path = entry.path
-            if not entry.is_dir(follow_symlinks=False):
-                listing.files.append(path)
-            elif entry.name == GIT:
-                listing.git = path
-            elif entry.name in SKIPPED:
-                listing.skipped.append(path)
-            elif path not in self._closed:
-                listing.folders.append(path)
-        return listing
-
     def _forget(self) -> None:
         self._rule_sets.clear()
         self._rested.clear()
         self._found.clear()
-        for listing in self._listings.values():
+        for listing in self.listings.by_folder.values():
             listing.judged.clear()
 
 
-Listings = list[tuple[str, Listing]]
+Looked = list[tuple[str, Listing]]
 
 
-def _stamp(folder: str) -> Stamp:
-    known = os.stat(folder)  # noqa: PTH116 - thousands of times a second
-    return known.st_ino, known.st_ctime_ns
-
-
-def _holds_the_same(known: Listing, found: Listing) -> bool:
-    return (
-        known.changed[0] == found.changed[0]
-        and known.files == found.files
-        and known.folders == found.folders
-        and known.skipped == found.skipped
-        and known.git == found.git
-    )
-
-
-def _inode(path: str) -> int:
+def _inode(path: str) -> tuple[int, int]:
+    """Return the number of a file and how many names it has."""
     try:
-        return os.lstat(path).st_ino
+        known = os.lstat(path)
     except OSError:
-        return 0
+        return 0, 0
+    return known.st_ino, known.st_nlink
 
 
 def _are_in_place(inodes: dict[str, int]) -> bool:
-    return all(_inode(path) == inode for path, inode in inodes.items())
+    return all(_inode(path)[0] == inode for path, inode in inodes.items())
 
 
 def _is_gits_own(path: str) -> bool:
@@ -351,26 +290,6 @@ def _is_gits_own(path: str) -> bool:
         return False
     finally:
         os.close(descriptor)
-
-
-def _entries(folder: str) -> "list[os.DirEntry[str]]":
-    with os.scandir(folder) as entries:
-        return list(entries)
-
-
-def _files_below(top: str) -> Iterator[str]:
-    waiting, looked_at = [top], 0
-    while waiting and looked_at < FOLDERS:
-        looked_at += 1
-        try:
-            entries = _entries(waiting.pop())
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
-            else:
-                yield entry.path
 
 
 class Veils:

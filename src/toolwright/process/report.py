@@ -6,6 +6,7 @@ from typing import Any
 
 from toolwright.process.jobs import Job
 from toolwright.process.scope import PROCESSES, TEMPORARY, End
+from toolwright.process.screens import is_drawn, plain
 
 DISPLAY = 30_000
 """Characters of the output that a display is given while the model gets its own share."""
@@ -15,8 +16,9 @@ CUT = "\n\n..."
 
 
 def text_of(job: Job) -> str:
-    """The output as far as memory holds it. What is not text is shown as well as can be."""
-    return decode(job.output.head + job.output.tail)
+    """The output as far as memory holds it. What is not text is shown as well as can be, what was drawn as text."""
+    text = decode(job.output.head + job.output.tail)
+    return plain(text) if is_drawn(text) else text
 
 
 def decode(data: bytes) -> str:
@@ -56,16 +58,16 @@ _EXCESS = {
     "processes": f"had become more than {PROCESSES} processes",
     "memory": "had taken most of the machine's memory",
     "disk": "had all but filled the disk",
+    "held": "was about to change a file that could not be looked at in time. Look at the disk that it is on",
     "temp": f"had more than {TEMPORARY // 1024**3} GB of temporary files. Delete some of /tmp, or use the project",
 }
 
 
-def timed_out(milliseconds: int, gone: bool) -> str:
+def timed_out(milliseconds: int, gone: bool, screen: str = "") -> str:
+    """`screen` is what is to be said of a program that waited for a terminal, for which more time is no help."""
     ended = "it and all it started were ended" if gone else "some of it could not be ended, even by force"
-    return (
-        f"took longer than {milliseconds} ms: {ended}."
-        " Give a longer timeout, or background: true for something that is meant to run on"
-    )
+    advice = screen or "Give a longer timeout, or background: true for something that is meant to run on"
+    return f"took longer than {milliseconds} ms: {ended}. {advice}"
 
 
 def left_running(job: Job) -> str:

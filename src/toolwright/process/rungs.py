@@ -1,6 +1,5 @@
 """What puts up a box: bubblewrap, Landlock or macOS, by one and the same two steps."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,11 @@ from toolwright.process.keeper.order import READY
 from toolwright.process.layout import exact_places, layout
 
 
-def put_up(box: Box) -> Wrapped:
-    """The walls alone: what comes before a command, which may be the same for several."""
+def put_up(box: Box, bwrap: str = "") -> Wrapped:
+    """The walls alone: what comes before a command, which may be the same for several; `bwrap` is bubblewrap's path."""
     match box.rung:
         case "bubblewrap":
-            return bubblewrap.put_up(box, shutil.which("bwrap") or "bwrap")
+            return bubblewrap.put_up(box, bwrap)
         case "landlock":
             return landlock.put_up(box)
         case "seatbelt":
@@ -34,4 +33,4 @@ def within(walls: Wrapped, box: Box, argv: Sequence[str], cwd: Path, *, beside_o
     entered = (*waiting, "--chdir", str(cwd), "--") if box.rung == "bubblewrap" else ()
     disk = (cwd,) if box.rung == "none" else (cwd, box.temp)
     exact = tuple(exact_places(box, layout(box))) if looked_at else ()
-    return replace(walls, argv=(*walls.argv, *entered, *argv), disk=disk, exact=exact)
+    return replace(walls, argv=(*walls.argv, *entered, *argv), boxed=box.rung != "none", disk=disk, exact=exact)

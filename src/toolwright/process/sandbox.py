@@ -2,36 +2,46 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
 from toolwright.errors import ToolError
+from toolwright.ours import Ours
+from toolwright.peers import noted_ports
+from toolwright.private import make_folder
 from toolwright.process import folders
 from toolwright.process.access import Access, Opened, Surroundings
-from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Shown, Wrapped
+from toolwright.process.box import SYSTEM, TEMP_FOLDERS, Box, Rung, Wrapped
 from toolwright.process.caches import CacheFolders, cache_folders
-from toolwright.process.decoys import SETTINGS, Decoys
+from toolwright.process.decoys import Decoys
 from toolwright.process.environment import Withholding, with_git_setting
-from toolwright.process.gitfolders import Placeholder
-from toolwright.process.guarding import Guarded, Guarding
+from toolwright.process.guarding import Guarding
 from toolwright.process.hiding import Hiding
 from toolwright.process.holdings import Holdings
+from toolwright.process.lookup import Lookup
 from toolwright.process.masks import Masks, Veils
+from toolwright.process.mounting import Mounted, Mounting
+from toolwright.process.own_places import OwnPlaces
 from toolwright.process.rungs import put_up, within
 from toolwright.process.scope import Scopes
 from toolwright.process.scratch import Scratch
 from toolwright.process.selftest import Findings, SelfTest
-from toolwright.process.sight import is_folder, is_in, is_there
+from toolwright.process.sight import is_folder, is_in, is_there, place_named
 from toolwright.record import record
 
 MARK = "TOOLWRIGHT_SANDBOX"
 """Set within a box to the name of its rung, so that a program can tell where it is."""
-KIN = "opencode"
 SCRATCH = "tmp"
 _NO_CACHES = CacheFolders()
+
+
+Holding = Literal["", "namespace", "gate", "proxy"]
+"""What holds commands to destinations; empty for nothing, `proxy` where a box leads to the port of ours alone."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -48,6 +58,10 @@ class SandboxSettings:
     """Patterns of files that are not hidden although a rule denies to read them."""
     hidden: tuple[str, ...] = ()
     """Further places that no command gets to see, whatever the rules say."""
+    capture: bool = True
+    """Whether what commands change is kept as it was, where the machine can tell."""
+    own_network: bool = False
+    """Whether each session has a network of its own, where the machine can do that, although no rule asks for it."""
 
 
 class Sandbox:
@@ -59,46 +73,50 @@ class Sandbox:
         *,
         directory: Path,
         root: Path,
-        data: Path,
+        ours: Ours,
         scopes: Scopes,
-        home: Path | None = None,
-        config: Sequence[Path] = (),
         environment: Mapping[str, str] = os.environ,
+        lookup: Lookup | None = None,
     ) -> None:
-        """`directory` is the folder opened and `root` its project, both canonical.
-
-        `data` is the program's own folder, `config` those that its settings are kept in.
-        """
+        """`directory` is the folder opened and `root` its project, both canonical; `lookup` finds programs."""
         self.settings = settings
+        data = ours.folders.data
         # With the home folder as project, the masks made for one command would be masked for the next, and so on.
         self.masks = Masks(root, closed=[data.resolve() / SCRATCH])
         self.veils = Veils()
         self._root, self._data = root, data
-        self._home = (home or Path.home()).resolve()
-        self._self_test = SelfTest(scopes, data)
+        self._home = ours.folders.home.resolve()
+        self._ours = ours
+        project = (directory, root)
+        self._lookup = lookup or Lookup.of(environment, project=project, home=self._home, own=ours.closed)
+        self._self_test = SelfTest(scopes, data, self._lookup)
         self._findings: Findings | None = None
         self._scratch: Scratch | None = None
         self._decoys: Decoys | None = None
         self._caches: CacheFolders | None = None
         self._holdings = Holdings()
-        self._explicit = tuple(map(self._place, settings.writable))
+        self._explicit = tuple(place for place in map(self._place, settings.writable) if not is_in(place, ours.closed))
         self._readable = tuple(map(self._place, settings.readable))
-        own = tuple(dict.fromkeys(place.resolve() for place in (data, *config, data.parent / KIN)))
+        self._own = OwnPlaces(ours, root=root, explicit=self._explicit)
+        plans = data.resolve() / "plans"
         self._guarding = Guarding(directory=directory, root=root, explicit=self._explicit)
-        self._hiding = Hiding(
+        hiding = Hiding(
             root=root,
             home=self._home,
-            own=own,
+            secrets=self._own.secrets,
+            shown=(*ours.shown, plans, ours.folders.outputs_of(root).resolve()),
             hidden=tuple(map(self._place, settings.hidden)),
             reveal=settings.reveal,
             environment=environment,
         )
+        self._mounting = Mounting(own=self._own, guarding=self._guarding, hiding=hiding)
         programs = (Path(name) for name in environment.get("PATH", os.defpath).split(":") if name)
         self._surroundings = Surroundings(
             root=root,
             home=self._home,
-            own=own,
-            plans=(data.resolve() / "plans", *(root / name for name in folders.PLANS)),
+            own=ours.closed,
+            fixed=(*self._own.secrets, *self._own.fixed),
+            plans=(plans, *(root / name for name in folders.PLANS)),
             programs=tuple(place for place in programs if place.is_absolute()),
         )
         self._walls: tuple[Box, Wrapped] | None = None
@@ -125,6 +143,21 @@ class Sandbox:
         rung = await self.ready()
         return rung == "bubblewrap" or (rung == "landlock" and self._findings is not None and self._findings.mounts)
 
+    async def holds_network_by(self) -> Holding:
+        """What can hold a command to the network of its session: a namespace, or our leader that makes connections."""
+        rung = await self.ready()
+        if not self.settings.network or self._findings is None:
+            return ""
+        if rung in self._findings.anchored:
+            return "namespace"
+        if rung == "seatbelt":
+            return "proxy"
+        return "gate" if rung == "landlock" and self._findings.gates else ""
+
+    def captures(self, box: Box) -> bool:
+        """Whether what a command in this box changes can be seen as it does so."""
+        return self.settings.capture and self._findings is not None and box.rung in self._findings.captured
+
     async def is_offline(self, access: Access) -> bool:
         """Whether a command would have no network."""
         rung = await self.ready()
@@ -135,6 +168,11 @@ class Sandbox:
         """Whether commands hang on one process each, as far as is known."""
         return self._findings is not None and self.settings.mode != "off" and bool(self._findings.anchored)
 
+    @property
+    def has_repository(self) -> bool:
+        """Whether the project was under git when it was opened: then no command has written the settings of that."""
+        return bool(self._guarding.git)
+
     def is_temporary_elsewhere(self, place: Path) -> bool:
         """Whether a path in a temporary folder leads to something that is there outside, and not in commands' own."""
         for folder in TEMP_FOLDERS:
@@ -144,6 +182,20 @@ class Sandbox:
                     is_there(own) or (is_there(own.parent) and own.parent != self._scratch_folder().temp)
                 )
         return False
+
+    @property
+    def caches(self) -> CacheFolders:
+        """The caches of packages as commands have them."""
+        return self._caches_for(Access())
+
+    @property
+    def temp(self) -> Path:
+        """Return the folder that commands in boxes have in the place of the system's temporary one."""
+        return self._scratch_folder().temp
+
+    def new_folder(self) -> Path:
+        """Make a private folder, which lasts as long as this sandbox unless it is removed before."""
+        return Path(tempfile.mkdtemp(dir=self._scratch_folder().path))
 
     def distrust(self) -> None:
         """Forget what was found out about this machine: something that worked no longer does."""
@@ -156,7 +208,9 @@ class Sandbox:
         findings = self._findings
         if rung == "none" or findings is None:
             return Box(rung="none")
-        opened = self._surroundings.opened(access)
+        brokered = self.settings.capture and rung in findings.brokered
+        surroundings = replace(self._surroundings, own=self._own.folders())
+        opened = surroundings.opened(access, brokered=brokered, by_name=rung == "seatbelt")
         mounts = rung != "landlock" or findings.mounts
         readable = (*self._readable, self._root, *self._programs_in_temp, *access.reads)
         writable = self._writable(access, opened)
@@ -167,13 +221,17 @@ class Sandbox:
             rung=rung,
             readable=tuple(filter(is_there, readable)),
             writable=writable,
-            network=self._is_online(rung, access),
+            network=access.own_space or self._is_online(rung, access),
+            own_space=access.own_space,
+            doors=access.doors,
+            ports=tuple(noted_ports(self._ours.folders.state)) if rung == "seatbelt" else (),
             temp=self._scratch_folder().temp,
             mounts=mounts,
             anchored=rung in findings.anchored,
             scoped=findings.scoped and rung == "bubblewrap",
             read_only=access.read_only,
-            **(self._said_by_mounts(rung, access, opened) if mounts else {}),
+            brokered=brokered,
+            **self._mounted(rung, access, opened, writable, mounts=mounts, brokered=brokered),
         )
 
     def wrap(self, box: Box, argv: Sequence[str], cwd: Path, *, beside_others: bool = False) -> Wrapped:
@@ -181,7 +239,7 @@ class Sandbox:
         box = self._prepare(box)
         if self._walls is None or self._walls[0] != box:
             # One command is often like the one before, as far as its walls are concerned.
-            walls = put_up(box)
+            walls = put_up(box, self._lookup.find("bwrap") or "")
             env = {} if box.rung == "none" else {**walls.env, **_git_variables(box), MARK: box.rung}
             self._walls = (box, replace(walls, env=env, temp=None if box.rung == "none" else box.temp))
         return within(self._walls[1], box, argv, cwd, beside_others=beside_others)
@@ -226,6 +284,9 @@ class Sandbox:
         lines = [_IN_USE[rung]]
         if self._findings is not None:
             lines += self._findings.lines()
+            if not self.settings.capture:
+                lines.append("What commands change is not captured: sandbox.capture is off.")
+        lines += self._own.describe(keeps=rung == "seatbelt" or await self.keeps_all())
         if os.environ.get(MARK):
             lines.append(f"This is itself running in a toolwright sandbox ({os.environ[MARK]}).")
         return lines
@@ -239,43 +300,28 @@ class Sandbox:
             self._scratch = None
 
     def _writable(self, access: Access, opened: Opened) -> tuple[Path, ...]:
-        usual = () if access.read_only else (self._root, *self._guarding.git, *self._caches_for(access).writable)
-        places = (*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared))
-        return tuple(filter(is_there, dict.fromkeys(places)))
-
-    def _said_by_mounts(self, rung: Rung, access: Access, opened: Opened) -> "SaidByMounts":
-        """All that only mounts can say."""
         caches = self._caches_for(access)
-        made = [one.path for one in opened.made]
-        wanted = (place for place in opened.files if not is_in(place, caches.places))
-        files = tuple(place for place in wanted if is_there(place) or place in made)
+        usual = () if access.read_only else (self._root, *self._guarding.git, *caches.writable)
+        places = (*usual, *self._explicit, *opened.folders, *(() if access.read_only else access.spared))
+        return tuple(place for place in dict.fromkeys(places) if is_there(place) or place in caches.missing)
+
+    def _mounted(
+        self,
+        rung: Rung,
+        access: Access,
+        opened: Opened,
+        writable: Sequence[Path],
+        *,
+        mounts: bool,
+        brokered: bool,
+    ) -> Mounted:
         decoys = self._decoy_maker()
-        hidden = self._hiding.look(access, files, decoys, shared=caches.places, sockets=rung != "seatbelt")
-        guarded = self._guarding.look(access.repositories) if not access.read_only else Guarded()
-        named = self._guarding.of_git((*access.changes, *access.deletes))
-        guarded = guarded.without(named)
-        ours = [one.path for one in guarded.placeholders if one.content is None]
-        repositories = self._guarding.repositories(access.repositories)
-        views = [view for git in repositories for view in decoys.git_view(*git, hidden.masked, access.veiled, ours)]
-        said: SaidByMounts = {
-            "granted": files,
-            "made": tuple(one for one in opened.made if one.path in files),
-            "beside": tuple(opened.kept),
-            "closed": hidden.closed,
-            "nothing": decoys.nothing(),
-            "kept": hidden.kept,
-            "hidden": hidden.hidden,
-            "covered": access.covered,
-            "replaced": (*hidden.replaced, *(view for view in views if not is_in(view.target, named))),
-            "settings": SETTINGS if any(view.target in named for view in views) else (),
-        }
-        if not access.read_only:
-            said["private"] = caches.private
-            said["protected"] = (*guarded.protected, *caches.protected)
-            said["placeholders"] = guarded.placeholders
-            said["ruled"] = access.locked
-            said["pinned"] = (*guarded.pinned, *access.pinned)
-        return said
+        if not mounts:
+            return self._mounting.look_without(access, opened, writable, decoys, brokered=brokered)
+        caches = self._caches_for(access)
+        return self._mounting.look(
+            rung, access, opened, writable=writable, caches=caches, decoys=decoys, brokered=brokered
+        )
 
     def _prepare(self, box: Box) -> Box:
         """What boxes need to be there is made as late as can be; where we may make nothing, neither may a command."""
@@ -285,12 +331,7 @@ class Sandbox:
                 self._holdings.hold(placeholder)
             except OSError:
                 failed.add(placeholder.path)
-        for made in box.made:
-            try:
-                self._holdings.hold(made)
-            except OSError as problem:
-                raise ToolError(f"{made.path} cannot be made: {problem.strerror}. Choose another place.") from problem
-        return replace(box, protected=tuple(one for one in box.protected if one not in failed)) if failed else box
+        return _without(box, failed) if failed else box
 
     @cached_property
     def _programs_in_temp(self) -> tuple[Path, ...]:
@@ -304,7 +345,8 @@ class Sandbox:
         if self._caches is None:
             own = self._data / "caches"
             writable = os.access(next(place for place in (own, *own.parents) if is_there(place)), os.W_OK)
-            self._caches = cache_folders(self._home, own if writable else self._scratch_folder().path / "caches")
+            own = own if writable else self._scratch_folder().path / "caches"
+            self._caches = cache_folders(self._home, own, self._lookup.find)
         return self._caches
 
     def _is_online(self, rung: Rung, access: Access) -> bool:
@@ -318,12 +360,14 @@ class Sandbox:
         return online and not (access.better_offline and can_go_offline)
 
     def _place(self, given: str) -> Path:
-        home = given == "~" or given.startswith("~/")
-        return (self._home / given[2:] if home else self._root / given).resolve()
+        return place_named(given, home=self._home, root=self._root)
 
     def _scratch_folder(self) -> Scratch:
         if self._scratch is None:
             self._scratch = Scratch(self._data / SCRATCH)
+            # A server may come to keep its secret there while a job runs: what is not there cannot be covered.
+            with suppress(OSError):
+                make_folder(self._ours.folders.state)
         return self._scratch
 
     def _decoy_maker(self) -> Decoys:
@@ -340,24 +384,18 @@ _IN_USE: dict[Rung, str] = {
 }
 
 
-class SaidByMounts(TypedDict, total=False):
-    """The fields of a box that take mounts."""
-
-    granted: tuple[Path, ...]
-    made: tuple[Placeholder, ...]
-    beside: tuple[Path, ...]
-    closed: tuple[Path, ...]
-    nothing: Path
-    kept: tuple[Path, ...]
-    hidden: tuple[Path, ...]
-    covered: tuple[Path, ...]
-    replaced: tuple[Shown, ...]
-    settings: tuple[tuple[str, str], ...]
-    private: tuple[Shown, ...]
-    protected: tuple[Path, ...]
-    placeholders: tuple[Placeholder, ...]
-    ruled: tuple[Path, ...]
-    pinned: tuple[Path, ...]
+def _without(box: Box, places: set[Path]) -> Box:
+    """Return a box without what could not be made to be kept or written."""
+    lists = (box.protected, box.closed, box.writable)
+    protected, closed, writable = (tuple(one for one in some if one not in places) for some in lists)
+    return replace(
+        box,
+        protected=protected,
+        closed=closed,
+        writable=writable,
+        private=tuple(one for one in box.private if one.target not in places),
+        pinned=tuple(filter(is_there, box.pinned)),
+    )
 
 
 def _git_variables(box: Box) -> dict[str, str]:

@@ -3,17 +3,17 @@
 import asyncio
 import json
 import os
-import shutil
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from toolwright.deadline import time_limit, to_the_end
 from toolwright.errors import ToolError
 from toolwright.process.box import Wrapped
 from toolwright.process.client import Keeper
-from toolwright.process.keeper.order import Confinement, Order
+from toolwright.process.keeper.order import Capture, Confinement, Gate, Order
 from toolwright.record import record
 
 PROCESSES = 4096
@@ -37,7 +37,7 @@ class Program:
     """What to start, where, with which environment and within which limits."""
 
     argv: Sequence[str]
-    """A program without a slash in its name is looked for in the PATH of `env`."""
+    """The program by its path: what it is was looked up before (process/lookup.py)."""
     cwd: Path
     env: Mapping[str, str]
     stdin: Literal["closed", "pipe"] = "closed"
@@ -45,6 +45,8 @@ class Program:
     confinement: Confinement | None = None
     anchored: bool = False
     """Whether it hangs on a process with whose end the kernel ends all of it."""
+    boxed: bool = False
+    """Whether it is in a box, by which our own ports know it."""
     scoped: bool = False
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     exact: Sequence[str] = ()
@@ -53,6 +55,12 @@ class Program:
     """Folders on whose disks it must leave some room."""
     temp: Path | None = None
     """The folder that its temporary files are in, if that is its own."""
+    space: int | None = None
+    """The descriptor of the network namespace that it is to be in, if not in ours."""
+    capture: Capture | None = None
+    """Where what it changes is noted, with what was there before."""
+    gate: Gate | None = None
+    """Our door, where it has no network of its own to reach others from."""
 
     @classmethod
     def of(cls, wrapped: Wrapped, *, cwd: Path, env: Mapping[str, str], takes_input: bool = False) -> "Program":
@@ -64,6 +72,7 @@ class Program:
             stdin="pipe" if takes_input else "closed",
             confinement=wrapped.confinement,
             anchored=wrapped.anchored,
+            boxed=wrapped.boxed,
             scoped=wrapped.scoped,
             exact=wrapped.exact,
             disk=wrapped.disk,
@@ -80,6 +89,18 @@ class Left:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A change that a program is about to make, and that waits for an answer."""
+
+    number: int
+    kind: str
+    places: tuple[str, ...]
+    source: str = ""
+    """What is to get the name, if something else is."""
+    program: str = ""
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class End:
     """How a program ended."""
 
@@ -88,9 +109,11 @@ class End:
     signal: int | None = None
     ran: bool = True
     """False if a wrapper such as bubblewrap gave up before it came to the program."""
-    excess: Literal["", "processes", "memory", "temp", "disk"] = ""
-    """What it was ended for having taken too much of."""
+    excess: Literal["", "processes", "memory", "temp", "disk", "held"] = ""
+    """What it was ended for having taken too much of; `held` if what it was about to change could not be looked at."""
     left: tuple[Left, ...] = ()
+    refused: tuple[str, ...] = ()
+    """What it was about to change and could not for the walls of its box, as far as that is seen."""
 
 
 class Scopes:
@@ -120,7 +143,7 @@ class Scopes:
         order = json.dumps(_order(program, watch, memory, self._temp)).encode()
         pipes = Pipes(program)
         try:
-            control = keeper.send(order, pipes.theirs)
+            control = keeper.send(order, [*pipes.theirs, *([] if program.space is None else [program.space])])
         except OSError:
             pipes.close()
             raise
@@ -130,30 +153,36 @@ class Scopes:
         self._open.add(scope)
         try:
             await scope.started()
-        except asyncio.CancelledError:
-            await asyncio.shield(scope.stop())
-            scope.release()
-            raise
         except ToolError:
             scope.release()
             raise
+        except BaseException:
+            await scope.end()
+            raise
         return scope
+
+    def send_anchored(self, order: bytes, descriptors: Sequence[int]) -> socket.socket:
+        """Hand an order that starts no program to the keeper which may have namespaces; it answers on the socket."""
+        return self._keepers[True].send(order, descriptors)
 
     async def close(self) -> None:
         """End every program and wait until nothing of them is left."""
-        scopes = list(self._open)
-        await asyncio.gather(*(scope.stop() for scope in scopes))
-        for scope in scopes:
-            scope.release()
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(scope.end() for scope in list(self._open)))
         for keeper in self._keepers.values():
             await keeper.close()
 
 
 class Scope:
-    """A program and all its descendants. Whoever has one must `release` it in the end, which ends what still runs."""
+    """A program and all its descendants. It must be ended or released at last; both end what still runs."""
 
     def __init__(self, control: socket.socket, pipes: "Pipes", on_release: Callable[["Scope"], None]) -> None:
         self.pid = 0
+        """The program's number, as its leader knows it, which may be in a namespace."""
+        self.leader = 0
+        """The number on this machine of the process that all of it descends from."""
         self.stdin, self.stdout, self.stderr = pipes.stdin, pipes.stdout, pipes.stderr
         """Our ends of its pipes: descriptors that do not block; closed by `release`."""
         self._control = control
@@ -164,6 +193,12 @@ class Scope:
         self._started = self._loop.create_future()
         self._ended: asyncio.Future[End] = self._loop.create_future()
         self._emptied = self._loop.create_future()
+        self.answer: asyncio.Future[Callable[[Asked], Awaitable[bool]]] = self._loop.create_future()
+        """Decides about changes that are asked about. They wait until it is set."""
+        self._answering = set[asyncio.Task[None]]()
+        self._marks = list[asyncio.Future[None]]()
+        self.is_silent = False
+        """Whether it has changed something that could not be noted where that is captured."""
         # By its number: of a socket that it does not know yet, the loop would first put together a description.
         self._number = control.fileno()
         self._loop.add_reader(self._number, self._listen)
@@ -171,7 +206,7 @@ class Scope:
     async def started(self) -> None:
         """Return once the program runs; ToolError if it cannot."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with time_limit(PATIENCE):
                 problem = await asyncio.shield(self._started)
         except TimeoutError:
             problem = f"the machine had no room for another process for {PATIENCE} seconds"
@@ -197,6 +232,21 @@ class Scope:
         self._tell(stop=grace)
         _, pending = await asyncio.wait([self._emptied], timeout=grace + PROOF)
         return not pending
+
+    async def end(self, grace: float = GRACE) -> bool:
+        """Stop it, also if the caller is cancelled meanwhile, and release it; whether nothing is left."""
+        try:
+            return self.is_empty or await to_the_end(self.stop(grace))
+        finally:
+            self.release()
+
+    async def mark(self, number: int) -> None:
+        """Return once what changes from then on is noted anew, after a mark of this number, or nothing runs."""
+        if not self.is_empty and self._control.fileno() >= 0:
+            marked = self._loop.create_future()
+            self._marks.append(marked)
+            self._tell(mark=number)
+            await asyncio.wait([marked, self._emptied], return_when=asyncio.FIRST_COMPLETED)
 
     def close_stdin(self) -> None:
         self._pipes.close_stdin()
@@ -235,20 +285,47 @@ class Scope:
 
     def _hear(self, message: dict[str, Any]) -> None:
         match message:
-            case {"started": pid}:
-                self.pid = pid
+            case {"started": pid, "leader": leader}:
+                self.pid, self.leader = pid, leader
                 _settle(self._started, "")
+            case {"ask": number, "kind": kind, "places": places}:
+                source, program = message["source"], message["program"]
+                asked = Asked(number=number, kind=kind, places=tuple(places), source=source, program=program)
+                answering = self._loop.create_task(self._answer(asked))
+                self._answering.add(answering)
+                answering.add_done_callback(self._answering.discard)
+            case {"marked": True}:
+                _settle(self._marks.pop(0), None)
             case {"failed": problem}:
                 _settle(self._started, problem)
             case {"code": code, "ran": ran, "left": left}:
                 others = tuple(Left(pid=entry["pid"], command=entry["command"]) for entry in left)
-                number = message.get("signal")
-                _settle(self._ended, End(code=code, signal=number, ran=ran, excess=message["excess"], left=others))
+                end = End(
+                    code=code,
+                    signal=message.get("signal"),
+                    ran=ran,
+                    excess=message["excess"],
+                    left=others,
+                    refused=tuple(message["refused"]),
+                )
+                _settle(self._ended, end)
+        self.is_silent = self.is_silent or bool(message.get("silent"))
         if message.get("empty"):
             _settle(self._emptied, None)
 
+    async def _answer(self, asked: Asked) -> None:
+        allow = False
+        try:
+            decide = await asyncio.shield(self.answer)
+            allow = await decide(asked)
+        finally:
+            if self._control.fileno() >= 0:
+                self._tell(answer=asked.number, allow=allow)
+
     def _conclude(self) -> None:
         """Nobody reports any more: the leader is done, or was killed and the keeper ends what it left."""
+        for answering in self._answering:
+            answering.cancel()
         _settle(self._started, "the process that starts it was killed")
         _settle(self._ended, End())
         _settle(self._emptied, None)
@@ -310,21 +387,23 @@ def _order(program: Program, watch: int, memory: int, temp: int) -> Order:
         "linger": LINGER,
         "watch": watch,
         "memory": memory,
+        "boxed": program.boxed,
         "scoped": program.scoped,
         "disk": [str(folder) for folder in program.disk],
         "temp": str(program.temp or ""),
         "temp_bytes": temp,
         "exact": list(program.exact),
         "confinement": program.confinement,
+        "capture": program.capture,
+        "gate": program.gate,
     }
 
 
 def _found(program: Program) -> str:
     name = program.argv[0]
-    path = name if "/" in name else shutil.which(name, path=program.env.get("PATH"))
-    if path is None:
+    if "/" not in name:
         raise ToolError(f"There is no program {name!r} on this machine. Install it, or use another.", "missing")
-    return path
+    return name
 
 
 def _settle(future: "asyncio.Future[Any]", value: object) -> None:

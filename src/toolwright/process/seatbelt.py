@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from toolwright.process.box import EVERYTHING, Box, Wrapped
+from toolwright.process.sight import is_in
 
 PROGRAM = "/usr/bin/sandbox-exec"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelper")
@@ -30,10 +31,16 @@ def profile(box: Box) -> str:
         _rule("deny file-write-unlink", box.pinned, kind="literal"),
         _rule("deny file-read* file-write*", [*box.closed, *box.hidden]),
         _rule("allow file-read*", box.kept),
+        _rule("deny file-read*", [place for place in box.hidden if is_in(place.parent, box.kept)]),
         _rule("deny process-exec*", box.covered),
     ]
-    if not box.network:
+    rules += [f'(deny network-outbound (remote ip "*:{port}"))' for port in box.ports]
+    if box.doors or not box.network:
         rules += ["(deny network*)", "(allow network* (remote unix-socket) (local unix-socket))"]
+    if box.doors:
+        rules += ['(allow network-bind network-inbound (local ip "localhost:*"))']
+    doors = (port for port in box.doors if port not in box.ports)
+    rules += [f'(allow network-outbound (remote ip "localhost:{port}"))' for port in doors]
     return "\n".join(rule for rule in rules if rule)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,30 +13,42 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
+from toolwright.jsontext import read_json
 from toolwright.private import make_folder, open_private
 from toolwright.process.box import Box, Rung, Shown, Wrapped
 from toolwright.process.keeper.landlock import SCOPES_SINCE
 from toolwright.process.keeper.landlock import version as landlock_version
+from toolwright.process.keeper.order import Capture
+from toolwright.process.lookup import Lookup
 from toolwright.process.rungs import put_up, within
 from toolwright.process.scope import End, Program, Scopes
 from toolwright.record import record
 
 PATIENCE = 5.0
 """Seconds for one trial; a sandbox that takes longer is of no use."""
+GATES_SINCE = (5, 9)
+"""The kernel from which on a descriptor can be given to a program whose call is held."""
 SHELL = "/bin/sh"
+ROOM = 1 << 16
+"""Bytes that may be kept of what a trial changes."""
 TRIAL = """
 echo in > "$1/project/in" || exit 11
+[ "$3" = given ] && { echo given > "$1/given" || exit 15; }
 { echo out > "$1/out"; } 2>/dev/null
 [ "$2" = some ] && exit 0
 { read -r word < "$1/project/secret"; } 2>/dev/null && [ "$word" = kept ] && exit 13
 { echo changed > "$1/project/fixed"; } 2>/dev/null && exit 14
 exit 0
 """
+SEVERAL = ("anchored", "captured", "brokered")
+"""The findings that name kinds."""
 VERDICTS = {
     11: "the project could not be written",
     13: "a hidden file could be read",
     14: "a protected file could be written",
+    15: "what was approved outside could not be written",
 }
 
 
@@ -54,6 +67,19 @@ class Findings:
     """The kinds that can hang all of a command on one process, with which the kernel ends the rest."""
     scoped: bool = False
     """Whether bubblewrap can be kept from processes and nameless sockets outside."""
+    captured: tuple[str, ...] = ()
+    """The kinds in which what a command changes can be seen as it does so."""
+    uncaptured: str = ""
+    """Why not in the others."""
+    brokered: tuple[str, ...] = ()
+    """Those of them in which what was approved outside can be changed for a command, without opening it."""
+    unbrokered: str = ""
+    """Why not in the others."""
+
+    @property
+    def gates(self) -> bool:
+        """Whether connections can be made in the place of programs where there are no namespaces."""
+        return "landlock" in self.captured and kernel() >= GATES_SINCE
 
     def problem(self, rung: Rung) -> str:
         return str(getattr(self, rung))
@@ -76,20 +102,31 @@ class Findings:
             said.append("bubblewrap cannot take the network away here")
         if not self.bubblewrap and not self.scoped:
             said.append("nameless sockets, such as those of X11, can be reached from within bubblewrap")
+        if self.captured:
+            said.append(f"whatever programs change is captured and can be undone: {', '.join(self.captured)}")
+        if self.brokered:
+            said.append(
+                f"what is approved outside the project is changed there by the keeper: {', '.join(self.brokered)}"
+            )
+        if self.unbrokered:
+            said.append(f"new names outside the project cannot be made where the keeper cannot: {self.unbrokered}")
+        if self.uncaptured:
+            said.append(f"only what a command's line names can be undone without capture: {self.uncaptured}")
         return said
 
 
 class SelfTest:
     """Tries each kind with a real command; the answers are kept in the data folder, out of the reach of commands."""
 
-    def __init__(self, scopes: Scopes, data: Path) -> None:
+    def __init__(self, scopes: Scopes, data: Path, programs: Lookup) -> None:
         self._scopes = scopes
+        self._programs = programs
         self._data = data.resolve()
         self._file = data / "sandbox.json"
         self._lock = asyncio.Lock()
 
     async def findings(self) -> Findings:
-        machine = _machine()
+        machine = machine_of(self._programs)
         async with self._lock:
             return self._remembered(machine) or await self._find_out(machine)
 
@@ -99,8 +136,10 @@ class SelfTest:
 
     def _remembered(self, machine: Mapping[str, Any]) -> Findings | None:
         try:
-            kept = json.loads(self._file.read_text("utf-8"))
-            found = kept["findings"] | {"anchored": tuple(kept["findings"]["anchored"])}
+            kept: Any = read_json(self._file.read_text("utf-8"))
+            found = kept["findings"] | {
+                name: tuple(kept["findings"][name]) for name in ("anchored", "captured", "brokered")
+            }
             return Findings(**found) if kept["machine"] == machine else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -118,22 +157,36 @@ class SelfTest:
     async def _try_mac(self) -> Findings:
         nowhere = "only on Linux"
         problem = await self._try(Box(rung="seatbelt"))
-        return Findings(bubblewrap=nowhere, landlock=nowhere, seatbelt=problem, mounts=False, offline=True)
+        return Findings(
+            bubblewrap=nowhere,
+            landlock=nowhere,
+            seatbelt=problem,
+            mounts=False,
+            offline=True,
+            uncaptured="macOS tells nobody what a program is about to change",
+        )
 
     async def _try_linux(self) -> Findings:
         """Each kind with all it may be capable of first, and then with less and less."""
         bubblewrap, problem = await self._first(_BUBBLEWRAPS)
         offline = "" if problem else await self._try(replace(bubblewrap, network=False))
         landlock, trouble = await self._first(_LANDLOCKS)
-        boxes = [box for box, why in ((bubblewrap, problem), (landlock, trouble)) if not why and box.anchored]
+        working = [box for box, why in ((bubblewrap, problem), (landlock, trouble)) if not why]
+        refusals = {box.rung: await self._try(box, captured=True) for box in working}
+        seen = [box for box in working if not refusals[box.rung]]
+        unable = {box.rung: await self._try(replace(box, brokered=True), captured=True) for box in seen}
         return Findings(
             bubblewrap=problem,
             landlock=trouble,
             seatbelt="only on macOS",
             mounts=landlock.mounts,
             offline=not offline,
-            anchored=tuple(box.rung for box in boxes),
+            anchored=tuple(box.rung for box in working if box.anchored),
             scoped=bubblewrap.scoped and landlock_version() >= SCOPES_SINCE,
+            captured=tuple(rung for rung, refusal in refusals.items() if not refusal),
+            uncaptured=_first_reason(refusals),
+            brokered=tuple(rung for rung, refusal in unable.items() if not refusal),
+            unbrokered=_first_reason(unable),
         )
 
     async def _first(self, boxes: Sequence[Box]) -> tuple[Box, str]:
@@ -145,14 +198,14 @@ class SelfTest:
                 return box, ""
         return boxes[-1], problem
 
-    async def _try(self, box: Box) -> str:
-        """Why this kind does not work; empty if it does."""
-        if box.rung == "bubblewrap" and shutil.which("bwrap") is None:
-            return "bubblewrap is not installed"
+    async def _try(self, box: Box, *, captured: bool = False) -> str:
+        """Why this kind does not work, or does not when what it changes is captured; empty if it does."""
+        if box.rung == "bubblewrap" and self._programs.find("bwrap") is None:
+            return self._programs.why_not("bwrap") or "bubblewrap is not installed"
         scratch: Path | None = None
         try:
             scratch = _scratch(self._data)
-            return await self._try_in(scratch, box)
+            return await self._try_in(scratch, box, captured=captured)
         except ToolError as error:
             return str(error)
         except TimeoutError:
@@ -161,7 +214,7 @@ class SelfTest:
             if scratch is not None:
                 shutil.rmtree(scratch, ignore_errors=True)
 
-    async def _try_in(self, scratch: Path, box: Box) -> str:
+    async def _try_in(self, scratch: Path, box: Box, *, captured: bool) -> str:
         project, temp = scratch / "project", scratch / "temp"
         secret, fixed = project / "secret", project / "fixed"
         project.mkdir()
@@ -173,17 +226,35 @@ class SelfTest:
             decoy = scratch / "decoy"
             decoy.touch()
             walls = replace(walls, protected=(fixed,), hidden=(secret,), replaced=(Shown(decoy, secret),))
-        shell = shutil.which("sh") or SHELL
-        argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some"]
-        async with asyncio.timeout(PATIENCE):
-            end, printed = await self._run(within(put_up(walls), walls, argv, project), project)
+        shell = self._programs.find("sh") or SHELL
+        given = "given" if box.brokered else ""
+        walls = replace(walls, given=(scratch / given,) if given else ())
+        argv = [shell, "-c", TRIAL, "trial", str(scratch), "all" if box.mounts else "some", given]
+        async with time_limit(PATIENCE):
+            wrapped = within(self._put_up(walls), walls, argv, project)
+            capture: Capture | None = None
+            if captured:
+                capture = {
+                    "store": str(scratch / "captured"),
+                    "roots": [str(project)],
+                    "room": ROOM,
+                    "asks": [],
+                    **walls.powers(),
+                }
+            end, printed = await self._run(wrapped, project, capture)
         if (scratch / "out").exists():
             return "a file outside the project could be written"
+        if captured and end.code == 0 and not _has_noted(scratch / "captured", project / "in"):
+            return "a file that was written was not seen"
         return _verdict(end, printed)
 
-    async def _run(self, wrapped: Wrapped, cwd: Path) -> tuple[End, str]:
-        env = {"PATH": os.environ.get("PATH", os.defpath), **wrapped.env}
-        scope = await self._scopes.start(Program.of(wrapped, cwd=cwd, env=env))
+    def _put_up(self, box: Box) -> Wrapped:
+        return put_up(box, self._programs.find("bwrap") or "")
+
+    async def _run(self, wrapped: Wrapped, cwd: Path, capture: Capture | None) -> tuple[End, str]:
+        env = {"PATH": self._programs.path, **wrapped.env}
+        program = replace(Program.of(wrapped, cwd=cwd, env=env), capture=capture)
+        scope = await self._scopes.start(program)
         try:
             end = await scope.ended()
             try:
@@ -216,6 +287,14 @@ def _scratch(wanted: Path) -> Path:
         raise ToolError(f"no folder to try it in could be made: {problem.strerror}") from problem
 
 
+def _has_noted(store: Path, file: Path) -> bool:
+    try:
+        lines = (store / "log").read_text("utf-8").splitlines()
+        return any(json.loads(line).get("path") == str(file) for line in lines)
+    except (OSError, ValueError):
+        return False
+
+
 def _with_room(folder: Path) -> Path:
     """The folder, if a file can be written there: on a full disk folders can be made all the same."""
     try:
@@ -227,6 +306,10 @@ def _with_room(folder: Path) -> Path:
     return folder
 
 
+def _first_reason(refusals: Mapping[Rung, str]) -> str:
+    return next((f"{rung}: {refusal}" for rung, refusal in refusals.items() if refusal), "")
+
+
 def _verdict(end: End, printed: str) -> str:
     first = next(iter(printed.strip().splitlines()), "")
     if not end.ran:
@@ -236,9 +319,9 @@ def _verdict(end: End, printed: str) -> str:
     return VERDICTS.get(end.code or 0) or f"a trial ended with {end.code or end.signal}: {first}"
 
 
-def _machine() -> dict[str, Any]:
+def machine_of(programs: Lookup) -> dict[str, Any]:
     """What the answers depend on: the kernel, the bubblewrap, who we are, and what we ourselves are confined by."""
-    program = shutil.which("bwrap")
+    program = programs.find("bwrap")
     stat = Path(program).stat() if program else None
     return {
         "system": [os.uname().sysname, os.uname().release, os.uname().version, os.uname().machine],
@@ -250,6 +333,12 @@ def _machine() -> dict[str, Any]:
         "namespace": str(Path("/proc/self/ns/user").readlink()) if sys.platform == "linux" else "",
         "switches": [_lines(path) for path in SWITCHES],
     }
+
+
+def kernel() -> tuple[int, int]:
+    """Return the version of this machine's kernel."""
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 SWITCHES = (

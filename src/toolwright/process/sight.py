@@ -3,8 +3,11 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+ANY_NAME = "any\x01name"
+"""Stands for every name that no rule knows."""
 
 
 def is_there(place: Path) -> bool:
@@ -57,6 +60,20 @@ def is_in(place: Path, folders: Iterable[Path]) -> bool:
     """By their texts, which for canonical paths is many times faster than `is_relative_to`; asked at every command."""
     text = f"{place}/"
     return any(text.startswith(f"{str(folder).rstrip('/')}/") for folder in folders)
+
+
+def folders_between(place: Path, around: Sequence[Path]) -> Iterator[Path]:
+    """Yield the folders above a place up to those around it: renamed, they would take the place along."""
+    for folder in place.parents:
+        if folder in around or not is_in(folder, around):
+            return
+        yield folder
+
+
+def place_named(given: str, *, home: Path, root: Path) -> Path:
+    """Return the canonical place that a setting names: `~` is the home folder, the rest is from the project's root."""
+    at_home = given == "~" or given.startswith("~/")
+    return (home / given[2:] if at_home else root / given).resolve()
 
 
 def canonical(place: Path) -> Path:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from toolwright.deadline import time_limit, to_the_end
 from toolwright.display import visible
 from toolwright.frames import LARGEST
 from toolwright.process.scope import Program, Scope, Scopes
@@ -45,8 +46,7 @@ class SpokenProgram:
         try:
             pipes = await _connected(scope)
         except BaseException:
-            await asyncio.shield(scope.stop())
-            scope.release()
+            await scope.end()
             raise
         answer, notified = speech.answer, speech.notified
         peer = Peer(
@@ -62,7 +62,7 @@ class SpokenProgram:
     async def how_it_ended(self) -> str:
         """In words, for one whose pipes are closed; empty if it runs on all the same."""
         try:
-            async with asyncio.timeout(FAREWELL):
+            async with time_limit(FAREWELL):
                 end = await self._scope.ended()
         except TimeoutError:
             return ""
@@ -76,11 +76,14 @@ class SpokenProgram:
 
     async def close(self) -> None:
         """Close its input, which asks it to end; then make sure that it has, with all that it started."""
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
         self._watching.cancel()
         await self.peer.close()
         self._scope.close_stdin()
         try:
-            async with asyncio.timeout(FAREWELL):
+            async with time_limit(FAREWELL):
                 await self._scope.emptied()
         except TimeoutError:
             await self._scope.stop()

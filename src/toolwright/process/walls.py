@@ -1,13 +1,14 @@
-"""Which wall of its box a command ran into, told from what it printed."""
+"""Which wall of its box a command ran into: told by the calls it made, or else from what it printed."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from toolwright.process.box import Box
+from toolwright.process.box import TEMP_FOLDERS, Box
 from toolwright.process.decoys import WORDS
 from toolwright.process.scope import PROCESSES
+from toolwright.process.sight import is_there
 
 LINES = 200
 """How many of the last lines are looked at."""
@@ -32,10 +33,11 @@ _QUOTED = re.compile(r"['\"`‘]([^'\"`‘’]+)['\"`’]")
 _ADDRESS = re.compile(r"^[a-z]+://(?=/)")
 
 
-def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
+def wall_note(box: Box, cwd: Path, text: str, *, failed: bool, refused: Sequence[str] = ()) -> str:
     """One sentence on the wall and what opens it; empty if none was hit, or if nobody can tell.
 
-    A command that did not fail is believed to have met one only if it says so beyond doubt.
+    `refused` is what it was kept from changing, where that is seen. A command that did not fail, and does not speak of
+    it, has done without. One that is not seen is believed to have met a wall only if it says so beyond doubt.
     """
     lines = [line[:LENGTH] for line in text.splitlines()[-LINES:]]
     if failed and any(map(_NO_ROOM.search, lines)):
@@ -53,10 +55,31 @@ def wall_note(box: Box, cwd: Path, text: str, *, failed: bool) -> str:
         return (
             "A file that a rule keeps from being read is hidden. The user can show it with the setting sandbox.reveal."
         )
-    refused = _REFUSED if failed else _READ_ONLY
-    complaints = ((line, found) for line in lines if (found := refused.search(line)))
-    named = (path for line, found in complaints for path in _paths(line, found, cwd))
+    if box.brokered:
+        named = [Path(one) for one in refused if failed or any(Path(one).name in line for line in lines)]
+    else:
+        pattern = _REFUSED if failed else _READ_ONLY
+        complaints = ((line, found) for line in lines if (found := pattern.search(line)))
+        named = [path for line, found in complaints for path in _paths(line, found, cwd)]
     return next(filter(None, (_wall(box, path) for path in named)), "")
+
+
+def temporary_note(box: Box, root: Path, named: Iterable[Path]) -> str:
+    """Say that something was made where only commands see it; empty if nothing was.
+
+    In a project that lies in a temporary folder itself, its neighbours look like places as good as any.
+    """
+    folder = next((one for one in TEMP_FOLDERS if root.is_relative_to(one)), None)
+    if folder is None or box.rung not in ("bubblewrap", "landlock") or not box.mounts:
+        return ""
+    beside = (one for one in named if one.is_relative_to(folder) and not one.is_relative_to(root))
+    made = next((one for one in beside if not is_there(one) and is_there(box.temp / one.relative_to(folder))), None)
+    if made is None:
+        return ""
+    return (
+        f"{made} is in the temporary folder that commands have for themselves: nobody else sees it, and it goes when"
+        " toolwright ends. Make it in the project, or ask the user to keep the project elsewhere."
+    )
 
 
 def misses_processes(command: str, text: str, *, failed: bool) -> bool:
@@ -77,6 +100,8 @@ def _paths(line: str, complaint: re.Match[str], cwd: Path) -> Iterator[Path]:
     slashed = [word for word in [*reversed(before), *line[complaint.end() :].split()] if "/" in word]
     for piece in [*_QUOTED.findall(line), *before[-1:], *slashed]:
         name = _ADDRESS.sub("", piece.strip(" '\"`‘’,;:()[]"))
+        # The full stop of a sentence is not part of a name.
+        name = name.rstrip(".") if name.strip("./") and not os.path.lexists(cwd / name) else name
         if name and "\0" not in name and len(name) < LENGTH:
             yield Path(os.path.realpath(cwd / Path(name).expanduser() if name.startswith("~/") else cwd / name))
 
@@ -98,10 +123,17 @@ def _wall(box: Box, path: Path) -> str:
         )
     if box.allows_writing(path) or not _we_could_write(path):
         return ""
+    if _holds(box.absent, path):
+        return f"Commands may not make {path}: it says what is allowed. Use the write tool, which asks the user."
     if _holds(box.ruled, path):
         return f"Commands may not write {path}: a rule denies to edit it. No setting of the sandbox changes that."
     if box.read_only:
         return f"Commands may not write {path}: a rule lets this agent edit nothing but what it allows by name."
+    if _holds(box.installed, path):
+        return (
+            f"Commands may not write {path}: toolwright itself runs from there, or takes its settings from it."
+            " The user can install toolwright elsewhere, or allow it with the setting sandbox.writable."
+        )
     if _holds(box.protected, path):
         return (
             f"Commands may not write {path}: it decides what programs are run."

@@ -6,6 +6,7 @@
 import os
 
 from . import capabilities, landlock, seccomp, system
+from .capture.listener import listen
 from .order import Confinement, Mount
 
 NEW_NAMES = 0x00020000
@@ -17,8 +18,11 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXECUTION = 0x1, 0x2, 0x4, 0x8
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
 
 
-def confine(limits: Confinement) -> None:
-    """Take on the limits for good; OSError says which of them the machine refuses."""
+def confine(limits: Confinement, heard: seccomp.Heard | None = None) -> int | None:
+    """Take on the limits for good; OSError says which of them the machine refuses.
+
+    Return a descriptor that hears of these calls, if any are to be heard of.
+    """
     root = os.geteuid() == 0
     if limits["mounts"]:
         # Below an anchor the namespace for processes belongs to the user namespace we are in, and so must all others.
@@ -29,9 +33,14 @@ def confine(limits: Confinement) -> None:
             system.mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION)
     capabilities.drop_dangerous()
     system.prctl(system.PR_SET_NO_NEW_PRIVS, 1)
-    landlock.restrict(readable=limits["readable"], writable=limits["writable"])
-    if root or not limits["network"]:
-        seccomp.refuse(network=limits["network"], root=root)
+    landlock.restrict(listed=limits["listed"], readable=limits["readable"], writable=limits["writable"])
+    own_space, network = limits["own_space"], limits["network"]
+    if heard is not None:
+        rules = seccomp.hearing(heard, network=network, own_space=own_space, root=root)
+        return listen(rules, steady=heard.brokered)
+    if root or own_space or not network:
+        seccomp.refuse(network=network, own_space=own_space, root=root)
+    return None
 
 
 def enter(namespaces: int) -> None:

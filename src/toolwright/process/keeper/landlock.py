@@ -26,7 +26,7 @@ def version() -> int:
         return 0
 
 
-def restrict(*, readable: list[str], writable: list[str]) -> None:
+def restrict(*, listed: list[str], readable: list[str], writable: list[str]) -> None:
     """Keep to these folders and files from now on. One that is not there is passed over."""
     abi = version()
     if not abi:
@@ -34,6 +34,8 @@ def restrict(*, readable: list[str], writable: list[str]) -> None:
     rights = _rights(abi)
     rules = _create(rights, abi)
     try:
+        for path in listed:
+            _allow(rules, path, READ_DIR)
         for path in readable:
             _allow(rules, path, rights & READING)
         for path in writable:

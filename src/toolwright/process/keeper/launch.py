@@ -1,14 +1,21 @@
 """From an order to a running program: spawned as it is, or forked where limits come first."""
 
+import _thread
+import errno
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from . import inspection, landlock, seccomp
+from . import inspection, landlock, limits, seccomp
+from .capture.listener import hand_over, listen, take_over
+from .capture.questions import Say
+from .capture.watch import Watch
 from .confine import confine
+from .gate import Connections
 from .order import FILTER, OFFLINE, READY, STATUS, Confinement, Order
 from .system import die_with_parent
 
@@ -30,6 +37,8 @@ class Started(NamedTuple):
     pid: int
     status: int | None
     """Where bubblewrap tells how it went."""
+    watch: Watch | None = None
+    """Looks at what it changes, if that is captured."""
 
     def end(self, status: int) -> dict[str, Any]:
         """How the program ended, from what the system says of the process we started."""
@@ -49,45 +58,121 @@ class Started(NamedTuple):
         return b"exit-code" in report
 
 
-def launch(order: Order, standard: list[int]) -> Started | Failure:
-    """Start the program in a session of its own; return when it runs or cannot."""
+def launch(order: Order, standard: list[int], say: Say, *, anchored: bool = False) -> Started | Failure:
+    """Start the program in a session of its own; return when it runs or cannot.
+
+    `say` tells our master what a program asks; `anchored` says that we are the first process of a namespace.
+    """
     try:
         os.chdir(order["cwd"])
     except OSError as problem:
         return Failure(f"could not enter {order['cwd']}: {problem.strerror}")
+    if order["boxed"]:
+        limits.mark()
     if order["scoped"]:
         landlock.keep_to_ourselves()
     if order["confinement"] is None:
-        return _spawn(order, standard)
-    return _fork(order, standard, order["confinement"])
+        return _spawn(order, standard, say, anchored=anchored)
+    return _fork(order, standard, order["confinement"], say, anchored=anchored)
 
 
-def _spawn(order: Order, standard: list[int]) -> Started | Failure:
+def _spawn(order: Order, standard: list[int], say: Say, *, anchored: bool) -> Started | Failure:
     """Faster than a fork by half, for it copies nothing."""
-    status, gate, handed = None, -1, dict[str, int]()
-    if STATUS in order["argv"]:
+    status, gate, handed, given = None, -1, dict[str, int](), order["argv"]
+    capture = order["capture"]
+    network, bubblewrap = OFFLINE not in given, STATUS in given
+    if bubblewrap:
         status, handed[STATUS] = os.pipe()
+    if capture is not None:
+        given = _without_filter(given)
     for word in (FILTER, OFFLINE):
-        if word in order["argv"]:
+        if word in given:
             handed[word] = _filter(network=word == FILTER)
-    if READY in order["argv"]:
+    if READY in given:
         handed[READY], gate = inspection.full_pipe()
     for descriptor in handed.values():
         os.set_inheritable(descriptor, True)
-    argv = [str(handed[word]) if word in handed else word for word in order["argv"]]
+    argv = [str(handed[word]) if word in handed else word for word in given]
     files = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(standard)]
+
+    def spawn() -> int:
+        return os.posix_spawn(order["path"], argv, order["env"], file_actions=files, setsid=True, setsigdef=IGNORED)
+
+    listener = None
     try:
-        pid = when_there_is_room(
-            lambda: os.posix_spawn(
-                order["path"], argv, order["env"], file_actions=files, setsid=True, setsigdef=IGNORED
-            )
-        )
+        if capture is not None:
+            root, heard = bubblewrap and os.geteuid() == 0, _heard_of(order)
+            rules = seccomp.hearing(heard, network=True, own_space=not network, root=root)
+            pid, listener = _heard(rules, lambda: when_there_is_room(spawn), steady=heard.brokered)
+        else:
+            pid = when_there_is_room(spawn)
     except (OSError, ValueError) as problem:
         return Failure(could_not(f"start {order['path']}", problem))
     finally:
         for descriptor in handed.values():
             os.close(descriptor)
-    return Started(pid, status) if gate < 0 else _inspected(Started(pid, status), gate, order["exact"])
+    started = Started(pid, status, _watch(order, listener, say, anchored=anchored))
+    return started if gate < 0 else _inspected(started, gate, order["exact"])
+
+
+def _without_filter(argv: list[str]) -> list[str]:
+    """Return the words without bubblewrap's own filter: one comes before it that does the same, and is heard of."""
+    at = next((at for at, word in enumerate(argv) if word in (FILTER, OFFLINE)), None)
+    return argv if at is None else [*argv[: at - 1], *argv[at + 1 :]]
+
+
+def _heard_of(order: Order) -> seccomp.Heard:
+    capture, gated = order["capture"], order["gate"] is not None
+    if capture is None:
+        return seccomp.Heard(gated=gated)
+    return seccomp.Heard(files=True, brokered=capture["brokered"], reads=capture["reads"], gated=gated)
+
+
+def _heard(rules: seccomp.Program, start: Callable[[], int], *, steady: bool) -> tuple[int, int]:
+    """Start a program whose calls are heard of; its number and the listener.
+
+    A filter is put on a thread, and on what that starts. The thread ends with it; we ourselves have none.
+    """
+    outcome, done = list[tuple[int, int] | OSError | ValueError](), _thread.allocate_lock()
+
+    def work() -> None:
+        try:
+            listener = listen(rules, steady=steady)
+            outcome.append((start(), listener))
+        except (OSError, ValueError) as problem:
+            outcome.append(problem)
+        finally:
+            done.release()
+
+    done.acquire()
+    when_there_is_room(lambda: _new_thread(work))
+    done.acquire()
+    result = outcome[0] if outcome else OSError(errno.EAGAIN, "it was not begun")
+    if isinstance(result, tuple):
+        return result
+    raise result
+
+
+def _watch(order: Order, listener: int | None, say: Say, *, anchored: bool) -> Watch | None:
+    """Begin to answer, before anything waits for what the program does."""
+    if listener is None:
+        return None
+    connections = None if order["gate"] is None else Connections(order["gate"])
+    if order["capture"] is None:
+        if connections is not None:
+            when_there_is_room(lambda: _new_thread(lambda: connections.run(listener)))
+        return None
+    wrapped = STATUS in order["argv"]
+    watch = Watch(listener, order["capture"], say, anchored=anchored, wrapped=wrapped, connections=connections)
+    when_there_is_room(lambda: _new_thread(watch.run))
+    return watch
+
+
+def _new_thread(work: Callable[[], None]) -> int:
+    try:
+        return _thread.start_new_thread(work, ())
+    except RuntimeError as problem:
+        raise BlockingIOError(errno.EAGAIN, str(problem)) from problem
 
 
 def _inspected(started: Started, gate: int, exact: list[str]) -> Started | Failure:
@@ -118,26 +203,41 @@ def when_there_is_room(make: Callable[[], int]) -> int:
     return make()
 
 
-def _fork(order: Order, standard: list[int], confinement: Confinement) -> Started | Failure:
+def _fork(
+    order: Order, standard: list[int], confinement: Confinement, say: Say, *, anchored: bool
+) -> Started | Failure:
     """A fork, because what the new process does to itself cannot be undone."""
     report, reporting = os.pipe()
     leader = os.getpid()
+    ours, theirs = socket.socketpair() if order["capture"] or order["gate"] else (None, None)
     try:
         pid = when_there_is_room(os.fork)
     except OSError as problem:
         return Failure(could_not("make another process", problem))
     if not pid:
-        _become(order, standard, confinement, reporting, leader)
+        _become(order, standard, confinement, reporting, leader, theirs)
     os.close(reporting)
+    listener = None
+    if ours is not None and theirs is not None:
+        theirs.close()
+        listener = take_over(ours)
+        ours.close()
     refusal = os.read(report, 4096)
     os.close(report)
     if not refusal:
-        return Started(pid, None)
+        return Started(pid, None, _watch(order, listener, say, anchored=anchored))
     os.waitpid(pid, 0)
     return Failure(json.loads(refusal))
 
 
-def _become(order: Order, standard: list[int], confinement: Confinement, reporting: int, leader: int) -> NoReturn:
+def _become(
+    order: Order,
+    standard: list[int],
+    confinement: Confinement,
+    reporting: int,
+    leader: int,
+    hearing: socket.socket | None,
+) -> NoReturn:
     """Turn into the program. Whatever stands in the way goes to the leader as a sentence."""
     step = "set up the sandbox"
     try:
@@ -146,7 +246,9 @@ def _become(order: Order, standard: list[int], confinement: Confinement, reporti
             signal.signal(ignored, signal.SIG_DFL)
         for number, descriptor in enumerate(standard):
             os.dup2(descriptor, number)
-        confine(confinement)
+        listener = confine(confinement, _heard_of(order) if hearing is not None else None)
+        if hearing is not None and listener is not None:
+            hand_over(hearing, listener)
         # Once more, for the folder may lie under something that was just mounted.
         os.chdir(order["cwd"])
         step = f"start {order['path']}"

@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import time
+from functools import partial
 from typing import Any
 
 from . import family
@@ -15,6 +16,8 @@ from .usage import Usage
 
 RESWEEP = 0.02
 """Seconds between looks for processes that a first SIGKILL has missed."""
+LONGEST_HELD = 15.0
+"""Seconds for which a call may be held while we look at what it is about to change."""
 EVERYBODY = -1
 """To the first process of a namespace: all others in it."""
 
@@ -24,13 +27,13 @@ def lead(order: Order, standard: list[int], control: socket.socket, wakeup: int,
 
     `anchored` says that we are the first process of a namespace, with which the kernel ends all others in it.
     """
-    started = launch(order, standard)
+    started = launch(order, standard, partial(tell, control), anchored=anchored)
     for descriptor in standard:
         os.close(descriptor)
     if isinstance(started, Failure):
         tell(control, failed=started.reason)
         return
-    tell(control, started=started.pid)
+    tell(control, started=started.pid, leader=family.ourselves())
     Leader(started, order, control, anchored=anchored).run(wakeup)
 
 
@@ -52,6 +55,7 @@ class Leader:
         self._count_at: float | None = time.monotonic() + self._usage.pause
         self._excess = ""
         self._empty = False
+        self._watch = started.watch
 
     def run(self, wakeup: int) -> None:
         while not self._empty:
@@ -88,12 +92,16 @@ class Leader:
         message: dict[str, Any] = {"empty": True} if self._empty else {}
         if self._ended is not None and not self._told:
             self._told = True
-            message |= self._ended | {"left": [] if self._empty else _left(), "excess": self._excess}
+            refused = self._watch.refused() if self._watch is not None else []
+            left = [] if self._empty else _left()
+            message |= self._ended | {"left": left, "excess": self._excess, "refused": refused}
         if message:
-            tell(self._control, **message)
+            silent = self._watch is not None and self._watch.is_silent
+            tell(self._control, **message, **({"silent": True} if silent else {}))
 
     def _listen(self) -> None:
-        """`{"stop": seconds}` asks for an end; a closed socket means that nobody waits any more."""
+        """`{"stop": seconds}` asks for an end, `{"mark": number}` for what is captured to be noted anew, `{"answer":
+        number}` is for a call that is held; a socket that is closed means that nobody waits any more."""
         try:
             data = self._control.recv(4096)
         except ConnectionError:
@@ -104,10 +112,24 @@ class Leader:
             return self._end(0)
         *lines, self._commands = (self._commands + data).split(b"\n")
         for line in lines:
-            self._end(json.loads(line)["stop"])
+            self._obey(json.loads(line))
         return None
 
+    def _obey(self, command: dict[str, Any]) -> None:
+        if "stop" in command:
+            self._end(command["stop"])
+            return
+        if "answer" in command:
+            if self._watch is not None and self._watch.questions is not None:
+                self._watch.questions.answer(command["answer"], allow=command["allow"])
+            return
+        if self._watch is not None:
+            self._watch.mark(command["mark"])
+        tell(self._control, marked=True)
+
     def _end(self, grace: float) -> None:
+        if self._watch is not None and self._watch.questions is not None:
+            self._watch.questions.end()
         if grace:
             for number in (signal.SIGTERM, signal.SIGCONT):
                 self._signal_everybody(number)
@@ -140,7 +162,8 @@ class Leader:
             self._kill_at = time.monotonic() + RESWEEP
 
     def _count(self) -> None:
-        self._excess = self._usage.excess(family.descendants(family.ourselves()))
+        held = self._watch is not None and self._watch.held_for() > LONGEST_HELD
+        self._excess = "held" if held else self._usage.excess(family.descendants(family.ourselves()))
         self._count_at = None if self._excess else time.monotonic() + self._usage.pause
         if self._excess:
             self._end(0)

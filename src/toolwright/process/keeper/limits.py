@@ -11,6 +11,8 @@ from contextlib import suppress
 
 FIRST_TO_GO = "500"
 """Should the machine run out of memory, commands end before whoever gave them."""
+FILE_LOCKS, OUTERMOST = 10, 1_000_000
+"""The number of a limit for which Python has no name, and what it is in a box that is in no other."""
 
 
 def limit(processes: int, groups: Iterable[str]) -> None:
@@ -28,6 +30,18 @@ def limit(processes: int, groups: Iterable[str]) -> None:
             file.write("0")
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(FIRST_TO_GO)
+
+
+def mark() -> None:
+    """Mark the calling process, and all it will start, as one in a box: `holders.py` reads that at our ports.
+
+    The limit of file locks does nothing since Linux 2.4, and whoever has lost the rights over the machine cannot raise
+    it again. In a box within a box it is lower still.
+    """
+    if sys.platform == "linux":
+        _, hard = resource.getrlimit(FILE_LOCKS)
+        lower = OUTERMOST if hard == resource.RLIM_INFINITY else max(0, hard - 1)
+        resource.setrlimit(FILE_LOCKS, (lower, lower))
 
 
 def _tasks_of_user() -> int:

@@ -2,6 +2,14 @@
 
 from typing import TypedDict
 
+DECOY = b"# Hidden from commands by a rule.\n"
+"""What programs see of a file that is hidden from them, followed by empty lines; of a short one only those."""
+
+
+def is_decoy(content: bytes) -> bool:
+    """Whether a content comes from what programs see of hidden files."""
+    return content.startswith(DECOY.rstrip()) or (0 < len(content) < len(DECOY) and not content.strip(b"\n"))
+
 
 class Mount(TypedDict):
     """One change to what a confined program sees of its files.
@@ -25,13 +33,69 @@ class Confinement(TypedDict):
     """Places among them that must be themselves when they are mounted, and no links."""
     own_processes: bool
     """Whether it sees no processes but its own, having been started in a namespace for them."""
+    listed: list[str]
+    """Folders in which all names may be seen, and no more."""
     readable: list[str]
     writable: list[str]
     network: bool
+    own_space: bool
+    """Whether it is in a network namespace with no way out but our own door."""
+
+
+class SpaceOrder(TypedDict):
+    """Sockets to be made in a network namespace and handed out. A new one is made if none travels beside this."""
+
+    ports: list[int]
+    """Ports of its loopback to listen on."""
+    plain: int
+    """How many sockets that can be connected to what listens in there."""
+
+
+class Gate(TypedDict):
+    """Our door on the loopback, by which alone a program that has no network of its own reaches others."""
+
+    port: int
+    secret: str
+
+
+class Powers(TypedDict):
+    """What the leader may change for programs that they cannot change themselves."""
+
+    brokered: bool
+    """Whether the leader makes changes for programs that they cannot make in their box."""
+    reads: bool
+    """Whether they cannot even read what is new outside of it, so that it is opened for them."""
+    granted: list[str]
+    """What was approved outside of the box: all changes there, and below, are made for them."""
+    hidden: list[str]
+    """Files that they see something else of, and may take away or replace all the same."""
+    open: list[str]
+    """What they may change by themselves."""
+    pinned: list[str]
+    """Folders among that whose own names they cannot change."""
+    shut: list[str]
+    """What neither they nor the leader changes, whatever it lies in. Of two places the deeper one decides."""
+    absent: list[str]
+    """What is not there and is not to be made."""
+
+
+class Capture(Powers):
+    """What a program changes is to be noted, with what was there before."""
+
+    store: str
+    """A folder that is made when there is something to keep; in one that is private."""
+    roots: list[str]
+    """Folders and files, as they are outside of the box, that are of interest."""
+    room: int
+    """How many bytes of copies may be kept."""
+    asks: list[str]
+    """Parts of paths, in small letters: a change of a file whose path has one of them is asked about before it is made.
+    Only where changes are brokered."""
 
 
 class Order(TypedDict):
-    """One program to start. The descriptors for its input, output and errors travel beside it."""
+    """One program to start. The descriptors for its input, output and errors travel beside it, and the network
+    namespace that it is to be in, if it is to be in one."""
 
     path: str
     argv: list[str]
@@ -43,6 +107,8 @@ class Order(TypedDict):
     """How many processes the scope may be before its leader ends it; 0 where the system sees to that."""
     memory: int
     """How many bytes of memory it may take before its leader ends it; 0 where the system sees to that."""
+    boxed: bool
+    """Whether it is in a box, by which our own ports know it."""
     scoped: bool
     """Whether it may reach no process and no nameless socket outside, where the kernel can see to that."""
     disk: list[str]
@@ -54,6 +120,8 @@ class Order(TypedDict):
     exact: list[str]
     """Places in bubblewrap's box that must be themselves and no links, seen to before the program is started."""
     confinement: Confinement | None
+    capture: Capture | None
+    gate: Gate | None
 
 
 STATUS = "{status}"

@@ -13,15 +13,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn, cast
 
-from . import capabilities, family, limits, seccomp, system
+from . import capabilities, family, limits, seccomp, space, system
 from .confine import NEW_PROCESSES, enter
 from .launch import NO_ROOM, could_not
 from .leader import lead, tell
-from .order import Order
+from .order import Order, SpaceOrder
 
 HEADER = struct.Struct("!I")
-DESCRIPTORS = 4
-"""What comes with an order: input, output, errors, and the leader's end of the control socket."""
+STANDARD = 3
+DESCRIPTORS = STANDARD + 2
+"""What comes with an order: input, output, errors, perhaps a network namespace, and the leader's end of the control
+socket."""
 DONE, MASTER_IS_GONE = 0, 3
 """How a leader may end; any other end leaves orphans to us."""
 
@@ -82,6 +84,7 @@ def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -
     """A fork takes longer than everything else about an order, so the next leader is made while one is at work."""
     wakeup = wake_on_child()
     taken, taking = os.pipe()
+    os.set_blocking(taken, False)
     leaders = set[int]()
     while True:
         spare = _fork_in_the_end(anchorage.fork if anchorage else os.fork, leaders)
@@ -92,13 +95,16 @@ def _keep_a_leader_ready(requests: socket.socket, anchorage: Anchorage | None) -
         while spare in leaders:
             ready, _, _ = select.select([taken, wakeup], [], [])
             if taken in ready:
-                os.read(taken, 1)
                 break
             os.read(wakeup, 4096)
             if _reap(leaders, os.WNOHANG | os.WUNTRACED):
                 # Every leader has seen that our master is gone and is ending its scope.
                 _reap(leaders, os.WUNTRACED)
                 return
+        # One that has ended already may have taken an order: unread, its word would count for the next one, and two
+        # leaders would read one order.
+        with suppress(BlockingIOError):
+            os.read(taken, 1)
 
 
 def _fork_in_the_end(fork: Callable[[], int], leaders: set[int]) -> int:
@@ -146,12 +152,27 @@ def _lead(requests: socket.socket, taking: int, anchorage: Anchorage | None) -> 
     # A keeper that is gone needs no word of it.
     with suppress(BrokenPipeError):
         os.write(taking, b".")
-    order, (*standard, control) = received
+    order, (*others, control) = received
     if anchorage is not None and anchorage.problem:
         tell(local_socket(control), failed=anchorage.problem)
-        return DONE
-    lead(order, standard, local_socket(control), wakeup, anchored=anchorage is not None)
+    elif "plain" in order:
+        space.carry_out(cast("SpaceOrder", order), others[0] if others else None, local_socket(control))
+    elif problem := _not_entered(others[STANDARD:]):
+        tell(local_socket(control), failed=problem)
+    else:
+        lead(order, others[:STANDARD], local_socket(control), wakeup, anchored=anchorage is not None)
     return DONE
+
+
+def _not_entered(spaces: list[int]) -> str:
+    """Enter the network namespace that came with an order, if one did; and say what is in the way."""
+    try:
+        for one in spaces:
+            space.enter(one)
+            os.close(one)
+    except OSError as problem:
+        return could_not("enter the network of the session", problem)
+    return ""
 
 
 def _goes_with_keeper(taking: int) -> bool:
@@ -162,7 +183,7 @@ def _goes_with_keeper(taking: int) -> bool:
     return not poll.poll(0)
 
 
-def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:
+def _receive(requests: socket.socket) -> tuple[Order | SpaceOrder, list[int]] | None:
     """One order and its descriptors; None when nobody is there any more."""
     space = socket.CMSG_SPACE(DESCRIPTORS * 4)
     try:
@@ -175,7 +196,8 @@ def _receive(requests: socket.socket) -> tuple[Order, list[int]] | None:
     descriptors = array.array("i")
     for _, _, data in ancillary:
         descriptors.frombytes(data)
-    return cast("Order", json.loads(body)), list(descriptors)
+    order: Order | SpaceOrder = json.loads(body)
+    return order, list(descriptors)
 
 
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)

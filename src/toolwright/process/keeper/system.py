@@ -31,6 +31,10 @@ def unshare(flags: int) -> None:
     _checked(_libc().unshare(flags), "unshare")
 
 
+def setns(descriptor: int, kind: int) -> None:
+    _checked(_libc().setns(descriptor, kind), "setns")
+
+
 CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220, "ppc64le": 120}
 
 
@@ -68,9 +72,12 @@ class _HowToOpen(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("flags", "mode", "resolve"))
 
 
-def open_itself(path: str) -> int:
-    """A descriptor of a place, only to name it by; OSError if there is a link on the way to it, or it is one."""
-    how = _HowToOpen(os.O_PATH | os.O_CLOEXEC, 0, NO_LINKS)
+def open_itself(path: str, *, flags: int = 0) -> int:
+    """A descriptor of a place, only to name it by; OSError if there is a link on the way to it, or it is one.
+
+    With O_NOFOLLOW among the `flags` a link is opened as such.
+    """
+    how = _HowToOpen(os.O_PATH | os.O_CLOEXEC | flags, 0, NO_LINKS)
     where = ctypes.c_int(HERE), ctypes.c_char_p(os.fsencode(path))
     try:
         return syscall(OPENAT2, *where, ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)))
@@ -78,6 +85,15 @@ def open_itself(path: str) -> int:
         if problem.errno != errno.ELOOP:
             raise
         raise OSError(errno.ELOOP, f"a link was put in the place of {path}") from problem
+
+
+RENAME_AT, EXCHANGE = {"x86_64": 316, "aarch64": 276}, 2
+
+
+def exchange(folder: int, name: str, other_folder: int, other: str) -> None:
+    """Have two files or folders change places."""
+    places = (ctypes.c_int(folder), os.fsencode(name), ctypes.c_int(other_folder), os.fsencode(other))
+    syscall(RENAME_AT[os.uname().machine], *places, ctypes.c_uint(EXCHANGE))
 
 
 MOUNT_SETATTR, HERE, RECURSIVELY, READ_ONLY = 442, -100, 0x8000, 1

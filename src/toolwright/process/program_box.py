@@ -1,0 +1,172 @@
+"""The boxes of formatters and language servers: they read the project, and write nothing but what they are for."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from toolwright.process.access import Access
+from toolwright.process.box import TEMP_FOLDERS, Box, Shown
+from toolwright.process.caches import CacheFolders
+from toolwright.process.lookup import Lookup
+from toolwright.process.rungs import put_up, within
+from toolwright.process.sandbox import MARK, Sandbox
+from toolwright.process.scope import Program
+from toolwright.process.sight import is_in
+from toolwright.record import record
+
+LARGEST = 256 * 1024
+"""Bytes of a file beside the one to format that is copied; settings are shorter."""
+MOST_FILES, MOST_FOLDERS = 300, 100
+"""How many of them are copied, and how many folders are shown."""
+FIRST = (".", "node_modules", "venv", "vendor")
+"""Beginnings of names that count first where there are more."""
+KEPT = "kept"
+"""The name, in its temporary folder, of what a server keeps from one start to the next."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """A place for one run of a formatter."""
+
+    box: Box
+    file: Path
+    """The file that has what it wrote: the file itself, or a copy that it took for that."""
+    apart: bool = True
+    """Whether the file itself is left alone."""
+
+
+class ProgramBoxes:
+    """The maker of these boxes; one for each workspace."""
+
+    def __init__(
+        self, sandbox: Sandbox, lookup: Lookup, *, root: Path, installed: Path, access: Callable[[], Access]
+    ) -> None:
+        """`installed` is our folder of installed servers; `access` is what the rules hide, asked for each box."""
+        self._sandbox, self._lookup = sandbox, lookup
+        self._root, self._installed = root, installed
+        self._access = access
+
+    @asynccontextmanager
+    async def workplace(self, program: str, file: Path, *, writes: bool) -> AsyncIterator[Workplace]:
+        """Make a place in which a formatter reads the project and, if it `writes`, writes a copy of the file."""
+        box = await self._reading(program)
+        if box.rung == "none":
+            yield Workplace(box=box, file=file, apart=not writes)
+            return
+        folder = self._sandbox.new_folder()
+        try:
+            if writes:
+                yield _workplace(box, self._sandbox.caches.existing(), folder, file)
+            else:
+                yield Workplace(box=replace(box, writable=(), temp=folder), file=file)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def of_server(self, program: str, environment: Mapping[str, str], kept: Path) -> tuple[Box, dict[str, str]]:
+        """Return the box of a language server, and its environment with the place in it that `${kept}` stands for.
+
+        It writes its caches and its temporary folder; `kept` is what it keeps there from one start to the next.
+        """
+        box = await self._reading(program)
+        wanted = any("${kept}" in value for value in environment.values())
+        if box.rung == "none":
+            return box, _filled(environment, kept)
+        caches = self._sandbox.caches.existing()
+        explicit = tuple(place for place in box.writable if not is_in(place, [self._root]))
+        temp = self._sandbox.new_folder()
+        private = caches.private if _shows_elsewhere(box) else ()
+        place = kept
+        if wanted:
+            kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+            place = TEMP_FOLDERS[0] / KEPT if _shows_elsewhere(box) else kept
+            private = (*private, Shown(kept, place)) if place != kept else private
+        writable = (*explicit, *caches.writable, *([kept] if wanted and place == kept else []))
+        active = environment.get("VIRTUAL_ENV")
+        readable = (*box.readable, Path(active)) if active else box.readable
+        box = replace(box, writable=writable, private=private, protected=caches.protected, readable=readable, temp=temp)
+        return box, _filled(environment, place)
+
+    def program(self, box: Box, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> Program:
+        """Make a program ready for its box. Commands may be at work meanwhile."""
+        if box.rung == "none":
+            return Program(argv=argv, cwd=cwd, env=env)
+        walls = put_up(box, self._lookup.find("bwrap") or "")
+        walls = replace(walls, env={**walls.env, MARK: box.rung}, temp=box.temp)
+        return Program.of(within(walls, box, argv, cwd, beside_others=True), cwd=cwd, env=env)
+
+    async def _reading(self, program: str) -> Box:
+        """Return a box that writes nothing in the project; where there is a sandbox at all."""
+        access = replace(self._access(), read_only=True, better_offline=True, caches=False)
+        box = await self._sandbox.box(access)
+        if box.rung == "none":
+            return box
+        writable = tuple(place for place in box.writable if place not in TEMP_FOLDERS)
+        kept = (*box.kept, self._installed) if self._installed.is_dir() else box.kept
+        return replace(box, writable=writable, readable=(*box.readable, *_around(program)), kept=kept)
+
+
+def _workplace(box: Box, caches: CacheFolders, folder: Path, file: Path) -> Workplace:
+    """Return a place with a private copy of the folder that a file is in, for some write a new file beside it."""
+    temp, copy = folder / "tmp", folder / "copy"
+    temp.mkdir()
+    if not _shows_elsewhere(box):
+        box = replace(box, writable=caches.writable, granted=(file,), temp=temp)
+        return Workplace(box=box, file=file, apart=False)
+    copy.mkdir()
+    hidden = [*box.hidden, *box.closed, *(one.target for one in box.replaced)]
+    box = replace(
+        box,
+        writable=caches.writable,
+        private=(*caches.private, Shown(copy, file.parent)),
+        protected=(*caches.protected, *_copied(file, copy, hidden)),
+        temp=temp,
+    )
+    return Workplace(box=box, file=copy / file.name)
+
+
+def _shows_elsewhere(box: Box) -> bool:
+    """Tell whether something can stand in the place of something else in such a box."""
+    return box.mounts and box.rung in ("bubblewrap", "landlock")
+
+
+def _filled(environment: Mapping[str, str], kept: Path) -> dict[str, str]:
+    return {name: value.replace("${kept}", str(kept)) for name, value in environment.items()}
+
+
+def _around(program: str) -> Iterator[Path]:
+    """Yield what a program needs beside itself, for where not everything can be read."""
+    for place in dict.fromkeys((Path(program).parent, Path(os.path.realpath(program)).parent)):
+        yield place.parent if place.name in ("bin", "sbin", ".bin") and len(place.parts) > 2 else place
+
+
+def _copied(file: Path, into: Path, hidden: Collection[Path]) -> Iterator[Path]:
+    """Copy a file and what settings may lie beside it; yield the folders beside it, to be shown as they are."""
+    shutil.copy2(file, into / file.name)
+    files, folders = 0, 0
+    with os.scandir(file.parent) as entries:
+        found = sorted(entries, key=lambda entry: (not entry.name.startswith(FIRST), entry.name))
+    for entry in found:
+        place, copy = Path(entry.path), into / entry.name
+        if place in hidden or place == file:
+            continue
+        if entry.is_symlink():
+            copy.symlink_to(place.readlink())
+        elif entry.is_dir():
+            folders += 1
+            if folders <= MOST_FOLDERS:
+                copy.mkdir()
+                yield place
+        elif files < MOST_FILES and _may_be_settings(entry, file):
+            files += 1
+            shutil.copy2(place, copy)
+
+
+def _may_be_settings(entry: "os.DirEntry[str]", file: Path) -> bool:
+    """Tell whether something beside a file may say how that is formatted. Others of its kind hardly do."""
+    name = entry.name
+    if Path(name).suffix == file.suffix and "config" not in name and not name.startswith("."):
+        return False
+    return entry.is_file() and entry.stat().st_size <= LARGEST and os.access(entry.path, os.R_OK)
