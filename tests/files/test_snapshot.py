@@ -13,8 +13,10 @@ from toolwright.files.journal import Journal
 from toolwright.files.precious import Worth
 from toolwright.files.snapshot import Snapshot
 from toolwright.models.scripted import ScriptedModel
+from toolwright.process.sandbox import Sandbox
 from toolwright.session.prompt import Prompt
-from toolwright.session.undo import Selection, Undo
+from toolwright.session.undo import Undo
+from toolwright.session.undone import Selection
 from toolwright.testing import ScriptedUser, make_session, make_workspace
 
 
@@ -142,6 +144,8 @@ async def test_what_a_command_deleted_for_good_is_told(project: Path, monkeypatc
     monkeypatch.setattr(snapshot_module, "MOST_OWN_FILES", 2)
     for name in ("1", "2", "3", "4"):
         (project / name).write_text(name)
+    # Where it can be seen what programs change, all of it is kept.
+    monkeypatch.setattr(Sandbox, "captures", lambda *_: False)
     session = make_session(project)
     result = await session.run_call(Call(id="call_1", tool="bash", arguments={"command": "rm 1 2 3 4"}))
     assert result.output.startswith("[undo cannot restore 2 files that this changed or deleted")

@@ -99,3 +99,18 @@ async def test_a_link_and_its_target_are_two_names(files: Files) -> None:
     with pytest.raises(ToolError) as caught:
         files.require_read("s", await files.load(files.tree.place("link")))
     assert caught.value.kind == "unread"
+
+
+async def test_a_change_in_the_same_tick_of_the_clock_is_told_by_the_hash(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stamp is taken when the file is noted, and may be that of another content already."""
+    monkeypatch.setattr("toolwright.files.disk._SETTLED", -1)
+    path = files.tree.root / "a"
+    path.write_text("old text")
+    loaded = await files.load(files.tree.place("a"))
+    path.write_text("new text")
+    files.note_read("s", loaded.place, loaded.digest)
+    with pytest.raises(ToolError) as caught:
+        files.require_read("s", await files.load(loaded.place))
+    assert caught.value.kind == "stale"

@@ -9,7 +9,7 @@ from toolwright.files.disk import LOADABLE, digest_of, special_kind
 from toolwright.files.held import Held, hold
 from toolwright.record import record
 
-_LINK = "link:"
+_LINK, _FOLDER, _WHOLE = "link:", "folder:", "whole folder:"
 
 
 @record(frozen=True, slots=True)
@@ -19,22 +19,53 @@ class Link:
     target: str
 
 
+@record(frozen=True, slots=True)
+class Folder:
+    """A folder, with what is in it only if it is a `whole` one."""
+
+    mode: int
+    whole: bool = False
+
+
 Body = bytes | Link | None
+Thing = Body | Folder
+"""What undo looks at: folders too."""
 
 
 class NotABody(OSError):
     """Something else is there: a folder, a pipe, a device, or a file too large to be held."""
 
 
-def name_of(body: Body) -> str | None:
-    """The hash of a content; a link is its own name."""
+def name_of(body: Thing) -> str | None:
+    """The hash of a content; a link or a folder is its own name."""
     if isinstance(body, Link):
         return _LINK + body.target
+    if isinstance(body, Folder):
+        return f"{_WHOLE if body.whole else _FOLDER}{body.mode:o}"
     return None if body is None else digest_of(body)
 
 
 def link_named(name: str) -> Link | None:
     return Link(name.removeprefix(_LINK)) if name.startswith(_LINK) else None
+
+
+def folder_named(name: str) -> Folder | None:
+    for begin in (_FOLDER, _WHOLE):
+        if name.startswith(begin):
+            return Folder(int(name.removeprefix(begin), 8), whole=begin is _WHOLE)
+    return None
+
+
+def thing_at(path: Path) -> Thing:
+    """The same as `body_at`, and folders."""
+    try:
+        return body_at(path)
+    except NotABody:
+        with hold(path.parent) as folder:
+            status = folder.status(path.name)
+        if not stat.S_ISDIR(status.st_mode):
+            raise
+        return Folder(stat.S_IMODE(status.st_mode))
 
 
 def body_at(path: Path) -> Body:

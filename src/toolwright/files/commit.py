@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from toolwright.errors import ToolError
+from toolwright.files.attributes import Attributes
 from toolwright.files.body import Body, name_of
 from toolwright.files.disk import failure
 from toolwright.files.held import HeldFolders
@@ -32,7 +33,13 @@ class Committer:
         self._pending = pending
 
     def carry_out(
-        self, changes: Sequence[Change], handovers: Mapping[Path, Handover], *, session_id: str, call_id: str
+        self,
+        changes: Sequence[Change],
+        handovers: Mapping[Path, Handover],
+        *,
+        session_id: str,
+        call_id: str,
+        undoes: bool = False,
     ) -> list[str | None]:
         """Make all changes, or none and raise a ToolError. Returns the hashes of the new contents."""
         try:
@@ -41,9 +48,11 @@ class Committer:
                     _trying(partial(Replacement.of, change, folders, handovers.get(change.place.path)), change)
                     for change in changes
                 ]
-                attempt = _Attempt(replacements=replacements, images=self._journal.images, note=note)
+                attempt = _Attempt(
+                    replacements=replacements, images=self._journal.images, note=note, call_id=call_id, undoes=undoes
+                )
                 try:
-                    self._carry_out(attempt, hashes, session_id, call_id)
+                    self._carry_out(attempt, hashes, session_id)
                 except (ToolError, OSError):
                     attempt.undo()
                     raise
@@ -55,21 +64,28 @@ class Committer:
             ) from error
         return [after for _, after in attempt.hashes]
 
-    def record_later(self, change: Change, body: Body, *, session_id: str, call_id: str) -> str | None:
+    def record_later(
+        self, change: Change, body: Body, *, session_id: str, call_id: str, undoes: bool = False
+    ) -> str | None:
         """Write down that a file has become something else after its change, by what was asked about it."""
         before, after = name_of(change.after), name_of(body)
-        entry = JournalEntry(call_id=call_id, path=str(change.place.path), before=before, after=after, time=time.time())
+        entry = JournalEntry(
+            call_id=call_id,
+            path=str(change.place.path),
+            before=before,
+            after=after,
+            undoes=undoes,
+            time=time.time(),
+        )
         with self._journal.keeping():
             _keep(self._journal.images, change.after, body, (before, after))
             self._journal.record(session_id, [entry])
         return after
 
-    def _carry_out(
-        self, attempt: "_Attempt", hashes: Callable[[], Sequence[Hashes]], session_id: str, call_id: str
-    ) -> None:
+    def _carry_out(self, attempt: "_Attempt", hashes: Callable[[], Sequence[Hashes]], session_id: str) -> None:
         with self._journal.keeping():
             attempt.prepare(hashes)
-            self._journal.record(session_id, attempt.entries(call_id))
+            self._journal.record(session_id, attempt.entries())
         attempt.apply()
 
 
@@ -80,6 +96,8 @@ class _Attempt:
     replacements: Sequence[Replacement]
     images: Images
     note: Note
+    call_id: str
+    undoes: bool
     hashes: Sequence[Hashes] = ()
     applied: list[Replacement] = field(default_factory=list)
 
@@ -120,15 +138,16 @@ class _Attempt:
             with suppress(OSError):
                 replacement.discard()
 
-    def entries(self, call_id: str) -> list[JournalEntry]:
+    def entries(self) -> list[JournalEntry]:
         now = time.time()
         return [
             JournalEntry(
-                call_id=call_id,
+                call_id=self.call_id,
+                undoes=self.undoes,
                 path=str(each.path),
                 before=before,
                 after=after,
-                attributes=each.attributes if after is None else None,
+                attributes=each.attributes if after is None or isinstance(each.change.like, Attributes) else None,
                 made=tuple(map(str, each.made)),
                 time=now,
             )

@@ -105,6 +105,22 @@ class Held:
             return [entry.name for entry in found[:most]]
 
 
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder or leads to one. A link that leads in a circle, or through a file, is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a regular file or leads to one."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 class HeldFolders:
     """The folders used last, held for the next use; not so many that a large change runs out of descriptors."""
 

@@ -146,3 +146,21 @@ def _user_rules(top: str) -> Chain:
 def _excludes_file(config: Path) -> str:
     found = re.search(r"(?im)^\s*excludesfile\s*=\s*\"?\s*(.+?)\s*\"?\s*$", _text_of(config))
     return found[1] if found else ""
+
+
+class Ignored:
+    """Which files and folders the projects around them ignore, by themselves or with a folder they are in."""
+
+    def __init__(self) -> None:
+        self._rules = dict[Path, Ignore]()
+        self._folders = dict[Path, bool]()
+
+    def has(self, path: Path, *, folder: bool = False) -> bool:
+        around = path.parent
+        # What lies around a repository ignores nothing in it.
+        if around == path or (folder and (path / ".git").exists()):
+            return False
+        if around not in self._folders:
+            self._folders[around] = self.has(around, folder=True)
+            self._rules[around] = Ignore.inside(around)
+        return self._folders[around] or self._rules[around].hides(str(path), folder=folder)

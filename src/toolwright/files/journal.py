@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -12,17 +13,21 @@ from dataclasses import field, fields
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from toolwright.files.attributes import Attributes
 from toolwright.files.disk import open_private
 from toolwright.files.images import Images
+from toolwright.private import make_folder
 from toolwright.record import fields_of, record
 
 CAP = 512 * 1024 * 1024
 """How much is kept; the oldest goes first."""
 
 _DAY = 24 * 3600
+STORES, WHOLE = "captured", "folders"
+FOLDERS_KEPT = 7
+"""Days for which a whole folder is kept that undo has taken away."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -35,8 +40,17 @@ class JournalEntry:
     after: str | None
     attributes: Attributes | None = None
     """Mode, owner and attributes of before; None where the change has left them as they were."""
+    undoes: bool = False
+    """Whether it takes back changes of before, or makes them again."""
     made: tuple[str, ...] = ()
     """Folders made for the file, outermost first."""
+    aside: bool = False
+    """Whether only undo looks at it: a folder, what belongs to git, what the project ignores. Where it has changed
+    since, it is left as it is, and stands in the way of nothing."""
+    apart: bool = False
+    """Whether it was another file that had this name before, and not the same one with another content."""
+    late: bool = False
+    """Whether a job changed it after its call had ended."""
     time: float = 0.0
     number: int = field(default=0, compare=False)
     """Larger than those of all changes before, in whatever session; given by the journal."""
@@ -47,7 +61,17 @@ class JournalEntry:
         known["attributes"] = Attributes(**known["attributes"]) if known.get("attributes") else None
         known["made"] = tuple(known.get("made", ()))
         known.setdefault("number", int(known["time"] * 1e9))
+        # Entries of older versions told it by the call's id.
+        known.setdefault("undoes", str(known["call_id"]).startswith("undo_"))
         return cls(**known)
+
+
+class Ledger(Protocol):
+    """Where what a command changes is noted while it runs."""
+
+    async def catch_up(self) -> object:
+        """Write down in the journal what has been changed since the last time."""
+        ...
 
 
 class Journal:
@@ -55,11 +79,19 @@ class Journal:
 
     def __init__(self, folder: Path, cap: int = CAP) -> None:
         self.images = Images(folder / "images")
+        self.stores = folder / STORES
+        """For the earlier states of what commands change, until they are taken in here."""
         self._folder = folder
         self._cap = cap
         self._pruned_at = 0
+        self.ledgers = set[Ledger]()
+        """Those of the commands that run."""
         self.written = 0
         """Entries that were recorded since this was opened, of whatever session: whether anything is new."""
+
+    def goal_path(self, session_id: str) -> Path:
+        """Return where the files are kept as they were before a session began to work towards its goal."""
+        return self._folder / "goals" / f"{self._list_path(session_id).stem}.zip"
 
     def record(self, session_id: str, entries: Iterable[JournalEntry]) -> None:
         """Append to the list of a session, and drop the oldest of everything now and then."""
@@ -75,8 +107,12 @@ class Journal:
             self.prune()
 
     def entries(self, session_id: str, since: int = 0) -> list[JournalEntry]:
-        """What a session changed, oldest first, from a `size` of its list on. A line cut short is left out."""
-        return list(_entries(self._list_path(session_id), since))
+        """The files that a session changed, oldest first, from a `size` of its list on. One cut short is left out."""
+        return [entry for entry in _entries(self._list_path(session_id), since) if not entry.aside]
+
+    def everything(self, session_id: str) -> list[JournalEntry]:
+        """The same with what is only for undo."""
+        return list(_entries(self._list_path(session_id), 0))
 
     def size(self, session_id: str) -> int:
         """How long the list of a session is, in bytes: a cheap way to see whether something was added."""
@@ -88,6 +124,17 @@ class Journal:
     def forget(self, session_id: str) -> None:
         """Drop the list of a session that was deleted; its contents go with the next `sweep`."""
         self._list_path(session_id).unlink(missing_ok=True)
+        self.goal_path(session_id).unlink(missing_ok=True)
+
+    def folder_kept(self, name: str) -> Path:
+        """Name the place of a whole folder that was taken away."""
+        make_folder(self._folder / WHOLE)
+        return self._folder / WHOLE / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+    async def catch_up(self) -> None:
+        """Write down what the commands that run have changed so far."""
+        for ledger in tuple(self.ledgers):
+            await ledger.catch_up()
 
     def keeping(self) -> "Keeping":
         """To be held from the first content that is kept until its entry is recorded: `sweep` waits for that."""
@@ -105,13 +152,20 @@ class Journal:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
+            for store in self.stores.glob("*-*"):
+                if not _is_running(store.name):
+                    shutil.rmtree(store, ignore_errors=True)
             lists = sorted(self._folder.glob("sessions/*.jsonl"))
             self.images.keep_only(
                 name for path in lists for entry in _entries(path) for name in (entry.before, entry.after)
             )
 
     def prune(self) -> None:
-        """Drop the oldest until four fifths of the cap are left."""
+        """Drop the oldest until four fifths of the cap are left, and whole folders that were taken away long ago."""
+        for folder in (self._folder / WHOLE).glob("*"):
+            with suppress(OSError):
+                if folder.lstat().st_ctime < time.time() - FOLDERS_KEPT * _DAY:
+                    shutil.rmtree(folder, ignore_errors=True)
         self._pruned_at = self.images.stored
         room = self._cap * 4 // 5
         for _, size, path in sorted(_files_below(self._folder), reverse=True):
@@ -165,6 +219,17 @@ class Keeping:
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
+
+
+def _is_running(store: str) -> bool:
+    """Whether the process that has named a store is there still."""
+    try:
+        os.kill(int(store.partition("-")[0]), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _entries(path: Path, since: int = 0) -> Iterator[JournalEntry]:

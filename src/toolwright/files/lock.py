@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -27,9 +27,11 @@ class Locks:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.held = set[Path]()
+        """What is held from here: the files that are being changed, until all who are asked have answered."""
 
     @asynccontextmanager
-    async def hold(self, paths: Iterable[Path]) -> AsyncIterator[None]:
+    async def hold(self, paths: Collection[Path]) -> AsyncIterator[None]:
         """Hold all of these; always taken in the same order, so that two calls cannot wait for each other."""
         with ExitStack() as stack:
             try:
@@ -37,7 +39,11 @@ class Locks:
                     await _take(handle, shared=shared)
             except OSError as error:
                 raise ToolError(f"The file cannot be locked for writing: {error.strerror}. Try again later.") from error
-            yield
+            self.held.update(paths)
+            try:
+                yield
+            finally:
+                self.held.difference_update(paths)
 
     @contextmanager
     def try_hold(self, paths: Iterable[Path]) -> Iterator[bool]:

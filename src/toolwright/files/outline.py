@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path
 
 from toolwright.files.globs import Glob
-from toolwright.files.held import Held, hold
+from toolwright.files.held import Held, hold, is_file, is_folder
 from toolwright.files.ignore import Ignore
 from toolwright.files.paths import resolve
 from toolwright.record import record
@@ -54,11 +54,21 @@ class Outline:
     """Whether `total` is all there is; otherwise there is at least as much."""
 
 
-def outline(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]) -> Outline:
-    """Level by level, so that what is cut off lies deep. Links are followed where `inside` says so of their target."""
+def outline(
+    root: Path,
+    leave_out: Sequence[Glob],
+    inside: Callable[[Path], bool],
+    shown: Callable[[str], bool] = lambda _: True,
+) -> Outline:
+    """Level by level, so that what is cut off lies deep. Links are followed where `inside` says so of their target.
+
+    `shown` is asked by its absolute path about each file that would be named.
+    """
     tree = Branch()
     total = 0
-    for path in _files(root, leave_out, inside):
+    for path, real in _files(root, leave_out, inside):
+        if total < LIMIT and not shown(real):
+            continue
         total += 1
         if total <= LIMIT:
             _plant(tree, path)
@@ -76,7 +86,8 @@ class _Folder:
     """Where the folder and those around it really are: a link back to one of them would go in circles."""
 
 
-def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]) -> Iterator[str]:
+def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]) -> Iterator[tuple[str, str]]:
+    """Each file by its path from the root, and by where that name really is."""
     top = str(root).rstrip("/")
     folders = deque([_Folder(path=top, relative="", ignore=Ignore.above(root), real=(top,))])
     try:
@@ -89,7 +100,7 @@ def _files(root: Path, leave_out: Sequence[Glob], inside: Callable[[Path], bool]
 
 def _files_of(
     folders: "deque[_Folder]", reader: "_Reader", leave_out: Sequence[Glob], inside: Callable[[Path], bool]
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     while folders:
         folder = folders.popleft()
         found: list[_Folder] = []
@@ -101,14 +112,14 @@ def _files_of(
                 real = f"{folder.real[-1]}/{entry.name}" if not entry.is_symlink() else _target(path, inside)
                 if real is None or real in folder.real:
                     continue
-                is_folder = entry.is_dir()
-                if _unwanted(relative, leave_out, folder=is_folder) or ignore.hides(path, folder=is_folder):
+                folder_like = is_folder(entry)
+                if _unwanted(relative, leave_out, folder=folder_like) or ignore.hides(path, folder=folder_like):
                     continue
-                if is_folder:
+                if folder_like:
                     inner = _Folder(path=path, relative=f"{relative}/", ignore=ignore, real=(*folder.real, real))
                     found.append(inner)
-                elif entry.is_file():
-                    yield relative
+                elif is_file(entry):
+                    yield relative, f"{folder.real[-1]}/{entry.name}"
         _put(folders, found)
 
 

@@ -1,6 +1,7 @@
 """Where a path really leads: made canonical once, here, and judged by that from then on."""
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,8 @@ class Tree:
         """The folder opened; relative paths start here."""
         self.root = _git_root(self.directory) or self.directory
         """The top folder of the git work tree around it; without git the folder itself."""
+        self.other_names: Callable[[Path], Iterable[str]] = _none
+        """Tells under which other names of the project a file is there that has several."""
 
     def place(self, given: str) -> "Place":
         """The place a path names, links and `..` resolved the way the system would; the file need not exist."""
@@ -81,7 +84,12 @@ class Place:
     @cached_property
     def pattern(self) -> PathPattern:
         """What an `edit` question shows; rules may name the path from the root, from the folder opened, or in full."""
-        aliases = [spelling for alias in self.aliases for spelling in self._spellings(alias)]
+        try:
+            several = os.lstat(self.path).st_nlink > 1
+        except OSError:
+            several = False
+        named = (*self.aliases, *self.tree.other_names(self.path)) if several else self.aliases
+        aliases = [spelling for alias in named for spelling in self._spellings(alias)]
         spellings = self._spellings(str(self.path))
         return PathPattern(spellings[0], spellings, aliases)
 
@@ -112,6 +120,10 @@ class Place:
         root, directory = str(self.tree.root), str(self.tree.directory)
         relative = _relative(path, root)
         return (relative, relative if directory == root else _relative(path, directory), path)
+
+
+def _none(_: Path) -> Iterable[str]:
+    return ()
 
 
 def _check_name(path: str) -> None:

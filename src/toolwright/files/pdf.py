@@ -1,7 +1,6 @@
 """The text of a PDF file, page by page."""
 
 import json
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,12 +29,13 @@ def read_pages(path: Path | str, data: bytes, first: int, last: int) -> tuple[li
     """
     if find_spec("pypdfium2") is None:
         raise ToolError(f"The text of {path} needs the package pypdfium2: install toolwright[media].")
+    from toolwright.process.child import run_child_sync  # few reads are of such a file
+
     reader = Path(__file__).with_name("pdf_reader.py")
     argv = [sys.executable, "-P", str(reader), str(first), str(last)]
     try:
-        done = subprocess.run(argv, input=data, capture_output=True, timeout=LONGEST, check=True)
-        told: Any = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        told: Any = json.loads(run_child_sync(argv, data=data, seconds=LONGEST).out)
+    except (OSError, TimeoutError, ValueError) as error:
         problem = "reading it takes more time or memory than any real document does"
         raise ToolError(f"{path} cannot be read as PDF: {problem}.", "binary") from error
     if problem := told.get("problem"):

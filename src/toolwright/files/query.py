@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from toolwright.record import record
 
@@ -39,8 +39,12 @@ class Query:
         return "$" in self.pattern and not self.literal and not re.search(r"\\[rz]", self.pattern)
 
 
-class StartError(OSError):
-    """An engine could not be started; nothing has been searched yet."""
+class PatternError(ValueError):
+    """The pattern cannot be used; the message says why, `at` where (counted from 0)."""
+
+    def __init__(self, message: str, at: int | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 class Matches(NamedTuple):
@@ -82,18 +86,3 @@ class Run:
             with self._lock:
                 self._kill = None
             kill()
-
-
-class Engine(Protocol):
-    """Something that can search: ripgrep, or the walker where it is missing. Both give the same answers.
-
-    An engine that cannot be started raises StartError before its first answer.
-    """
-
-    def files(self, folder: Path, run: Run, *, ignored: bool) -> Iterator[str]:
-        """Paths of all files under a folder, relative to it, in no order. Links are not followed."""
-        ...
-
-    def matches(self, query: Query, run: Run) -> Iterator[Matches]:
-        """The files with matching lines, in no order. A pattern that cannot be used is a PatternError."""
-        ...

@@ -33,6 +33,8 @@ class Change:
     """For a file that is made: what its mode, owner and attributes are taken from, as the target of a move does."""
     emptied: tuple[Path, ...] = ()
     """Folders that are removed afterwards if nothing is left in them, innermost first."""
+    apart: bool = False
+    """Whether other names of the file that is there keep what they have."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,7 @@ class Replacement:
             status = os.fstat(file.fileno())
             self.attributes, self.inode = Attributes.of(file.fileno()), status.st_ino
             self.in_place = isinstance(self.change.after, bytes) and status.st_nlink > 1
+            self.in_place = self.in_place and not self.change.apart
 
     def _overwrite(self, after: Body) -> None:
         before = self.change.before

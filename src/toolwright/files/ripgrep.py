@@ -1,16 +1,15 @@
-"""ripgrep as an engine: where its program is, how it is asked, how its answers are read."""
+"""ripgrep: where its program is, how it is asked, how its answers are read."""
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from toolwright.files.dialect import PatternError, translate
-from toolwright.files.query import COUNTED, LINES, Matches, Query, Run, StartError
+from toolwright.errors import ToolError
+from toolwright.files.query import COUNTED, LINES, Matches, PatternError, Query, Run
+from toolwright.process.child import Child
 
 _CHUNK = 256 * 1024
 _LONG_BLOCK = 1024 * 1024
@@ -25,9 +24,9 @@ _BINARY = b": WARNING: stopped searching binary file"
 
 
 def find_ripgrep() -> str | None:
-    """The program that was installed with this one, or else the one on the PATH."""
+    """The program that was installed with this one. On the PATH another could lie in the project."""
     programs = (f"{folder}/rg" for folder in _installed())
-    return next((program for program in programs if os.access(program, os.X_OK)), None) or shutil.which("rg")
+    return next((program for program in programs if os.access(program, os.X_OK)), None)
 
 
 def _installed() -> Iterator[str]:
@@ -88,18 +87,13 @@ class Ripgrep:
         elif len(self.small) < _REMEMBERED:
             self.small.add(folder)
 
-    def _start(self, arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    def _start(self, arguments: list[str], folder: Path) -> Child:
+        argv = [self._program, "--no-config", "--no-messages", "--no-ignore-messages", *arguments]
         try:
-            return subprocess.Popen(
-                [self._program, "--no-config", "--no-messages", "--no-ignore-messages", *arguments],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            return Child(argv, cwd=folder, at_once=True)
         except OSError as error:
-            raise StartError(error.errno, error.strerror) from error
+            problem = f"Nothing can be searched: {self._program} could not be started ({error.strerror})."
+            raise ToolError(f"{problem} Try again later, or use list and read.") from error
 
 
 def _scope(*, ignored: bool) -> list[str]:
@@ -144,13 +138,5 @@ def _bad_pattern(complaint: str, pattern: str) -> PatternError:
     reason = re.search(r"^error: (.*)", complaint, re.MULTILINE)
     message = reason[1] if reason else complaint.removeprefix("rg: ").strip().split("\n", 1)[0]
     at = len(marked[1]) - len("(?:") if marked else -1
-    return PatternError(message, at if at >= 0 else _place_of_trouble(pattern))
-
-
-def _place_of_trouble(pattern: str) -> int | None:
-    """For when the mark is on the brackets that ripgrep itself has put around the pattern, or missing."""
-    try:
-        translate(pattern)
-    except PatternError as error:
-        return error.at
-    return None
+    # Otherwise the mark is missing, or on the brackets that ripgrep itself has put around the pattern.
+    return PatternError(message, at if 0 <= at < len(pattern) else None)

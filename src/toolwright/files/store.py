@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.files.body import Body, body_at
 from toolwright.files.buffers import UNSAVED, Buffers, Handovers, unsaved
@@ -96,11 +97,16 @@ class Files:
         *,
         drift: Literal["merge", "replace", "refuse"] = "merge",
         encoding: str = "",
+        form: Literal["file", "path"] = "file",
     ) -> None:
-        """`data` is the program's own folder. `encoding` is that of files which are not Unicode, if known."""
+        """`data` is the program's own folder. `encoding` is that of files which are not Unicode, if known.
+
+        `form` is how the tool `read` shows lines: older clients of the reference know `file`, newer ones `path`.
+        """
         self.tree = tree
         self.drift = drift
         self.encoding = encoding
+        self.form = form
         self.on_edited: list[Callable[[Path, Event], None]] = []
         """Called after each change on disk with the path and what happened to it."""
         self.changed = set[Path]()
@@ -111,6 +117,8 @@ class Files:
         One may rewrite the file, as a formatter does, by itself and not through `commit`, for nobody else can write
         the file meanwhile; and say something that joins the tool's output, as a language server does.
         """
+        self.hides: Callable[[Path], bool] = lambda _: False
+        """Whether a rule keeps a file from being read: then nothing of it is shown in differences either."""
         self.buffers: Buffers | None = None
         """The program that holds files open, if there is one: it is asked for their texts, and writes them."""
         self.viewer = Viewer(indexes=LineIndexes(), legacy=encoding)
@@ -121,6 +129,11 @@ class Files:
         pending = PendingWrites(data / "pending", self.journal.images, self._locks)
         pending.recover()
         self._committer = Committer(self.journal, pending)
+
+    @property
+    def at_work(self) -> Collection[Path]:
+        """The files that are being changed just now."""
+        return self._locks.held
 
     async def load(self, place: Place) -> Loaded:
         """The whole text of a file, or a ToolError: missing, is_folder, binary, too_large."""
@@ -190,13 +203,13 @@ class Files:
         self._seen.pop(session_id, None)
 
     async def commit(
-        self, changes: Sequence[Change], *, session_id: str, call_id: str, exact: bool = False
+        self, changes: Sequence[Change], *, session_id: str, call_id: str, undoes: bool = False
     ) -> list[WriteOutcome]:
         """Make all changes or none.
 
         Each file must still be its `before` (else `stale`). Mode, owner, attributes and links stay; what was there
-        before is in the journal. Afterwards those in `committed` are asked (unless the files must be `exact`ly so),
-        the session knows what is on disk then, and `on_edited` is called.
+        before is in the journal. Afterwards those in `committed` are asked, the session knows what is on disk then, and
+        `on_edited` is called. What `undoes` earlier changes is left exactly so: nobody else changes it.
         """
         paths = [change.place.path for change in changes]
         for change in changes:
@@ -207,20 +220,23 @@ class Files:
         async with self._locks.hold(paths):
             handing = Handovers(self.buffers, session_id) if self.buffers else None
             handovers = await handing.of(changes) if handing else {}
-            work = asyncio.ensure_future(asyncio.to_thread(self._commit, changes, handovers, session_id, call_id))
+            work = asyncio.ensure_future(
+                asyncio.to_thread(self._commit, changes, handovers, session_id, call_id, undoes)
+            )
             cancelled = await _ended(work, handing)
             if cancelled is not None and work.exception() is not None:
                 raise cancelled
             work.result()
             outcomes = [WriteOutcome(place=change.place, body=change.after) for change in changes]
-            if self.committed and cancelled is None and not exact:
+            if self.committed and cancelled is None and not undoes:
                 try:
                     outcomes = [await self._follow_up(change, changes, session_id, call_id) for change in changes]
                 except asyncio.CancelledError as error:
                     cancelled = error
             elif handovers:
                 outcomes = [
-                    WriteOutcome(place=one.place, body=self._settle(one, session_id, call_id)) for one in changes
+                    WriteOutcome(place=one.place, body=self._settle(one, session_id, call_id, undoes))
+                    for one in changes
                 ]
         for change in changes:
             for callback in self.on_edited:
@@ -230,13 +246,13 @@ class Files:
         return outcomes
 
     def _commit(
-        self, changes: Sequence[Change], handovers: Mapping[Path, Handover], session_id: str, call_id: str
+        self, changes: Sequence[Change], handovers: Mapping[Path, Handover], session_id: str, call_id: str, undoes: bool
     ) -> None:
         if not changes:
             return
         # Before they are on disk: whoever finds them there must be able to tell that it was us.
         self.changed.update(change.place.path for change in changes)
-        digests = self._committer.carry_out(changes, handovers, session_id=session_id, call_id=call_id)
+        digests = self._committer.carry_out(changes, handovers, session_id=session_id, call_id=call_id, undoes=undoes)
         for change, digest in zip(changes, digests, strict=True):
             self._know(session_id, change, change.after, digest)
 
@@ -265,13 +281,15 @@ class Files:
             body = self._settle(change, session_id, call_id)
         return WriteOutcome(place=change.place, body=body, remarks=tuple(filter(None, remarks)))
 
-    def _settle(self, change: Change, session_id: str, call_id: str) -> Body:
+    def _settle(self, change: Change, session_id: str, call_id: str, undoes: bool = False) -> Body:
         try:
             body = body_at(change.place.path)
             known = self._seen.get(session_id, {}).get(change.place.name)
             digest = known.digest if known is not None else None
             if body != change.after:
-                digest = self._committer.record_later(change, body, session_id=session_id, call_id=call_id)
+                digest = self._committer.record_later(
+                    change, body, session_id=session_id, call_id=call_id, undoes=undoes
+                )
             # Also a program that has written the same once more has made the file a newer one.
             self._know(session_id, change, body, digest)
         except OSError:
@@ -284,7 +302,7 @@ async def _asked(asked: Committed, commit: Commit) -> str | None:
     """What one has to say; one that fails loses nothing."""
     name = getattr(asked, "__qualname__", type(asked).__qualname__)
     try:
-        async with asyncio.timeout(SECONDS):
+        async with time_limit(SECONDS):
             said = asked(commit)
             return await said if isinstance(said, Awaitable) else said
     except TimeoutError:
