@@ -143,3 +143,56 @@ def test_one_place_that_fits_in_two_ways_is_shown_and_not_called_several() -> No
     assert caught.value.kind == "not_found"
     assert "1 places" not in str(caught.value)
     assert "oldString has a blank line, the file does not" in str(caught.value)
+
+
+REFLOWED = """\
+def report(items):
+    total = add(items, start=0)
+    print("There are %s items, and they come to %s." % (len(items), total))
+
+    return total
+"""
+BROKEN = """\
+def report(items):
+    total = add(
+        items, start=0)
+    print("There are %s items, and they come to %s."
+        % (len(items), total))
+
+    return total
+"""
+
+
+def test_lines_that_are_broken_elsewhere_are_found_by_their_words_and_stay_where_they_are_kept() -> None:
+    done = replace(BROKEN, REFLOWED, REFLOWED.replace("return total", "return round(total)"))
+    assert done.text == BROKEN.replace("return total", "return round(total)")
+
+
+def test_lines_that_are_broken_elsewhere_are_replaced_together() -> None:
+    done = replace(BROKEN, REFLOWED, REFLOWED.replace("    total = add(items, start=0)\n", "    total = 0\n"))
+    assert done.text == BROKEN.replace("    total = add(\n        items, start=0)\n", "    total = 0\n")
+
+
+def test_a_part_of_a_line_that_is_broken_elsewhere_is_not_replaced() -> None:
+    old = REFLOWED.replace("There are %s items", "There are %s\n items")
+    with pytest.raises(ToolError):
+        replace(BROKEN, old, old.replace("There are", "Here we have"))
+
+
+@pytest.mark.parametrize("slip", ["subtotall", "sub_total", "subttal"])
+def test_a_slip_in_the_first_line_is_seen_through_where_the_next_lines_are_there(slip: str) -> None:
+    block = TEXT[TEXT.index("    subtotal") : TEXT.index("    log")]
+    wrong = block.replace("    subtotal = sum", f"    {slip} = sum")
+    done = replace(TEXT, wrong, "    taxed = 1\n")
+    assert done.text == TEXT.replace(block, "    taxed = 1\n")
+
+
+def test_another_name_in_the_first_line_is_no_slip() -> None:
+    block = TEXT[TEXT.index("    subtotal") : TEXT.index("    log")]
+    with pytest.raises(ToolError):
+        replace(TEXT, block.replace("subtotal = sum", "total = sum"), "    taxed = 1\n")
+
+
+def test_an_escaped_line_end_within_quotes_of_the_new_text_is_asked_about() -> None:
+    with pytest.raises(ToolError, match="backslashes"):
+        replace("a = 1\nb = 2\n", "a = 1\\nb = 2\\n", 'a = 1\\nc = re.compile("\\n\\r?\\n")\\nb = 2\\n')

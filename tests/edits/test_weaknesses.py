@@ -62,7 +62,8 @@ CASES = [
     Case("E21", "a\n\n\n\nb\n", "a\n\nb", "X", "not_found"),
     Case("E22", "A\n1\n2\n3\n4\n5\n6\n7\n8\nZ\n", "A\n1\nZ", "X", "not_found"),
     Case("E23", "import os\n", "\nimport os\n", "\nimport sys\n", "import sys\n"),
-    Case("E32", "a\nb\nc", "c\n", "C\n", "a\nb\nC\n"),
+    Case("E32", "a\nb\nc", "c\n", "C\n", "a\nb\nC"),
+    Case("E32", "a\nb\nc", "c", "C\n", "a\nb\nC\n"),
     Case("E33", "a\n", "a\nb\nc", "x", "not_found"),
 ]  # fmt: skip
 

@@ -1,22 +1,21 @@
 """The chunks of a patch, applied to the text of a file."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import accumulate
 
 from toolwright.edits.blanks import BLANKS, strip
+from toolwright.edits.folding import LOOK_ALIKE
 from toolwright.edits.indents import reindented
-from toolwright.edits.patch import Chunk, Mark
+from toolwright.edits.sections import Chunk, Mark
 from toolwright.errors import ToolError
 from toolwright.record import record
 
-_FOLDED = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
-    | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015", "-")
-    | {"\u2026": "...", "\u00a0": " "}
-)
+_LINE_END, _ANY_LINE_END = re.compile(r"\r?\n"), re.compile(r"\r\n|\n|\r")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -33,9 +32,20 @@ def apply_chunks(text: str, chunks: Sequence[Chunk], *, rewrite_context: bool = 
 
     Lines are looked for exactly, then without blanks at their end, then around them, then with look-alike
     punctuation. Lines that a chunk keeps stay as the file has them; with `rewrite_context` they become as the patch
-    has them, which is what the reference does.
+    has them, which is what the reference does. A carriage return alone ends a line where the chunks fit only then.
     """
-    lines = _Lines(text)
+    try:
+        return _applied(_Lines(text, _LINE_END), chunks, rewrite_context=rewrite_context)
+    except ToolError as refusal:
+        if not _LONE_RETURN.search(text):
+            raise
+        try:
+            return _applied(_Lines(text, _ANY_LINE_END), chunks, rewrite_context=rewrite_context)
+        except ToolError:
+            raise refusal from None
+
+
+def _applied(lines: "_Lines", chunks: Sequence[Chunk], *, rewrite_context: bool) -> Patched:
     edits: list[_Edit] = []
     remarks: list[str] = []
     at = 0
@@ -54,22 +64,21 @@ class _Edit:
     start: int
     end: int
     lines: Sequence[tuple[Mark, str]]
+    unended: AbstractSet[Mark]
 
 
 class _Lines:
     """The lines of a text without their ends, and the four forms in which runs of them are looked for."""
 
-    def __init__(self, text: str) -> None:
-        units = text.split("\n")
-        self.ended = not units[-1]
+    def __init__(self, text: str, line_end: re.Pattern[str]) -> None:
+        self.ends = line_end.findall(text)
+        self.texts = line_end.split(text)
+        self.ended = not self.texts[-1]
         """Whether the last line has an end. If not, `ends` has the one it would get."""
         if self.ended:
-            units.pop()
-        self.ends = ["\r\n" if unit.endswith("\r") else "\n" for unit in units]
-        self.texts = [unit.removesuffix("\r") for unit in units]
-        if units and not self.ended:
-            self.ends[-1] = self.ends[-2] if len(units) > 1 else "\n"
-            self.texts[-1] = units[-1]
+            self.texts.pop()
+        else:
+            self.ends.append(self.ends[-1] if self.ends else "\n")
 
     def find(self, wanted: Sequence[str], at: int) -> int | None:
         """The first line from `at` on where these begin."""
@@ -78,6 +87,10 @@ class _Lines:
             if found is not None:
                 return found
         return None
+
+    def has(self, wanted: Sequence[str], at: int) -> bool:
+        """Whether these lines are there from `at` on exactly as they stand."""
+        return self._forms[0].find(wanted, at) is not None
 
     def find_last(self, wanted: Sequence[str]) -> int | None:
         """The line where these begin, if they are the last lines of the file."""
@@ -133,9 +146,10 @@ def _placed(lines: _Lines, chunk: Chunk, at: int, number: int, remarks: list[str
     old = chunk.old
     if not old:
         start = _insertion(lines, chunk, at)
-        return _Edit(start=start, end=start, lines=chunk.lines)
+        return _Edit(start=start, end=start, lines=chunk.lines, unended=chunk.unended)
+    body = _read(lines, chunk, at)
+    old = [text for mark, text in body if mark != "+"]
     found = _sought(lines, chunk, old, at)
-    body: Sequence[tuple[Mark, str]] = chunk.lines
     for body in () if found is not None else _shorter(chunk):
         old = [text for mark, text in body if mark != "+"]
         found = _sought(lines, chunk, old, at) if old else at
@@ -146,7 +160,21 @@ def _placed(lines: _Lines, chunk: Chunk, at: int, number: int, remarks: list[str
     twin = None if chunk.at_end or chunk.line == found + 1 else lines.find(old, found + 1)
     if twin is not None and not chunk.header:
         remarks.append(f"Chunk {number} fits line {found + 1} and line {twin + 1}; the first was changed.")
-    return _Edit(start=found, end=found + len(old), lines=body)
+    return _Edit(start=found, end=found + len(old), lines=body, unended=chunk.unended)
+
+
+def _read(lines: _Lines, chunk: Chunk, at: int) -> Sequence[tuple[Mark, str]]:
+    """The lines of the chunk; where only then they are in the file as they stand, with the blanks that are their marks.
+
+    So it is where the lines that stay were copied without a blank before them: what they begin with is theirs.
+    """
+    if lines.has(chunk.old, at):
+        return chunk.lines
+    copied = [
+        (mark, f" {text}" if mark == " " and strip(text) and number not in chunk.bare else text)
+        for number, (mark, text) in enumerate(chunk.lines)
+    ]
+    return copied if lines.has([text for mark, text in copied if mark != "+"], at) else chunk.lines
 
 
 def _insertion(lines: _Lines, chunk: Chunk, at: int) -> int:
@@ -201,8 +229,8 @@ def _rebuilt(lines: _Lines, edits: Sequence[_Edit], *, rewrite_context: bool) ->
         pieces += map("".join, zip(lines.texts[at : edit.start], lines.ends[at : edit.start], strict=True))
         pieces += _changed(lines, edit, rewrite_context=rewrite_context)
         at = edit.end
-        if edit.end == len(lines.texts) and edit.lines and (edit.lines[-1][0] != " " or rewrite_context):
-            ended = True
+        if edit.end == len(lines.texts) and edit.lines and (edit.unended or rewrite_context):
+            ended = "+" not in edit.unended
     pieces += map("".join, zip(lines.texts[at:], lines.ends[at:], strict=True))
     if pieces and not ended:
         pieces[-1] = pieces[-1].removesuffix(lines.ends[-1])
@@ -270,4 +298,4 @@ def _end_trimmed(line: str) -> str:
 
 
 def _folded(line: str) -> str:
-    return strip(line).translate(_FOLDED)
+    return strip(line).translate(LOOK_ALIKE)

@@ -8,7 +8,7 @@ from toolwright.diff import Changed, changed_lines, split_lines
 from toolwright.edits.blanks import BLANKS, indent_of, strip, words
 from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
-from toolwright.edits.merge import merge
+from toolwright.edits.merge import Merged, merge
 from toolwright.edits.strategies import wanted_lines
 from toolwright.edits.views import Span
 
@@ -42,7 +42,11 @@ def fitted(text: str, place: Span, old: str, new: str) -> list[Splice] | None:
 
 def merged(text: str, place: Span, asked: Sequence[str], given: Sequence[str]) -> list[Splice] | None:
     """The change carried over to lines that differ from those asked for; None where that would guess."""
-    found = merge(asked, given, lines_of(text[place.start : place.end]))
+    return merged_as(text, place, merge(asked, given, lines_of(text[place.start : place.end])))
+
+
+def merged_as(text: str, place: Span, found: Merged | None) -> list[Splice] | None:
+    """Changes of the lines of a place, as splices."""
     return None if found is None else _line_splices(text, place, found.changes, found.lines, ended=False)
 
 
@@ -140,7 +144,7 @@ def _fitted_lines(text: str, place: Span, old: str, new: str) -> list[Splice] | 
         changes = [Changed(0, len(core), 0, len(given))]
         given = reindented(given, [(_first_filled(asked), _first_filled(core))])
     lower = [Changed(a + lead, b + lead, c, d) for a, b, c, d in changes]
-    return _line_splices(text, place, lower, given, ended=new.endswith("\n"))
+    return _line_splices(text, place, lower, given, ended=new.endswith("\n") and not old.endswith("\n"))
 
 
 def _line_splices(

@@ -33,12 +33,16 @@ def reindented(lines: Sequence[str], pairs: Pairs, changes: Sequence[Changed] = 
 
 
 def _near(pairs: Pairs, change: Changed) -> dict[str, str]:
-    """From the indentation of the lines replaced to the file's; where none are, of the deeper neighbour."""
-    replaced = pairs[change.before_start : change.before_end]
+    """From the indentation of the lines replaced to the file's; where all are blank, of the deeper neighbour."""
+    replaced = _filled(pairs[change.before_start : change.before_end])
     if not replaced:
-        around = pairs[max(0, change.before_start - 1) : change.before_end + 1]
-        replaced = sorted(around, key=lambda pair: -len(indent_of(pair[1]).expandtabs()) if strip(pair[1]) else 0)
+        around = [*_filled(pairs[: change.before_start])[-1:], *_filled(pairs[change.before_end :])[:1]]
+        replaced = sorted(around, key=lambda pair: -len(indent_of(pair[1]).expandtabs()))
     return _moves(replaced)
+
+
+def _filled(pairs: Pairs) -> list[tuple[str, str]]:
+    return [pair for pair in pairs if strip(pair[1])]
 
 
 def _moves(pairs: Pairs) -> dict[str, str]:

@@ -11,6 +11,7 @@ from toolwright.edits.elisions import is_elision
 from toolwright.edits.folding import folded
 from toolwright.edits.indented import indented
 from toolwright.edits.indents import reindented
+from toolwright.edits.slips import is_slip
 from toolwright.edits.tokens import carries, merge_line
 
 Kind = Literal["same", "like", "place", "elided"]
@@ -52,7 +53,7 @@ class Twin(NamedTuple):
 def twins(old: Sequence[str], here: Sequence[str], *, late: bool = False) -> dict[int, Twin]:
     """What each line of the old text is in the file: the same line, one like it, one in its place, or several."""
     pairs = [pair for pair in align(old, here, late=late) if pair.likeness >= 0.99 or not is_elision(old[pair.one])]
-    found = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair)) for pair in pairs}
+    found = {pair.one: Twin(pair.other, pair.other + 1, _kind(pair, old, here)) for pair in pairs}
     i = j = 0
     for pair in [*pairs, Pair(len(old), len(here), 1.0)]:
         marks = [number for number in range(i, pair.one) if is_elision(old[number])]
@@ -64,8 +65,21 @@ def twins(old: Sequence[str], here: Sequence[str], *, late: bool = False) -> dic
     return found
 
 
-def _kind(pair: Pair) -> Kind:
-    return "same" if pair.likeness >= ALMOST else "like"
+def _kind(pair: Pair, old: Sequence[str], here: Sequence[str]) -> Kind:
+    """The line itself, or one like it. By a slip beside lines that are there nobody is misled."""
+    if pair.likeness >= ALMOST:
+        return "same"
+    held = 0 < pair.one < len(old) - 1 or _has_neighbours(pair, old, here)
+    return "same" if held and is_slip(strip(old[pair.one]), strip(here[pair.other])) else "like"
+
+
+def _has_neighbours(pair: Pair, old: Sequence[str], here: Sequence[str]) -> bool:
+    """Whether the next two lines of a text that begins or ends with this one are those beside it in the file."""
+    step = 1 if pair.one == 0 else -1
+    beside = [(pair.one + step * n, pair.other + step * n) for n in (1, 2)]
+    if not all(0 <= i < len(old) and 0 <= j < len(here) for i, j in beside):
+        return False
+    return bool(strip(old[beside[0][0]])) and all(strip(old[i]) == strip(here[j]) for i, j in beside)
 
 
 class _Merge:

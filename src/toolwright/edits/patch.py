@@ -1,84 +1,39 @@
 """The patch format: what a patch asks for, section by section. Text in, sections out."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import field
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
-from toolwright.edits.blanks import strip
+from toolwright.edits.blanks import BLANKS, indent_of, strip
+from toolwright.edits.sections import END_OF_FILE, Add, Chunk, ChunkReader, Delete, Patch, Section, Update
+from toolwright.edits.unified import begins_diff, begins_names, read_unified
 from toolwright.errors import ToolError
-from toolwright.record import record
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 ADD, DELETE, UPDATE, MOVE = "*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"
-END_OF_FILE = "*** End of File"
+FENCE = "```"
 
 _HEREDOC = re.compile(r"(?:cat\s+)?<<\s*(['\"]?)(\w+)\1\s*\n(.*)\n\2", re.DOTALL)
-_NUMBERED = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@(.*)")
-
-
-Mark = Literal[" ", "-", "+"]
-_MARKS: Mapping[str, Mark] = {" ": " ", "-": "-", "+": "+"}
-
-
-@record(slots=True, kw_only=True)
-class Chunk:
-    """One change inside a file: lines to find, some kept, some removed, some added."""
-
-    header: str = ""
-    """A line above the change that tells where it is."""
-    line: int | None = None
-    """Where a numbered header says that it is, from 1."""
-    heading: str = ""
-    """What a numbered header says that it is in, as git does; the line may be gone or further up."""
-    lines: list[tuple[Mark, str]] = field(default_factory=list)
-    unmarked: set[int] = field(default_factory=set)
-    """Which of the lines are blank ones without a mark: context, most likely, or else only there for the eye."""
-    at_end: bool = False
-    """The change is at the end of the file."""
-
-    @property
-    def old(self) -> list[str]:
-        """The lines to find."""
-        return [text for mark, text in self.lines if mark != "+"]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Add:
-    path: str
-    content: str
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Delete:
-    path: str
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Update:
-    path: str
-    target: str | None
-    """Where the file moves to, if it does."""
-    chunks: list[Chunk]
-
-
-Section = Add | Delete | Update
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Patch:
-    sections: list[Section]
-    dropped: list[int]
-    """Lines of the patch, from 1, that have no mark or belong to no section, and so were left out."""
 
 
 def parse(text: str) -> Patch:
-    """The patch in this text, whatever stands around it; a ToolError (markers, empty_patch, no_operations) if none."""
-    lines = _body(text)
-    patch = _Reader(lines).read()
+    """The patch in this text, whatever stands around it; a ToolError (markers, empty_patch, no_operations) if none.
+
+    A unified diff is understood as well, and so is a patch without its last line, where nothing in it is left over.
+    """
+    whole = _lines(text)
+    inner, ended = _between_markers(whole)
+    if not any(_is_head(line) for line in inner) and any(begins_diff(inner, at) for at in range(len(inner))):
+        return Patch(sections=read_unified(inner), dropped=[])
+    if inner is whole:
+        raise ToolError(
+            f"A patch begins with a line {BEGIN!r} and ends with a line {END!r}. Send it again with both.", "markers"
+        )
+    patch = _Reader(inner).read()
+    if not ended:
+        return _taken_as_whole(patch)
     if patch.sections:
         return patch
-    if not any(map(strip, lines)):
+    if not any(map(strip, inner)):
         raise ToolError(f"The patch is empty: there is nothing between {BEGIN!r} and {END!r}.", "empty_patch")
     raise ToolError(
         f"The patch names no file. Begin each file with {ADD!r}, {UPDATE!r} or {DELETE!r} and its path.",
@@ -86,19 +41,53 @@ def parse(text: str) -> Patch:
     )
 
 
-def _body(text: str) -> list[str]:
-    """The lines between the two markers."""
-    text = strip(text)
-    inner = _HEREDOC.fullmatch(text)
-    lines = (inner[3] if inner else text).split("\n")
+def _lines(text: str) -> list[str]:
+    """The lines of the text, out of a here document or a block of code that they may stand in."""
+    inner = _HEREDOC.fullmatch(strip(text))
+    lines = (inner[3] if inner else strip(text)).split("\n")
     if all(line.endswith("\r") for line in lines[:-1]):
         lines = [line.removesuffix("\r") for line in lines]
+    if len(lines) > 1 and lines[0].startswith(FENCE) and strip(lines[-1]) == FENCE:
+        lines = lines[1:-1]
+    return lines
+
+
+def _between_markers(lines: list[str]) -> tuple[list[str], bool]:
+    """The lines between the two markers, and whether the second is there; all lines where the first is not."""
     bare = [strip(line) for line in lines]
-    if BEGIN not in bare or END not in bare or bare.index(BEGIN) >= bare.index(END):
+    if BEGIN not in bare or (END in bare and bare.index(END) < bare.index(BEGIN)):
+        return lines, False
+    begin = bare.index(BEGIN)
+    end = bare.index(END) if END in bare else len(lines)
+    return _dedented(lines[begin + 1 : end]), END in bare
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    """The lines without the indentation of the first, where all have it: with it none of them would be a change."""
+    filled = [line for line in lines if strip(line)]
+    indent = indent_of(filled[0]) if filled else ""
+    if not indent or not all(line.startswith(indent) for line in filled):
+        return lines
+    return [line.removeprefix(indent) for line in lines]
+
+
+def _taken_as_whole(patch: Patch) -> Patch:
+    """A patch without its end, if it can be told that nothing of it is missing."""
+    last = patch.sections[-1] if patch.sections else None
+    complete = not isinstance(last, Update) or _changes(last.chunks) or bool(last.target and not last.chunks)
+    if last is None or patch.dropped or not complete:
         raise ToolError(
-            f"A patch begins with a line {BEGIN!r} and ends with a line {END!r}. Send it again with both.", "markers"
+            f"The patch has no line {END!r}, and it cannot be told whether it is whole. Send it again to its end, with "
+            "that line.",
+            "markers",
         )
-    return lines[bare.index(BEGIN) + 1 : bare.index(END)]
+    remark = f"The patch had no line {END!r}, and was taken to end with its last line."
+    return Patch(sections=patch.sections, dropped=[], remarks=[remark])
+
+
+def _changes(chunks: Sequence[Chunk]) -> bool:
+    """Whether the last of the chunks changes something, and every line of them has its mark."""
+    return bool(chunks) and any(mark != " " for mark, _ in chunks[-1].lines) and not any(one.bare for one in chunks)
 
 
 class _Reader:
@@ -119,7 +108,8 @@ class _Reader:
             elif path := _path(line, DELETE):
                 sections.append(Delete(path=path))
             elif path := _path(line, UPDATE):
-                sections.append(Update(path=path, target=self._target(), chunks=self._chunks()))
+                target = self._target(indent_of(line))
+                sections.append(Update(path=path, target=target, chunks=self._chunks()))
             elif strip(line):
                 self._dropped.append(self._at + 1)
         return Patch(sections=sections, dropped=self._dropped)
@@ -135,54 +125,31 @@ class _Reader:
         for line in self._rest():
             if line.startswith("+"):
                 lines.append(line[1:])
+            elif _is_head(line):  # indented, as no line of a new file is
+                self._at -= 1
+                break
             elif line:
                 self._dropped.append(self._at + 1)
         content = "\n".join(lines)
         return content if not content or content.endswith("\n") else f"{content}\n"
 
-    def _target(self) -> str | None:
-        if self._at == len(self._lines) or not self._lines[self._at].startswith(MOVE):
+    def _target(self, indent: str) -> str | None:
+        if self._at == len(self._lines) or not self._lines[self._at].startswith((MOVE, indent + MOVE)):
             return None
         self._at += 1
         return _path(self._lines[self._at - 1], MOVE) or None
 
     def _chunks(self) -> list[Chunk]:
-        chunks: list[Chunk] = []
-        blank = 0
+        if self._at < len(self._lines) and begins_names(self._lines, self._at):
+            self._at += 2  # of a unified diff; the section has named the file already
+        reader = ChunkReader()
         for line in self._rest():
-            mark = _MARKS.get(line[:1])
-            if line.startswith("@@"):
-                chunks.append(_opened(line))
-                blank = 0
-            elif strip(line) == END_OF_FILE:
-                if chunks:
-                    chunks[-1].at_end = True
-            elif not line:
-                blank += 1
-            elif mark:
-                if not chunks or chunks[-1].at_end:
-                    chunks.append(Chunk())
-                _extend(chunks[-1], blank, mark, line[1:])
-                blank = 0
-            elif not line.startswith("\\"):
-                self._dropped.append(self._at + 1)
-        return chunks
+            reader.take(line)
+        return reader.chunks
 
 
-def _extend(chunk: Chunk, blank: int, mark: Mark, text: str) -> None:
-    """Add a line, and before it the blank ones without a mark that stood between it and the line before."""
-    if chunk.lines:
-        chunk.unmarked.update(range(len(chunk.lines), len(chunk.lines) + blank))
-        chunk.lines += [(" ", "")] * blank
-    chunk.lines.append((mark, text))
-
-
-def _opened(line: str) -> Chunk:
-    numbered = _NUMBERED.match(line)
-    if numbered:
-        start, count = int(numbered[1]), numbered[2]
-        return Chunk(line=start + 1 if count == "0" else max(start, 1), heading=strip(numbered[3]))
-    return Chunk(header=strip(line.removeprefix("@@").removesuffix("@@")))
+def _is_head(line: str) -> bool:
+    return line.lstrip(BLANKS).startswith((ADD, DELETE, UPDATE))
 
 
 def _ends_section(line: str) -> bool:
@@ -190,4 +157,6 @@ def _ends_section(line: str) -> bool:
 
 
 def _path(line: str, header: str) -> str:
+    """The path that a line with this header names, indented or not."""
+    line = line.lstrip(BLANKS)
     return strip(line.removeprefix(header)) if line.startswith(header) else ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from toolwright.edits.blanks import BLANKS, strip
+from toolwright.edits.escapes import partly_escaped
 from toolwright.edits.strategies import (
     escape,
     exact,
@@ -47,11 +48,16 @@ def _whitespace(view: View, wanted: str) -> Iterator[Span]:
         yield from respaced_lines(view, wanted)
 
 
+def _escape(view: View, wanted: str) -> Iterator[Span]:
+    yield from escape(view, wanted)
+    yield from partly_escaped(view, wanted)
+
+
 _TOLERANT = {
     "line_trimmed": line_trimmed,
     "whitespace": _whitespace,
     "indentation": indentation,
-    "escape": escape,
+    "escape": _escape,
     "trimmed_boundary": trimmed_boundary,
 }
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import NamedTuple
 
@@ -88,8 +89,11 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
     first, last = region.first, region.last
     before = _lines(view, max(0, first - len(new)), first)[::-1]
     after = _lines(view, last + 1, min(_count(view), last + 1 + len(new)))
-    head = _shared(new[::-1], new[: heirs[0]][::-1], before, old[::-1])
-    tail = _shared(new, new[heirs[-1] + 1 :], after, old)
+    # Only between ends that are sure: else a line of the file may be what the new text goes on with.
+    sure = {0, len(old) - 1} <= region.exact
+    own = {strip(line) for line in (*old, *_lines(view, first, last + 1))} if sure else set[str]()
+    head = _shared(new[::-1], new[: heirs[0]][::-1], before, old[::-1], own)
+    tail = _shared(new, new[heirs[-1] + 1 :], after, old, own)
     if head is None or tail is None:
         return None
     known = {strip(line) for line in (*old, *_lines(view, first - head, last + tail + 1))}
@@ -97,14 +101,17 @@ def widened(view: View, region: Region, old: Sequence[str], new: Sequence[str]) 
     return None if beside & ({strip(line) for line in new} - known) else (first - head, last + tail)
 
 
-def _shared(new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str]) -> int | None:
-    """How many of the lines that follow in the file the new text ends with too."""
+def _shared(
+    new: Sequence[str], beyond: Sequence[str], around: Sequence[str], old: Sequence[str], own: AbstractSet[str]
+) -> int | None:
+    """How many of the lines that follow in the file the new text ends with too. Lines of its own are there twice."""
     for count in range(len(around), 0, -1):
         given = [strip(line) for line in new[-count:]]
         if any(given) and given == [strip(line) for line in around[:count]] != [strip(line) for line in old[-count:]]:
             return count if any(weight(line) == 1 for line in given) else None
     nearby = around[: len(beyond)]
-    return None if any(weight(nearby[pair.other]) == 1 for pair in align(beyond, nearby)) else 0
+    alike = [pair for pair in align(beyond, nearby) if strip(beyond[pair.one]) not in own]
+    return None if any(weight(nearby[pair.other]) == 1 for pair in alike) else 0
 
 
 def is_distinct(view: View, old: Sequence[str], new: Sequence[str]) -> bool:

@@ -7,7 +7,9 @@ from typing import Literal
 
 from toolwright.edits.anchors import is_anchored
 from toolwright.edits.blanks import strip
+from toolwright.edits.divided import splices_of_parts
 from toolwright.edits.elisions import is_elision
+from toolwright.edits.escapes import resolved
 from toolwright.edits.fitting import (
     Splice,
     are_lines,
@@ -16,15 +18,18 @@ from toolwright.edits.fitting import (
     follow_line_ends,
     lines_of,
     merged,
+    merged_as,
     spliced,
     without_double_indent,
 )
+from toolwright.edits.leveled import leveled, leveled_place
 from toolwright.edits.nearest import describe_collision, describe_miss, listed_lines
 from toolwright.edits.numbers import without_numbers
 from toolwright.edits.places import find_places
+from toolwright.edits.reflowed import reflowed, reflowed_place
 from toolwright.edits.regions import Region, apart, find_regions, is_distinct, is_sure, widened
 from toolwright.edits.strategies import STRATEGIES, fills_lines
-from toolwright.edits.views import Span, View, escapes_in, unescape
+from toolwright.edits.views import Span, View
 from toolwright.errors import ToolError
 from toolwright.record import record
 
@@ -74,6 +79,8 @@ def _replaced(
     """The replacement in our own manner; `line`, where the old text is said to begin, decides between places."""
     text = view.text
     strategy, places = find_places(view, old, everywhere=everywhere)
+    if is_elision(old):
+        places = [place for place in places if fills_lines(text, place)]  # part of a line is not what it stands for
     if strategy == "trimmed_boundary" and are_lines(old, new):
         places = [place for place in places if fills_lines(text, place)]
     if not places:
@@ -87,11 +94,12 @@ def _replaced(
         pieces = [follow_line_ends(text, place, old, without_double_indent(text, place, old, new)) for place in places]
         splices = [Splice(*place, piece) for place, piece in zip(places, pieces, strict=True)]
         return _done(text, splices, strategy, len(places))
-    if strategy == "escape":
-        old, new = unescape(old), unescape(new, only=escapes_in(old))
     splices = []
     for place in places:
-        fit = fitted(text, place, old, new)
+        pair = resolved(old, new, text[place.start : place.end]) if strategy == "escape" else (old, new)
+        if pair is None:
+            raise _unclear_escapes(view.line_of(place.start))
+        fit = fitted(text, place, *pair)
         if fit is None:
             raise ToolError(
                 describe_collision(view, old, view.line_of(place.start), view.line_of(place.end)), "not_found"
@@ -104,7 +112,19 @@ def _carried_over(view: View, old: str, new: str, *, everywhere: bool, drift: Dr
     """The change made in the one region that is remembered wrongly, where it does not touch what is."""
     if not strip(old):
         return _blank_replaced(view, new, everywhere=everywhere)
+    if drift != "refuse" and not everywhere and (parts := splices_of_parts(view, old, new)):
+        return _done(view.text, parts, "elision", 1)
     asked, given = asked_and_given(old, new)
+    if drift != "refuse" and (level := leveled_place(view, asked)):
+        place = view.span(*level)
+        splices = merged_as(view.text, place, leveled(asked, given, lines_of(view.text[place.start : place.end])))
+        if splices:
+            return _done(view.text, splices, "alignment", 1)
+    if drift != "refuse" and (lines := reflowed_place(view, asked)):
+        place = view.span(*lines)
+        splices = merged_as(view.text, place, reflowed(asked, given, lines_of(view.text[place.start : place.end])))
+        if splices:
+            return _done(view.text, splices, "alignment", 1)
     regions = find_regions(view, asked, given)
     named = [region for region in regions if region.first == line]
     regions = named if len(named) == 1 else regions
@@ -184,6 +204,15 @@ def _done(text: str, splices: Sequence[Splice], strategy: str, count: int) -> Re
         raise ToolError("The file already reads as newString has it, so there is nothing to change.", "same")
     tail = len(text) - splices[-1].end
     return Replacement(text=after, strategy=strategy, count=count, head=splices[0].start, tail=tail)
+
+
+def _unclear_escapes(line: int) -> ToolError:
+    return ToolError(
+        f"oldString is at line {line + 1} but for its backslashes, and it cannot be told which of those in newString "
+        "are meant to stay. Write both texts as they are to stand in the file, with line ends as line ends and quotes "
+        "as quotes.",
+        "not_found",
+    )
 
 
 def _ambiguous(lines: Sequence[int]) -> ToolError:

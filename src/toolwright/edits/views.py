@@ -16,7 +16,7 @@ from toolwright.edits.folding import folded
 
 _PIECE = 1024
 _TESTED = 8
-_ESCAPE = re.compile(r"\\([ntr'\"`\\\n$])")
+ESCAPE = re.compile(r"\\([ntr'\"`\\\n$])")
 _MEANING = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -159,21 +159,17 @@ class View:
 
     @cached_property
     def _escapes(self) -> list[int]:
-        return [match.start() - before for before, match in enumerate(_ESCAPE.finditer(self.text))]
+        return [match.start() - before for before, match in enumerate(ESCAPE.finditer(self.text))]
 
 
-def unescape(text: str, only: frozenset[str] | None = None) -> str:
-    """The text with backslash escapes made what they stand for; `only` limits it to these letters."""
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(
-        lambda match: match[0] if only and match[1] not in only else _MEANING.get(match[1], match[1]), text
-    )
+def unescape(text: str) -> str:
+    """The text with backslash escapes made what they stand for."""
+    return ESCAPE.sub(lambda match: meaning_of(match[1]), text) if "\\" in text else text
 
 
-def escapes_in(text: str) -> frozenset[str]:
-    """The letters that stand after a backslash as an escape."""
-    return frozenset(match[1] for match in _ESCAPE.finditer(text))
+def meaning_of(letter: str) -> str:
+    """What a backslash and this letter stand for."""
+    return _MEANING.get(letter, letter)
 
 
 class _Marks:
