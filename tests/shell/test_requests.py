@@ -113,7 +113,8 @@ def test_writing_without_a_command_is_a_matter_of_edit_and_of_rules_that_forbid(
         ("git -C src status", ("git -C src status", "git status")),
         ("git --no-pager status", ("git --no-pager status", "git status")),
         ("git remote -v", ("git remote -v",)),
-        ("git push", ("git push *",)),
+        ("git push", ("git push",)),
+        ("git push -u origin main", ("git push -u origin *",)),
         ("git push --force", ("git push --force",)),
         ("git reset --hard HEAD", ("git reset --hard HEAD",)),
         ("git clean -fd", ("git clean -fd",)),
@@ -141,6 +142,10 @@ def test_writing_without_a_command_is_a_matter_of_edit_and_of_rules_that_forbid(
 )
 def test_a_lasting_approval_is_never_wider_than_its_kind(command: str, always: tuple[str, ...], tree: Tree) -> None:
     assert ask(command, tree)[-1].always == always
+
+
+def test_a_folder_that_is_reached_in_two_ways_is_one_folder_for_an_approval(tree: Tree) -> None:
+    assert ask("cd src && cd ../src && rm x", tree)[-1].always == ("cd src && rm x",)
 
 
 def test_the_working_folder_may_be_below_the_root(tree: Tree) -> None:

@@ -10,29 +10,27 @@ import pytest
 from toolwright.shell import analyse
 from toolwright.shell.second import explained, second_opinion
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("shfmt") or shutil.which("shfmt", path=str(Path(sys.executable).parent))),
-    reason="shfmt is not installed",
-)
+SHFMT = shutil.which("shfmt", path=str(Path(sys.executable).parent)) or shutil.which("shfmt") or ""
+pytestmark = pytest.mark.skipif(not SHFMT, reason="shfmt is not installed")
 
 
 async def test_a_valid_line_of_a_form_that_is_not_examined_is_called_so() -> None:
-    analysis = await explained(analyse("rm !(keep)", cwd="/p", home="/h"))
+    analysis = await explained(analyse("rm !(keep)", cwd="/p", home="/h"), lambda: SHFMT)
     assert analysis.verdict == "no"
     assert analysis.reasons[-1] == "It is valid shell, of a form that is not examined."
 
 
 async def test_a_broken_line_is_called_broken_with_the_place() -> None:
-    assert (await second_opinion("echo 'a")).startswith("It is no valid shell: 1:6")
+    assert (await second_opinion("echo 'a", SHFMT)).startswith("It is no valid shell: 1:6")
 
 
 async def test_a_line_that_is_understood_needs_no_second_opinion() -> None:
     analysis = analyse("ls", cwd="/p", home="/h")
-    assert await explained(analysis) is analysis
+    assert await explained(analysis, lambda: SHFMT) is analysis
 
 
 async def test_a_cancelled_question_leaves_no_process() -> None:
-    task = asyncio.create_task(second_opinion("echo " + "x" * 50_000))
+    task = asyncio.create_task(second_opinion("echo " + "x" * 50_000, SHFMT))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

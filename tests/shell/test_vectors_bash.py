@@ -7,6 +7,7 @@ import pytest
 
 from tests.vectors.layout import Places, layouts, make_places, rows
 from toolwright.files.paths import Tree
+from toolwright.permission.approvals import offered
 from toolwright.shell import Analysis, analyse, requests_for
 from toolwright.wildcard import matches
 
@@ -180,4 +181,4 @@ def test_the_folder_of_a_path_outside_is_offered_but_never_the_whole_file_system
     }
     for command, offer in offers.items():
         first = requests_for(analyse(command, cwd=str(tmp_path), home="/nowhere/home"), place)[0]
-        assert (first.permission, first.always) == ("external_directory", offer)
+        assert (first.permission, tuple(one.text for one in offered(first))) == ("external_directory", offer)

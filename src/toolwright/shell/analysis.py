@@ -44,6 +44,10 @@ class Command:
     """Where it runs."""
     fed: bool = False
     """Whether the line gives it input that its words do not show."""
+    calls: tuple[tuple[str, ...], ...] = ()
+    """Every program that it comes down to, by its words."""
+    stdin: str | None = None
+    """What the line feeds it; empty where that is not known."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -89,26 +93,22 @@ def analyse(
     home: str,
     shell: str = "bash",
     confinement: Confinement = OPEN,
-    before: str = "",
     top: str = "",
 ) -> Analysis:
     """Say what the command line would do if `shell` ran it in the folder `cwd`. Touches nothing.
 
-    `before` is what the same shell has been told already: it counts for where the line begins and what is set by then.
     `top` is the top folder of the project's git work tree.
     """
     # In a box it is set, by us.
     own = {"TMPDIR": literal("/tmp")} if confinement.private_tmp else {}  # noqa: S108 - a folder of the command's own
     state = State(folders=(cwd,), variables={"HOME": literal(home), **own}, dialect=dialect_of(shell), top=top)
-    findings = Findings(confinement=confinement, home=home, top=top)
+    findings = Findings(confinement=confinement, home=home, top=top, start=cwd)
     if _NOTHING.fullmatch(command):
         return _result(command, findings, "understood")
     if len(command) > LONGEST:
         return _not_understood(command, findings, "It is too long to be examined.")
     if _NO_TEXT.search(command):
         return _not_understood(command, findings, "It holds a character that no command can have.")
-    if before:
-        state = _state_after(before, state, findings)
     parser = Parser(command)
     problem = ""
     try:
@@ -126,23 +126,6 @@ def analyse(
     if problem:
         return _not_understood(command, findings, problem)
     return _result(command, findings, "partly" if findings.reasons else "understood")
-
-
-def _state_after(before: str, state: State, findings: Findings) -> State:
-    """What holds once a shell has been through a text; nothing is certain if that cannot be followed."""
-    lost = State(folders=(), dialect=state.dialect, top=state.top)
-    if len(before) > LONGEST or _NO_TEXT.search(before):
-        return lost
-    seen = Findings()
-    try:
-        after = Walker(seen, {}).walk(Parser(before).script_until(""), state)
-    except (SyntaxProblem, RecursionError, TooMuch):
-        findings.doubt("What the shell was told before is not understood.")
-        return lost
-    for reason in seen.reasons:
-        findings.doubt(reason)
-    findings.links.update(seen.links)
-    return after
 
 
 def _suspect_what_is_made_and_run(command: str, findings: Findings) -> None:
@@ -217,4 +200,6 @@ def _command(draft: Draft, *, offer: bool) -> Command:
         suspected=tuple(draft.suspected),
         folders=draft.folders or (),
         fed=draft.fed,
+        calls=tuple(called.words for called in draft.called),
+        stdin=draft.stdin,
     )

@@ -185,11 +185,20 @@ def can_be_kept(text: str) -> bool:
 
 
 def _wide(called: Called) -> str:
+    if called.words[:2] == ("git", "push"):
+        return _to_one_remote(called)
     start = kind(called.words, listed=is_listed(plain_name(called.words[0])))
     fixed = all(not set(word) & set("$`*?") for word in start)
     if fixed and not start[-1].startswith("-") and is_whole(called.words):
         return " ".join(start) + " *"
     return _exact(called)
+
+
+def _to_one_remote(called: Called) -> str:
+    """Pushing goes by the remote that it is to."""
+    remote = next((at for at, word in enumerate(called.words[2:], 2) if not word.startswith("-")), 0)
+    start = " ".join(called.words[: remote + 1])
+    return f"{start} *" if remote and can_be_kept(start) else _exact(called)
 
 
 def _exact(called: Called) -> str:

@@ -35,6 +35,12 @@ class Effects:
     def touch(self, kind: Touch, *arguments: Field) -> None:
         self.files += [(kind, argument) for argument in arguments]
 
+    def remove(self, *arguments: Field) -> None:
+        """Note files that go because an option says so, which a rule about `rm` is meant for as well."""
+        self.touch("delete", *arguments)
+        if arguments:
+            self.same_as.append([Field("rm", ("rm",)), *arguments])
+
 
 Handler = Callable[[Effects, Sequence[Field]], None]
 """Fills in the effects of one program, given its arguments."""
@@ -114,6 +120,33 @@ def _take_option(found: Arguments, argument: Field, text: str, takes: frozenset[
     return ""
 
 
+def is_one(argument: Field) -> bool:
+    """Whether it is one argument for certain."""
+    return not (argument.several or argument.splits or "$@" in argument.spelled or "[@]" in argument.spelled)
+
+
+def at_start(operands: Sequence[Field], count: int = 1) -> list[Field]:
+    """What may be among the first arguments: a pattern may stand for several of them, or for none."""
+    certain = [sum(map(is_one, operands[:position])) for position in range(len(operands))]
+    return [one for one, before in zip(operands, certain, strict=True) if before < count]
+
+
+def after_start(operands: Sequence[Field], count: int = 1) -> list[Field]:
+    """What may come after the first arguments."""
+    first = next((position for position, one in enumerate(operands) if not is_one(one)), count)
+    return list(operands[min(first, count) :])
+
+
+def at_end(operands: Sequence[Field]) -> list[Field]:
+    """What may be the last argument."""
+    return at_start(operands[::-1])[::-1]
+
+
+def before_end(operands: Sequence[Field]) -> list[Field]:
+    """What may come before the last argument."""
+    return after_start(operands[::-1])[::-1]
+
+
 def tail(argument: Field, length: int, rest: str | None = None) -> Field:
     """The argument without its first characters, which are an option's name."""
     texts = tuple(text[length:] for text in argument.texts)
@@ -123,7 +156,13 @@ def tail(argument: Field, length: int, rest: str | None = None) -> Field:
         argument.known,
         argument.glob,
         splits=argument.splits,
+        several=argument.several,
     )
+
+
+def wider(argument: Field, ending: str) -> Field:
+    """The names that begin with the argument."""
+    return Field(argument.spelled + ending, tuple(text + ending for text in argument.texts), argument.known, glob=True)
 
 
 def paths_in(argument: Field) -> Iterator[Field]:
@@ -169,4 +208,5 @@ def two_dashes(argument: Field) -> Field:
     one_dash = argument.spelled.startswith("-") and not argument.spelled.startswith("--") and len(argument.spelled) > 1
     if not one_dash:
         return argument
-    return Field(f"-{argument.spelled}", tuple(f"-{text}" for text in argument.texts), argument.known, argument.glob)
+    texts = tuple(f"-{text}" for text in argument.texts)
+    return Field(f"-{argument.spelled}", texts, argument.known, argument.glob, several=argument.several)

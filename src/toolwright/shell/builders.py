@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, Handler, may_be_files, paths_in, tail
+from toolwright.shell.arguments import Effects, Handler, after_start, at_start, may_be_files, paths_in, tail
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field
@@ -101,7 +101,7 @@ _SQL_ASKS = re.compile(
 
 def sqlite(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "sqlite3", [_one_dash(one) for one in arguments], _SQLITE)
-    database, statements = given.operands[:1], [*given.values("-cmd"), *given.operands[1:]]
+    database, statements = at_start(given.operands), [*given.values("-cmd"), *after_start(given.operands)]
     found.touch("read", *(one for one in database if one.text != ":memory:"))
     if not given.has("-readonly") and not (
         statements and all(one.exact and _SQL_ASKS.match(one.text) for one in statements)

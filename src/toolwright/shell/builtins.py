@@ -1,16 +1,16 @@
 """Commands that the shell carries out itself and that change what later words mean, or hide code in their arguments."""
 
-import posixpath
 import re
 from collections.abc import Callable, Mapping
 
 from toolwright.shell.arguments import sort_arguments
 from toolwright.shell.arithmetic import calculate, is_identifier
 from toolwright.shell.call import CommandCall, Walk
-from toolwright.shell.findings import Contained
+from toolwright.shell.changedir import change_folder, leave_folder
 from toolwright.shell.nodes import Arithmetic, Literal
 from toolwright.shell.outcome import Outcome, always
-from toolwright.shell.state import ALTERNATIVES, Field, State, literal, unknown
+from toolwright.shell.setoptions import set_options, shopt
+from toolwright.shell.state import ALTERNATIVES, Field, State, literal
 from toolwright.shell.variables import assign, exported, special
 
 SILENT = frozenset({"cd", "[", "export", "declare", "typeset", "readonly", "local", "unset"})
@@ -21,56 +21,10 @@ Builtin = Callable[[Walk, CommandCall], Outcome]
 _ATTRIBUTES = frozenset("xgprfFaA")
 """Attributes of variables that leave their values as they are."""
 _ASSIGNED_NAME = re.compile(r"\+?=|\[")
-_OPTIONS = frozenset("euxvCEfbon")
-_LONG_OPTIONS = frozenset(
-    {"errexit", "nounset", "xtrace", "verbose", "noclobber", "pipefail", "errtrace", "noglob", "notify", "noexec"}
-)
-"""Options of the shell with which words go on meaning what they meant."""
-_SHOPTS = frozenset(
-    {
-        "nullglob",
-        "failglob",
-        "globstar",
-        "globskipdots",
-        "inherit_errexit",
-        "checkwinsize",
-        "lastpipe",
-        "expand_aliases",
-    }
-    | {"huponexit", "histappend", "cmdhist", "checkhash", "checkjobs", "execfail"}
-)
-
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*\])?\+?=(.*)", re.DOTALL)
 FILE_TESTS = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
 """Tests of `[` and `[[` that look at a file."""
 _COMPARES_FILES = frozenset({"-nt", "-ot", "-ef"})
-
-
-def change_folder(walk: Walk, call: CommandCall) -> Outcome:
-    """`cd`, `chdir`, `pushd`: afterwards the script is there, or, if that failed, where it was."""
-    physical = any(one.text == "-P" for one in call.arguments)
-    operands = [one for one in call.arguments if one.text not in ("-L", "-P", "-e", "-@", "--", "-n")]
-    target = operands[0] if operands else call.state.variables.get("HOME", unknown("~"))
-    if (call.name == "pushd" and not operands) or len(operands) > 1:
-        target = literal("-")
-    before, state = call.state, call.state.copy()
-    if target.text == "-" or re.fullmatch(r"[-+]\d+", target.text):
-        walk.findings.doubt(f"Where `{call.name} {target.text}` leads is only known when it runs.")
-        state.folders = ()
-        return Outcome(state, before)
-    walk.findings.touch("enter", target, call.state)
-    starts = before.folders or ("",)
-    reached = [posixpath.join(start, text) for start in starts for text in target.texts if start or text[:1] == "/"]
-    known = reached if target.known else []
-    state.folders = tuple(dict.fromkeys(one if physical else posixpath.normpath(one) for one in known))
-    state.forget("PWD")
-    return Outcome(state, before)
-
-
-def leave_folder(_: Walk, call: CommandCall) -> Outcome:
-    state = call.state.copy()
-    state.folders = ()
-    return Outcome(state, call.state)
 
 
 def declare(walk: Walk, call: CommandCall) -> Outcome:
@@ -202,7 +156,7 @@ def _evaluate(walk: Walk, call: CommandCall, script: Field, state: State) -> Sta
         return walk.nested(script.text, state, call.draft)
     walk.findings.doubt(f"`{script.spelled}` is run as a command, and is only known when it runs.")
     state.variables.clear()
-    state.folders = ()
+    state.folders, state.stops_on_error = (), False
     return state
 
 
@@ -217,6 +171,7 @@ def source(walk: Walk, call: CommandCall) -> Outcome:
             _evaluate(walk, call, call.feed.text, call.state.copy())
     home = call.state.variables.get("HOME")
     call.state.variables.clear()
+    call.state.stops_on_error = False
     if home is not None:
         call.state.variables["HOME"] = home
     return always(call.state)
@@ -243,52 +198,6 @@ def alias(walk: Walk, call: CommandCall) -> Outcome:
     return always(call.state)
 
 
-def set_options(walk: Walk, call: CommandCall) -> Outcome:
-    """`set`: options that are not on the list change what later words mean, and operands are new arguments."""
-    arguments = list(call.arguments)
-    while arguments and arguments[0].exact and arguments[0].text[:1] in ("-", "+") and len(arguments[0].text) > 1:
-        text = arguments.pop(0).text
-        if text == "--":
-            call.state.arguments = None
-            break
-        long = arguments.pop(0).text if "o" in text and arguments else ""
-        problem = option_problem(text[1:], long)
-        if problem:
-            walk.findings.doubt(problem)
-        if "e" in text[1:] or long == "errexit":
-            call.state.stops_on_error = text.startswith("-")
-    if arguments:
-        call.state.arguments = None
-    if any(not one.exact and one.splits for one in arguments[:1]):
-        walk.findings.doubt(f"`set {arguments[0].spelled}` may change what later words mean.")
-    return always(call.state)
-
-
-def option_problem(letters: str, long: str, *, harmless: frozenset[str] = frozenset()) -> str:
-    """Why options of a shell need a person's eye, or nothing."""
-    if letters == "a" and not long:
-        return Contained("From `set -a` on programs are given every variable that is set.")
-    if set(letters) - _OPTIONS - harmless or (long and long not in _LONG_OPTIONS):
-        return f"The option `{long or letters}` of the shell changes what later words mean."
-    return ""
-
-
-def shopt_problem(name: str) -> str:
-    return "" if name in _SHOPTS else f"The option `{name}` of the shell changes what later words mean."
-
-
-def shopt(walk: Walk, call: CommandCall) -> Outcome:
-    """Options that may change which files a wildcard names, what `cd` means, or how the script is read."""
-    flags = "".join(one.text[1:] for one in call.arguments if one.text.startswith("-"))
-    changes = set(flags) & set("sou") or any(not one.exact for one in call.arguments)
-    for argument in call.arguments:
-        if changes and not argument.text.startswith("-"):
-            problem = shopt_problem(argument.text) if "o" not in flags else option_problem("", argument.text)
-            if problem:
-                walk.findings.doubt(problem)
-    return always(call.state)
-
-
 def shift(_: Walk, call: CommandCall) -> Outcome:
     call.state.arguments = None
     return always(call.state)
@@ -311,6 +220,8 @@ def test(walk: Walk, call: CommandCall) -> Outcome:
         following = arguments[position + 1] if position + 1 < len(arguments) else None
         if argument.splits:
             walk.findings.doubt(f"`{argument.spelled}` without quotes may turn the test into another one.")
+        elif not argument.exact and following is not None and _may_be_subscript(following):
+            walk.findings.doubt(f"`{argument.spelled}` may be an option that calculates `{following.spelled}`.")
         elif argument.text in ("-v", "-R") and following is not None and not is_identifier(following.text):
             walk.findings.doubt(f"`{argument.text} {following.spelled}` may calculate a subscript.")
         elif argument.text in FILE_TESTS and following is not None and following.text not in ("]", "-a", "-o"):
@@ -319,6 +230,10 @@ def test(walk: Walk, call: CommandCall) -> Outcome:
             walk.findings.touch("look", arguments[position - 1], call.state)
             walk.findings.touch("look", following, call.state)
     return always(call.state)
+
+
+def _may_be_subscript(argument: Field) -> bool:
+    return not argument.exact or "[" in argument.text
 
 
 def generate_completions(walk: Walk, call: CommandCall) -> Outcome:

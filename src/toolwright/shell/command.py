@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolwright.shell.arguments import Effects
 from toolwright.shell.arity import ARITY, prefix
@@ -168,13 +169,22 @@ def _run_wrapped(walk: Walk, call: CommandCall, name: str, found: Unwrapped) -> 
     if not found.argv:
         return always(call.state)
     inner = call.inner(found.argv, also=call.also)
-    inner.state = state
+    here = name in _IN_THIS_SHELL
+    inner.state = state if here else state.copy()
     _note_later_start(walk, inner)
     if name == "xargs":
         _feed_operands(inner, found)
     outcome = run(walk, inner)
-    # only the shell's own prefixes keep the inner command in this shell
-    return outcome if name in ("command", "builtin", "exec", "time") else always(call.state)
+    if here:
+        return outcome
+    if name in _IN_ZSH and call.state.dialect == "zsh":
+        return Outcome(joined(outcome.succeeded, call.state), joined(outcome.failed, call.state))
+    return always(call.state)
+
+
+_IN_THIS_SHELL = frozenset({"command", "builtin", "time"})
+"""Only these, the shell's own, leave the inner command to this shell; `exec` looks for a program of its name."""
+_IN_ZSH = frozenset({"exec", "noglob", "nocorrect", "repeat"})
 
 
 def _note_later_start(walk: Walk, inner: CommandCall) -> None:
@@ -200,7 +210,7 @@ def _feed_operands(inner: CommandCall, found: Unwrapped) -> None:
         pieces = filter(None, re.split(r"\n+" if by_line else r"[ \t\n]+", text))
         words = [literal(word.strip(" \t")) for word in pieces] if not set(text) & set("'\"\\") else words
     elif feed is not None and feed.paths:
-        inner.listed = words = list(feed.paths)
+        inner.listed = words = [replace(path, several=True) for path in feed.paths]
     mark = next(
         (found.options[option].text or "{}" for option in ("-I", "-i", "-J", "--replace") if option in found.options),
         "",

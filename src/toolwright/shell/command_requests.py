@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from toolwright.acts import Act
 from toolwright.request import PathPattern, Request
 from toolwright.shell.analysis import Analysis, Command
 from toolwright.shell.approval import can_be_kept
 from toolwright.shell.matching import is_wild
+from toolwright.shell.outward import acts_behind, acts_by_text, may_run_files, with_stricter
 from toolwright.shell.scripts import suspected_behind_aliases, suspected_in_files
+from toolwright.wildcard import matches
 
 _RELATIVE = re.compile(r"(?![/~])[^\s'\"]*/")
 """A program that is another one in another folder."""
@@ -42,7 +45,10 @@ def about_commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         for text, kept in _kept(command, place).items():
             # the same words in two folders are not one thing
             exact[text] = kept if exact.get(text, kept) == kept else ""
-    offers = [_offered(command, exact) for command in analysis.commands]
+    acts = acts_by_text(analysis)
+    if may_run_files(analysis):
+        acts = with_stricter(acts, acts_behind(analysis))
+    offers = [_naming(_offered(command, exact), acts) for command in analysis.commands]
     always = (
         dict.fromkeys(pattern for offer in offers for pattern in offer) if all(map(all, offers)) and all(offers) else {}
     )
@@ -59,6 +65,7 @@ def about_commands(analysis: Analysis, place: PlaceOf) -> Iterator[Request]:
         suspected=tuple(dict.fromkeys((*said, *held, *suspected_behind_aliases(analysis)))),
         must_ask=not understood,
         contained=analysis.contained and analysis.confinement.complete,
+        acts=acts,
         metadata={} if understood else {"reasons": list(analysis.reasons)},
     )
 
@@ -69,11 +76,26 @@ def _offered(command: Command, exact: Mapping[str, str]) -> list[str]:
     return [exact.get(pattern, pattern) for pattern in command.always]
 
 
+def _naming(offer: list[str], acts: Mapping[str, Act]) -> list[str]:
+    """The offer with the words of what changes something spelled out, where a wildcard would stand for them."""
+    return [_spelled_out(pattern, acts) for pattern in offer]
+
+
+def _spelled_out(pattern: str, acts: Mapping[str, Act]) -> str:
+    for text, act in acts.items():
+        if act.kind == "changes" and matches(text, pattern) and not act.is_named_by(pattern):
+            start = " ".join(act.words)
+            return f"{start} *" if f"{text} ".startswith(f"{start} ") else text if can_be_kept(text) else ""
+    return pattern
+
+
 def _kept(command: Command, place: PlaceOf) -> dict[str, str]:
     """For each text that only the same words approve, those words with the folder they were said in."""
     where = ""
-    if len(command.folders) == 1 and not is_wild(command.folders[0]):
-        there = place(command.folders[0])
+    # What the shell may reach in two ways is mostly one folder.
+    places = {} if any(map(is_wild, command.folders)) else {one.path: one for one in map(place, command.folders)}
+    if len(places) == 1:
+        (there,) = places.values()
         where = str(there.pattern if there.inside else there.absolute_pattern)
     kept: dict[str, str] = {}
     own = [text for text in (command.shown, *command.implied) if where != "." and _RELATIVE.match(text)]

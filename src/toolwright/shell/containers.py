@@ -1,6 +1,8 @@
 """What `docker` and `podman` do: their subcommands and options known to be harmless; all else is doubted."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from toolwright.shell.arguments import Effects, Handler, names, paths_in, tail
 from toolwright.shell.findings import Contained
@@ -87,6 +89,7 @@ _REACHING = ("host", "container:")
 def container(found: Effects, arguments: Sequence[Field]) -> None:
     """Of `-v here:there` the first is a path of this machine, of which the container can do with all what it likes."""
     found.unlisted = True
+    arguments = [_without_equals(one) for one in arguments]
     if not arguments or not all(one.exact for one in arguments[:1]):
         found.doubts.append(Contained("This call of `docker` is not among what is known to be harmless."))
         return
@@ -102,6 +105,15 @@ def container(found: Effects, arguments: Sequence[Field]) -> None:
         _read_words(found, arguments)
         return
     _take(found, name, arguments[2 if grouped else 1 :], f"docker {name}", _OF[name])
+
+
+def _without_equals(argument: Field) -> Field:
+    """Write `-v=value` as `-vvalue`, which means the same to these programs."""
+    texts = tuple(_EQUALS.sub(r"\1", text) for text in argument.texts)
+    return replace(argument, spelled=_EQUALS.sub(r"\1", argument.spelled), texts=texts)
+
+
+_EQUALS = re.compile(r"^(-[a-zA-Z]+)=")
 
 
 def _compose(found: Effects, arguments: Sequence[Field]) -> None:

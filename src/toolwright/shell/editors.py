@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, Handler, paths_in
+from toolwright.shell.arguments import Effects, Handler, after_start, at_start, paths_in
 from toolwright.shell.awkscript import is_plain_awk
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
@@ -25,7 +25,7 @@ def sed(found: Effects, arguments: Sequence[Field]) -> None:
     scripts, operands = given.values("-e", "--expression"), given.operands
     from_file = given.has("-f", "--file")
     if not scripts and not from_file:
-        scripts, operands = operands[:1], operands[1:]
+        scripts, operands = at_start(operands), after_start(operands)
     if from_file:
         found.doubts.append(Contained("The `sed` script in a file is not examined."))
     # several scripts are one, line by line
@@ -52,7 +52,7 @@ def _sed_script(found: Effects, script: Field) -> None:
 
 def awk(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "awk", arguments, _AWK)
-    program, files = given.operands[:1], given.operands[1:]
+    program, files = at_start(given.operands), after_start(given.operands)
     if (
         len(program) != 1
         or not program[0].exact

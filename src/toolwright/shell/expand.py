@@ -82,7 +82,8 @@ def _unquoted(piece: Field) -> Field:
     """A value that is not settled, where it may still be split and matched with file names."""
     if not piece.known or any(text != "".join(text.split()) for text in piece.texts):
         return Field(piece.spelled, piece.texts, known=False, splits=True)
-    return piece if piece.glob else replace(piece, glob=any(map(_has_wildcard, piece.texts)))
+    wild = piece.glob or any(map(_has_wildcard, piece.texts))
+    return replace(piece, glob=wild, several=wild and not piece.number)
 
 
 def _is_quoted(part: Part) -> bool:
@@ -109,7 +110,8 @@ def _literal_piece(part: Literal, state: State, *, first: bool) -> Field:
 
 def _wild(text: str) -> Field:
     """Unquoted text, where wildcards are at work."""
-    return Field(text, (text,), glob=_has_wildcard(text))
+    wild = _has_wildcard(text)
+    return Field(text, (text,), glob=wild, several=wild)
 
 
 def _has_wildcard(text: str) -> bool:
@@ -125,7 +127,8 @@ def _with_tilde(text: str, state: State) -> Field:
     rest = text[match.end() :]
     if not folders:
         return unknown(text)
-    return Field(folders[0] + rest, tuple(folder + rest for folder in folders), glob=_has_wildcard(rest))
+    wild = _has_wildcard(rest)
+    return Field(folders[0] + rest, tuple(folder + rest for folder in folders), glob=wild, several=wild)
 
 
 def _piece(part: Part, state: State) -> Field:
@@ -143,7 +146,7 @@ def _piece(part: Part, state: State) -> Field:
 def _parameter(part: Parameter, state: State) -> Field:
     if (part.operator == "#" and part.argument is None) or (part.name in "?#$!" and not part.operator):
         return some_number(part.source)
-    if part.index is not None or (part.operator and part.argument is None):
+    if part.opaque or part.index is not None or (part.operator and part.argument is None):
         return unknown(part.source)
     value = _variable(part.name, state)
     if value is None or not value.known:
@@ -250,7 +253,7 @@ def _paths_printed(part: Substitution, command: Simple, state: State) -> Field |
     if not paths or part.quoted or not all(one.known for one in paths):
         return None
     texts = tuple(text if one.glob else f"{text}/**" for one in paths for text in one.texts)
-    return Field(part.source, texts, glob=True) if len(texts) <= ALTERNATIVES else None
+    return Field(part.source, texts, glob=True, several=True) if len(texts) <= ALTERNATIVES else None
 
 
 _NUMBERS = {
@@ -293,7 +296,8 @@ def _joined(pieces: list[Field], source: str) -> Field:
         known = False
     texts = tuple("".join(choice) for choice in product(*(piece.texts for piece in pieces)))
     number = all(piece.number or piece.texts == ("",) for piece in pieces) and any(piece.number for piece in pieces)
-    return Field(spelled, texts, known, glob, number, splits=any(piece.splits for piece in pieces))
+    splits, several = any(piece.splits for piece in pieces), any(piece.several for piece in pieces)
+    return Field(spelled, texts, known, glob, number, splits=splits, several=several)
 
 
 def _braces(parts: list[Part]) -> list[list[Part]] | None:

@@ -76,15 +76,16 @@ _BEFORE = re.compile(r"-[HLPEXdsx]+|-O\d|-D")
 
 def _run(found: Effects, expression: Sequence[Field], position: int, paths: Sequence[Field]) -> int:
     """The command up to `;`, or `+` after `{}`, with the folders in place of `{}`; where the expression goes on."""
-    argv: list[Field] = []
+    argv, together = list[Field](), False
     while position < len(expression):
         text = expression[position].text
-        if text == ";" or (text == "+" and argv and argv[-1].text == "{}"):
+        together = text == "+" and bool(argv) and argv[-1].text == "{}"
+        if text == ";" or together:
             break
         argv.append(expression[position])
         position += 1
     texts = tuple(text for path in paths for text in path.texts)
-    named = Field("{}", texts, all(path.known for path in paths), any(path.glob for path in paths))
+    named = Field("{}", texts, all(path.known for path in paths), any(path.glob for path in paths), several=together)
     if argv and "{}" in argv[0].spelled:
         found.doubts.append("`find` runs the files that it finds.")
         return position + 1

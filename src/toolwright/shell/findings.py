@@ -88,6 +88,8 @@ class Draft:
     """Where it runs; None until that was seen, empty if it is not known."""
     fed: bool = False
     """Whether it was given input by the line itself, which its words do not show."""
+    stdin: str | None = None
+    """That input; empty where it is not known."""
 
     def add(self, argv: Sequence[Field]) -> bool:
         """Note a call as it is spelled, and with each of the values that its words may have; whether those were all."""
@@ -121,6 +123,8 @@ class Findings:
     confinement: Confinement = OPEN
     home: str = ""
     top: str = ""
+    start: str = ""
+    """Where the line begins: a canonical path."""
     drafts: dict[tuple[int, str], Draft] = field(default_factory=dict[tuple[int, str], Draft])
     touched: dict[Touch, dict[str, str]] = field(default_factory=dict[Touch, dict[str, str]])
     """For each kind of touch the paths, and how each is to be shown."""

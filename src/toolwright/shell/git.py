@@ -3,7 +3,16 @@
 import re
 from collections.abc import Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, looks_like_path, paths_in
+from toolwright.shell.arguments import (
+    Arguments,
+    Effects,
+    after_start,
+    at_end,
+    at_start,
+    before_end,
+    looks_like_path,
+    paths_in,
+)
 from toolwright.shell.gitoptions import EXTRA, KNOWN, OPTIONS, PLAIN_GLOBAL, PLAIN_PARTS, RUNS, STRATEGIES
 from toolwright.shell.gitsettings import settings_written
 from toolwright.shell.gitshows import after_dashes, show
@@ -146,10 +155,11 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
         case "rm":
             found.touch("look" if given.has("--cached") else "delete", *operands, *paths)
         case "mv":
-            found.touch("delete", *operands[:-1])
-            found.touch("carry", *operands[:-1])
-            found.touch("write", *operands[-1:])
-            found.touch("into", *(_inside(operands[-1], one) for one in operands[:-1]))
+            sources, targets = before_end(operands), at_end(operands)
+            found.touch("delete", *sources)
+            found.touch("carry", *sources)
+            found.touch("write", *targets)
+            found.touch("into", *(_inside(target, one) for target in targets for one in sources))
         case "clean" if given.has("-n", "--dry-run"):
             found.touch("look", *operands, *paths)
         case "clean":
@@ -171,17 +181,17 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("within", *([] if shows else [literal(".")]))
             found.touch("read", *(operands if name != "checkout-index" else []))
         case "clone":
-            found.touch("write", *(operands[1:2] or [_cloned(operands)]))
-            found.touch("read", *(path for one in operands[:1] for path in paths_in(one)))
-            found.touch("mention", *(one for one in operands[:1] if one.known))
+            found.touch("write", *(after_start(operands) or [_cloned(operands)]))
+            found.touch("read", *(path for one in at_start(operands) for path in paths_in(one)))
+            found.touch("mention", *(one for one in at_start(operands) if one.known))
         case "init":
             found.touch("write", *(operands[:1] or [literal(".")]))
         case "bundle" if operands[:1] and operands[0].text == "create":
-            found.touch("write", *operands[1:2])
+            found.touch("write", *at_start(operands[1:]))
         case "archive" | "format-patch":
             found.touch("write", *given.values("-o", "--output-directory"))
         case "merge-file" if not given.has("-p", "--stdout"):
-            found.touch("write", *operands[:1])
+            found.touch("write", *at_start(operands))
             found.touch("read", *operands)
         case "config":
             found.touch("read", *given.values("-f", "--file"))
@@ -189,9 +199,9 @@ def _files_of(found: Effects, name: str, own: Sequence[Field], given: Arguments)
             found.touch("discard", literal("."))
             found.touch("lose", *([literal(".")] if _loses_work(name, given) else []))
         case "submodule" if any(one.text == "add" for one in operands):
-            found.touch("write", *operands[-1:])
+            found.touch("write", *at_end(operands))
         case "worktree" if operands[:1] and operands[0].text in ("add", "move", "remove"):
-            found.touch("write", *operands[1:2])
+            found.touch("write", *at_start(operands[1:]))
         case "check-ignore" | "ls-files" | "status" | "log" | "rev-list" | "ls-tree" | "add" | "stage":
             found.touch("look", *(path for one in (*operands, *paths) for path in _local(one)))
         case _:

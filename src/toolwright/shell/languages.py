@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from toolwright.record import record
-from toolwright.shell.arguments import Effects, looks_like_path, may_be_files, paths_in, tail
+from toolwright.shell.arguments import (
+    Effects,
+    after_start,
+    at_end,
+    at_start,
+    looks_like_path,
+    may_be_files,
+    paths_in,
+    tail,
+)
 from toolwright.shell.findings import Contained
 from toolwright.shell.state import Field
 
@@ -220,7 +229,10 @@ def _python_module(found: Effects, name: str, module: Field | None, rest: Sequen
         )
     elif text in _PYTHON_RUNS and (not operands or any(one.text in ("-c", "-m") for one in rest)):
         found.doubts.append(Contained(f"What `{name} -m {text}` runs is not examined."))
+    elif text == "venv":
+        found.touch("write", *operands)
     elif text == "json.tool":
-        found.touch("write", *operands[1:2])
+        found.touch("write", *after_start(operands))
     elif text in ("zipfile", "tarfile") and rest and rest[0].text not in ("-l", "--list", "-t", "--test"):
-        found.touch("write", *operands[-1:] if rest[0].text in ("-e", "--extract") else operands[:1])
+        extracts = rest[0].text in ("-e", "--extract")
+        found.touch("write", *(at_end(operands) if extracts else at_start(operands)))

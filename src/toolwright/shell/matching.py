@@ -32,6 +32,12 @@ _CLASSES = {
 }
 
 
+_BEYOND_ASCII = frozenset({"alpha", "alnum", "upper", "lower", "space", "punct", "word", "print", "graph"})
+"""Classes that have members in some languages of which this table knows nothing."""
+_COLLATED = re.compile(r"\[[!^]?\]?[^\]]*\[[.=]")
+"""A set with `[.a.]` or `[=a=]` in it, which depends on the language."""
+
+
 class TooMany(Exception):
     """More names than are looked at."""
 
@@ -109,6 +115,8 @@ def _entries(folder: str, budget: _Budget) -> Iterator[os.DirEntry[str]]:
 
 def _regex(pattern: str) -> str:
     """One level of a pattern; what is not closed stands for itself. Atomic groups keep it linear."""
+    if _COLLATED.search(pattern):
+        return ".*"
     pieces, position = [""], 0
     while position < len(pattern):
         char = pattern[position]
@@ -133,8 +141,8 @@ def _closing(pattern: str, start: int) -> int:
     position = start + (pattern[start : start + 1] in ("!", "^"))
     first = position
     while position < len(pattern):
-        if pattern.startswith(("[:", "[.", "[="), position):
-            end = pattern.find(pattern[position + 1] + "]", position + 2)
+        if pattern.startswith("[:", position):
+            end = pattern.find(":]", position + 2)
             position = end + 2 if end > 0 else position + 1
         elif pattern[position] == "]" and position > first:
             return position
@@ -148,11 +156,11 @@ def _set(body: str) -> str:
     negated = body[:1] in ("!", "^")
     inside = body[1:] if negated else body
     inside = re.sub(r"\[:(\w+):\]", lambda match: "\0" + match.group(1) + "\0", inside)
-    if "[." in inside or "[=" in inside:
-        return "."
+    beyond = not negated and any(f"\0{name}\0" in inside for name in _BEYOND_ASCII)
     escaped = "".join(char if char in "-\0" or char.isalnum() else re.escape(char) for char in inside)
     for name, members in _CLASSES.items():
         escaped = escaped.replace(f"\0{name}\0", members)
+    escaped += "\x80-\U0010ffff" if beyond else ""
     try:
         re.compile(f"[{'^' if negated else ''}{escaped}]")
     except re.error:

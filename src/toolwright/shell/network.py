@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, Handler, paths_in
+from toolwright.shell.arguments import Effects, Handler, at_end, before_end, paths_in
 from toolwright.shell.downloads import DOWNLOADS
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
@@ -29,9 +29,8 @@ def file_shell(found: Effects, arguments: Sequence[Field]) -> None:
 def remote_copy(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "scp", arguments, _SCP)
     local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
-    last = given.operands[-1:]
-    found.touch("take", *(one for one in local if one not in last))
-    found.touch("write", *(one for one in last if one in local))
+    found.touch("take", *(one for one in before_end(given.operands) if one in local))
+    found.touch("write", *(one for one in at_end(given.operands) if one in local))
 
 
 def secure_shell(found: Effects, arguments: Sequence[Field]) -> None:
@@ -45,7 +44,13 @@ def secure_shell(found: Effects, arguments: Sequence[Field]) -> None:
     found.suspected.append(literal(" ".join(one.spelled for one in arguments[len(own) :])))
 
 
+_LISTING = ("-l", "-V", "--version", "--help")
+"""Options of `crontab`, `at` and their like with which nothing is handed over."""
+
+
 def runs_later(found: Effects, arguments: Sequence[Field]) -> None:
+    if arguments and all(argument.text in _LISTING for argument in arguments):
+        return
     found.doubts.append("It hands over commands to be run later or elsewhere, which cannot be seen.")
     for argument in arguments:
         found.touch("read", *paths_in(argument))

@@ -27,6 +27,8 @@ class Parameter:
     """What follows the name inside the braces, such as `:-` or `%`; `!` and `#` where they come before it."""
     index: "Word | None" = None
     argument: "Word | None" = None
+    opaque: bool = False
+    """Whether quotes stand in quotes, of which nobody can say what they leave."""
 
 
 @record(slots=True, eq=False, repr=False)

@@ -59,14 +59,18 @@ class _Reader:
         self.known = known
         self.given = Arguments()
         self.waiting: tuple[str, ...] = ()
+        self.perhaps: tuple[str, ...] = ()
+        """Options that have got a pattern for their value, and get what follows if no file fits it."""
 
     def read(self, arguments: Sequence[Field]) -> Arguments:
         only_operands = False
         for argument in arguments:
             text = argument.text or (argument.spelled if argument.spelled.startswith("-") else "")
+            if self.perhaps:
+                self._note(self.perhaps, argument)
+                self.perhaps = self.perhaps if argument.several else ()
             if self.waiting:
-                self._note(self.waiting, argument)
-                self.waiting = ()
+                self._take_value(argument)
             elif only_operands or len(text) < 2 or not text.startswith("-"):
                 if argument.splits and not argument.known and not only_operands:
                     self._doubt(argument.spelled)
@@ -82,6 +86,16 @@ class _Reader:
         if self.waiting:
             self._note(self.waiting, None)
         return self.given
+
+    def _take_value(self, argument: Field) -> None:
+        self._note(self.waiting, argument)
+        if argument.several:
+            # Only the first of the files is the value.
+            self.given.operands.append(argument)
+            self.perhaps = self.waiting
+        elif argument.splits and not argument.known:
+            self._doubt(argument.spelled)
+        self.waiting = ()
 
     def _partly_known(self, argument: Field, text: str) -> None:
         """`--include=$x` and `-n$x`: the option is known, its value is not."""

@@ -169,8 +169,8 @@ _OF_GO: Mapping[str, str] = {
 }
 """Each subcommand with the options that neither run nor load something else."""
 _GO_TOOLS = names("cover nm objdump addr2line buildid dist test2json trace")
-_LINKER = re.compile(r"(?:\s*(?:-[sw]|-buildid=[\w/.-]*|-X[ =]?'?[\w./-]+=[^\s'\"`$\\]*'?))*\s*")
-_COMPILER = re.compile(r"(?:all=|\./\.\.\.=)?(?:\s*-(?:[NlSemB]|m=\d|live|race))*\s*")
+_LINKER = re.compile(r"(?:\s*--?(?:[sw]|buildid=[\w/.-]*|X[ =]?'?[\w./-]+=[^\s'\"`$\\]*'?))*\s*")
+_COMPILER = re.compile(r"(?:all=|\./\.\.\.=)?(?:\s*--?(?:[NlSemB]|m=\d|live|race))*\s*")
 
 
 def go(found: Effects, arguments: Sequence[Field]) -> None:

@@ -37,11 +37,6 @@ _CALLED = re.compile(r"[ \t]*\([ \t]*\)")
 _CASE_END = re.compile(r";;&|;;|;&")
 
 
-def parse(text: str) -> Script:
-    """The script that a shell would read, or SyntaxProblem."""
-    return Parser(text).script_until("")
-
-
 class Parser(SimpleParser):
     """Reads statements. `functions` has every function of the script, in substitutions too."""
 
@@ -63,6 +58,7 @@ class Parser(SimpleParser):
     def script_until(self, closer: str) -> Script:
         self.descend()
         outer_documents, self._documents = self._documents, []
+        outer_end, self.ends_documents = self.ends_documents, closer
         script = self._script(frozenset())
         if not closer and self.position < len(self.text):
             raise self.problem("Something is out of place")
@@ -70,7 +66,7 @@ class Parser(SimpleParser):
             raise self.problem(f"`{closer}` is missing")
         self.position += len(closer)
         self.read_documents()
-        self._documents = outer_documents
+        self._documents, self.ends_documents = outer_documents, outer_end
         self.depth -= 1
         return script
 
@@ -130,7 +126,9 @@ class Parser(SimpleParser):
             self.skip_blanks()
             if self.peek() != "|" or self.peek(2) == "||":
                 return Pipeline(statements, negated)
-            self.position += 2 if self.peek(2) == "|&" else 1
+            both = self.peek(2) == "|&"
+            self.beyond_posix = self.beyond_posix or both
+            self.position += 2 if both else 1
             self.skip_space()
             statements.append(self._statement())
 
@@ -157,10 +155,12 @@ class Parser(SimpleParser):
             self.position = start
         if self.peek() == "(":
             self.position += 1
+            outer_end, self.ends_documents = self.ends_documents, ""
             body = self._script(frozenset())
             if self.peek() != ")" or not body.chains:
                 raise self.problem("`)` is missing")
             self.position += 1
+            self.ends_documents = outer_end
             return Group(0, "", [], body, subshell=True)
         match = _RESERVED.match(self.text, self.position)
         if match is None or match.group() == "coproc":
@@ -230,6 +230,7 @@ class Parser(SimpleParser):
         self.skip_blanks()
         if self.peek(2) == "((":
             self.position += 2
+            self.beyond_posix = True
             header = self.arithmetic()
             if header is None:
                 raise self.problem("A loop is not understood")
@@ -283,6 +284,7 @@ class Parser(SimpleParser):
                 break
         body = self._script(frozenset({"esac"}))
         if match := _CASE_END.match(self.text, self.position):
+            self.beyond_posix = self.beyond_posix or "&" in match.group()
             self.position = match.end()
         return patterns, body
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Effects, Handler
+from toolwright.shell.archives import ARCHIVES
+from toolwright.shell.arguments import Effects, Handler, after_start
 from toolwright.shell.builders import BUILDERS
 from toolwright.shell.certificates import CERTIFICATES
 from toolwright.shell.containers import CONTAINERS
@@ -16,13 +17,18 @@ from toolwright.shell.guess import guess
 from toolwright.shell.languages import INTERPRETERS, interpreter, is_agent
 from toolwright.shell.network import NETWORK
 from toolwright.shell.options import take_options
+from toolwright.shell.outputs import OUTPUTS
 from toolwright.shell.packagers import PACKAGERS
 from toolwright.shell.plain import PLAIN, QUIET
 from toolwright.shell.searches import SEARCHES
-from toolwright.shell.state import Field
+from toolwright.shell.state import Field, literal
 from toolwright.shell.transfers import TRANSFERS
 
 _LOADS = re.compile(r"(?:import|include)\s*\"|(?:load\w*|system)\s*\(")
+
+
+_ALSO_REMOVE = frozenset({"unlink", "shred", "srm"})
+"""What a rule about `rm` is meant for as well."""
 
 
 def is_listed(name: str) -> bool:
@@ -46,8 +52,11 @@ def effects_of(name: str, arguments: Sequence[Field]) -> Effects:
         if name in ("jq", "yq") and any(_LOADS.search(one.spelled) for one in given.operands):
             found.doubts.append(Contained(f"What `{name}` is told may load files that its words do not name."))
         if kind is not None:
-            found.touch(kind, *given.operands[skip:])
-            found.touch("search", *(given.operands[skip:] if kind == "read" else ()))
+            files = after_start(given.operands, skip)
+            found.touch(kind, *files)
+            if name in _ALSO_REMOVE:
+                found.same_as.append([literal("rm"), *files])
+            found.touch("search", *(files if kind == "read" else ()))
         elif name == "man":
             found.touch("read", *(one for one in given.operands if "/" in one.spelled))
         elif name == "mktemp":
@@ -85,6 +94,8 @@ def _with_pairs(found: Effects, arguments: Sequence[Field]) -> list[Field]:
 
 
 HANDLERS: Mapping[str, Handler] = {
+    **ARCHIVES,
+    **OUTPUTS,
     **TRANSFERS,
     **SEARCHES,
     **NETWORK,

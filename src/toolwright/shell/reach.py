@@ -66,6 +66,16 @@ def reach_of(analysis: Analysis) -> Reach:
     return Reach(known=tuple(known), possible=tuple(possible))
 
 
+def addresses_of(analysis: Analysis) -> tuple[str, ...]:
+    """Return the addresses that programs which fetch are given as whole words."""
+    found = dict[str, None]()
+    for command in analysis.commands:
+        for words in (command.words, *(text.split() for text in command.implied)):
+            if _name(words) in _REACHES:
+                found |= dict.fromkeys(word for word in words[1:] if _URL.fullmatch(word))
+    return tuple(found)
+
+
 def works_alone(analysis: Analysis) -> bool:
     """Whether all its programs are known, and do nothing but work on files that they are given."""
     if analysis.verdict != "understood" or analysis.runs:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from toolwright.gitindex import index_around
-from toolwright.request import READ, Below, PathPattern, Request
+from toolwright.request import Below, PathPattern, Request
 from toolwright.shell.analysis import Analysis
 from toolwright.shell.command_requests import JudgedPath, PlaceOf, about_commands
 from toolwright.shell.findings import Touch
@@ -16,6 +16,8 @@ from toolwright.shell.openfiles import is_open_to_all
 
 _PROGRAMS = ("/bin", "/sbin", "/usr", "/opt", "/nix/store", "/snap/bin", "/Applications", "/Library", "/System")
 """Where the machine's own programs lie; running one of them is not leaving the project."""
+OFFERED = 12
+"""Places that are offered to be allowed for longer; a list that nobody reads is none."""
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - folders that a command line names
 
 
@@ -106,30 +108,28 @@ class _Paths:
         written: set[str] = set()
         for path in sorted(itertools.chain(self._worked_in(), changed, read), key=self._rank):
             there = self.at(path)
-            only_read = path not in changed
-            if there.inside or self._is_own(str(there.path)) or (only_read and self.is_open(path, str(there.path))):
+            is_read = path not in changed
+            if there.inside or self._is_own(str(there.path)) or (is_read and self.is_open(path, str(there.path))):
                 continue
             spelled = self.analysis.spellings.get(path, path)
             texts = (str(there.path), str(self.at(spelled if "…" not in spelled else path).path))
-            written |= set() if only_read else set(texts)
+            written |= set() if is_read else set(texts)
             real[texts[0]] = None
             if not self._is_told(path):
                 shown[texts[1]] = None
         if not shown:
             return
-        only_read_texts = tuple(path for path in dict.fromkeys((*shown, *real)) if path not in written)
+        named = dict.fromkeys((*shown, *real))
+        only_read = tuple(path for path in named if path not in written)
+        offered = dict.fromkeys(pattern for path in named for pattern in _lasting(path))
+        changing = {pattern for path in named if path in written for pattern in _lasting(path)}
         yield Request(
             permission="external_directory",
             patterns=tuple(shown),
             implied=tuple(path for path in real if path not in shown),
-            always=tuple(
-                dict.fromkeys(
-                    (READ if path in only_read_texts else "") + pattern
-                    for path in (*shown, *real)
-                    for pattern in _lasting(path)
-                )
-            ),
-            only_read=only_read_texts,
+            always=tuple(offered),
+            always_reading=tuple(pattern for pattern in offered if pattern not in changing),
+            only_read=only_read,
         )
 
     def _worked_in(self) -> list[str]:
@@ -228,6 +228,7 @@ class _Paths:
             implied=implied,
             below=tuple(below),
             suspected=suspected,
+            always=_narrow((*patterns, *implied, *(one.folder for one in below), *suspected)),
             must_ask=self.unjudged,
             contained=self.unjudged,
             metadata={"reasons": reasons} if reasons else {},
@@ -331,6 +332,13 @@ def _may_be_in(path: str) -> bool:
     """Whether the folder of a name that a copy may get is one, or may become one."""
     folder = posixpath.dirname(path)
     return os.path.isdir(folder) or not os.path.lexists(folder)  # noqa: PTH112 - text
+
+
+def _narrow(patterns: Sequence[PathPattern]) -> tuple[str, ...]:
+    """The places themselves: out of what a command does, no rule for every file is offered."""
+    named = tuple(dict.fromkeys(map(str, patterns)))
+    broad = any(not one.rstrip("*").strip("./") for one in named)
+    return () if broad or len(named) > OFFERED else named
 
 
 def _lasting(path: str) -> tuple[str, ...]:

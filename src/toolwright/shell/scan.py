@@ -22,6 +22,9 @@ _IN_ARITHMETIC = re.compile(r"[^()\\'\"`$]+")
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _CONTINUED = re.compile(r"(?:[^ \t\n\\'\"`$|&;()<>#][^ \t\n\\'\"`$|&;()<>]*|[|&;<>()]+)\\\n")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_IN_QUOTES = re.compile(r"'[^'\"\\`(){}]*'")
+"""Single quotes in an expansion that is in quotes itself, which end where they seem to, whether they count or not."""
+_TO_DOLLAR = re.compile(r"[^$]+")
 _BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]")
 _OPERATOR = re.compile(r":[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|@[A-Za-z]|[-=?+:]|[@*](?=\})")
 _ESCAPE = re.compile(
@@ -46,6 +49,8 @@ class Scanner:
         self._continued = "\\\n" in text
         self.beyond_posix = False
         """Whether something was read that plain `sh` takes for something else."""
+        self._quotes_in_quotes = False
+        """Whether the expansion that is being read has quotes in it and stands in quotes itself."""
         self._not_arithmetic: set[int] = set()
         """Where `((` turned out to open two subshells, so that nothing is tried twice."""
 
@@ -232,6 +237,11 @@ class Scanner:
         start = self.position
         self.position += len(opener)
         script = self.script_until(")")
+        if opener != "$(":
+            self.beyond_posix = True
+            if not script.chains:
+                # It leaves nothing in the word, and no pipe.
+                raise self.problem("A process without a command is not understood")
         return Substitution(script, self.text[start : self.position], quoted, opener)
 
     def _backquoted(self, *, quoted: bool) -> Substitution:
@@ -289,19 +299,21 @@ class Scanner:
             raise self.problem("An expansion is not understood")
         self.position = name.end()
         index = self.index() if self.peek() == "[" else None
-        operator, argument = "", None
+        operator, argument, opaque = "", None, False
         if self.peek() != "}":
             match = _OPERATOR.match(self.text, self.position)
             if match is None:
                 raise self.problem("An expansion is not understood")
             operator, self.position = match.group(), match.end()
+            around, self._quotes_in_quotes = self._quotes_in_quotes, False
             argument = self._until("}", _IN_BRACES, quoted=quoted)
+            opaque, self._quotes_in_quotes = self._quotes_in_quotes, around
         else:
             self.position += 1
-        if before and operator not in ("", "*", "@"):
+        if before == "#" and operator:
             raise self.problem("An expansion is not understood")
         source = self.text[start : self.position]
-        return Parameter(name.group(), source, quoted, before + operator, index, argument)
+        return Parameter(name.group(), source, quoted, before + operator, index, argument, opaque)
 
     def _prefix(self) -> str:
         """`!` and `#` ask for something about the variable, unless they are the variable."""
@@ -327,11 +339,35 @@ class Scanner:
                 self.position = match.end()
                 parts.append(Literal(match.group(), quoted=quoted))
                 continue
-            if not char or char in "[]" or (quoted and char in "'\""):
+            if not char or char in "[]":
                 raise self.problem("Quotes or brackets inside an expansion are not understood")
+            if quoted and char in "'\"":
+                parts += self._quoted_in_quotes()
+                continue
             parts += self.dollar(quoted=quoted) if char == "$" else self._quote_or_expansion() or []
         self.position += 1
         return Word(self.text[start : self.position - 1], parts)
+
+    def _quoted_in_quotes(self) -> list[Part]:
+        """Quotes in an expansion that is in quotes itself: what they hold is looked at as if it were expanded."""
+        start, parts = self.position, list[Part]()
+        if self.peek() == '"':
+            parts = self.double_quoted()
+            plain = "\\" not in self.text[start : self.position]
+        else:
+            match = _PLAIN_IN_QUOTES.match(self.text, start)
+            plain, end = match is not None, match.end() if match is not None else start
+            self.position += 1
+            while plain and self.position < end - 1:
+                piece = _TO_DOLLAR.match(self.text, self.position, end - 1)
+                self.position = piece.end() if piece is not None else self.position
+                parts += self.dollar(quoted=True) if piece is None else [Literal(piece.group(), quoted=True)]
+            plain = plain and self.position == end - 1
+            self.position += 1
+        if not plain:
+            raise self.problem("Quotes or brackets inside an expansion are not understood")
+        self._quotes_in_quotes = True
+        return parts
 
     def _ansi_quoted(self) -> Literal:
         match = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.position)

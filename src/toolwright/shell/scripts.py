@@ -66,6 +66,12 @@ def _by_other_names(path: str, real: str, start: bytes, analysis: Analysis) -> I
         yield from (" ".join([program, *words]) for words in arguments or [()] if program != name)
 
 
+def is_for_a_shell(path: str) -> bool:
+    """Return whether a file is a script that a shell runs, and no program of another kind."""
+    start = _start(os.path.realpath(path))
+    return bool(start) and not start.startswith(BINARY) and _is_for_a_shell(start)
+
+
 def _is_for_a_shell(start: bytes) -> bool:
     """Whether it says so, or says nothing, which comes to the same."""
     if not start.startswith(b"#!"):

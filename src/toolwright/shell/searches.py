@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler
+from toolwright.shell.arguments import Arguments, Effects, Handler, after_start
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
 
@@ -52,7 +52,7 @@ def grep(found: Effects, arguments: Sequence[Field]) -> None:
 
 def ack(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "ag", arguments, _ACK)
-    files = given.operands[0 if given.has("-f", "-g") else 1 :] or [literal(".")]
+    files = after_start(given.operands, 0 if given.has("-f", "-g") else 1) or [literal(".")]
     found.touch("read", *files)
     found.touch("search", *([] if given.has("-f", "-g", "-l", "-L", "-c") else files))
 
@@ -63,7 +63,8 @@ def ripgrep(found: Effects, arguments: Sequence[Field]) -> None:
 
 def _search(found: Effects, given: Arguments, *, everywhere: bool) -> None:
     """Without a file a search goes through what it is fed or, `everywhere`, through the folder it is in."""
-    files = given.operands[0 if given.has("-e", "--regexp", "-f", "--file", "--files") else 1 :]
+    has_pattern = given.has("-e", "--regexp", "-f", "--file", "--files")
+    files = after_start(given.operands, 0 if has_pattern else 1)
     files = files or ([literal(".")] if everywhere else [])
     found.touch("read", *files)
     found.touch("search", *([] if given.has(*_NAMES_ONLY) or given.has(*_NARROWED) else files))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from toolwright.record import record
-from toolwright.shell.builtins import option_problem, shopt_problem
 from toolwright.shell.call import CommandCall, Walk
 from toolwright.shell.findings import Contained
+from toolwright.shell.setoptions import option_problem, shopt_problem
 from toolwright.shell.state import Dialect, Field, State, dialect_of, literal, unknown
 from toolwright.shell.wrappers import WRAPPERS
 

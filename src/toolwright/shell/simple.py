@@ -7,7 +7,9 @@ from toolwright.shell.scan import Scanner
 
 DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 
-_REDIRECT = re.compile(r"((?:[0-9]+|\{[A-Za-z_]\w*\})(?![0-9]|&>))?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())")
+_REDIRECT = re.compile(
+    r"((?:[0-9]+|\{[A-Za-z_]\w*(?:\[[0-9]+\])?\})(?![0-9]|&>))?(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||[<>](?!\())"
+)
 _INTO_ARRAY = re.compile(r"\{[A-Za-z_]\w*\[[^\]\s]*\]+\}[<>]")
 _REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
@@ -15,6 +17,7 @@ _TEST_END = re.compile(r"\]\](?=[ \t\n;&|()<>]|$)")
 _TEST_OPERATOR = re.compile(r"&&|\|\||[()]|[<>](?!(?:\\\n)*\()|!(?=\s)")
 """`<(` begins a process there too."""
 _TAKES_PATTERN = frozenset({"=~", "==", "=", "!="})
+_AFTER_ARRAY = re.compile(r"[ \t\n;&|()<>]|$")
 _SPACE = re.compile(r"(?:[ \t\n]|\\\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -26,6 +29,8 @@ class SimpleParser(Scanner):
         super().__init__(text, offset=offset, depth=depth)
         self._documents: list[Redirect] = []
         """Here-documents that were announced and whose bodies are still to come."""
+        self.ends_documents = ""
+        """What may stand right behind the end of a here-document, in a substitution that ends there."""
 
     def name_first_word(self, found: Simple) -> Statement | None:
         """Called once a command has its first word: a function may begin there. Parser implements it."""
@@ -84,6 +89,7 @@ class SimpleParser(Scanner):
             words.append(word)
 
     def test(self) -> Test:
+        self.beyond_posix = True
         words: list[Word] = []
         while True:
             self.skip_space()
@@ -102,7 +108,7 @@ class SimpleParser(Scanner):
             word = self.word()
             parts += word.parts
             char = self.peek()
-            if char and char in "()|" and pattern and (depth or char == "("):
+            if char and char in "()|" and pattern and (depth or char == "(" or (char == "|" and after == "=~")):
                 depth += {"(": 1, ")": -1}.get(char, 0)
                 parts.append(Literal(char, quoted=False))
                 self.position += 1
@@ -137,12 +143,16 @@ class SimpleParser(Scanner):
         return Assignment(match.group(1), value, self.text[start : self.position], operator == "+=", index, elements)
 
     def _elements(self) -> list[Word]:
+        self.beyond_posix = True
         self.position += 1
         words: list[Word] = []
         while True:
             self.skip_space()
             if self.peek() == ")":
                 self.position += 1
+                if not _AFTER_ARRAY.match(self.text, self.position):
+                    # Whatever follows at once makes it a plain text, a `#` as well.
+                    raise self.problem("An array is not understood")
                 return words
             word = self.word()
             if not word.parts:
@@ -158,6 +168,8 @@ class SimpleParser(Scanner):
         if match is None:
             return None
         self.position = match.end()
+        beyond = match.group(2) in ("&>", "&>>", "<<<") or match.group().startswith("{")
+        self.beyond_posix = self.beyond_posix or beyond
         self.skip_blanks()
         target = self._closing() if match.group(2) in (">&", "<&") and self.peek() == "-" else self.word()
         if not target.parts:
@@ -188,21 +200,34 @@ class SimpleParser(Scanner):
         if documents and self.peek() == "\n":
             self.position += 1
         for redirect in documents:
-            redirect.body = self._document(redirect)
+            closer = self.ends_documents if redirect is documents[-1] else ""
+            redirect.body = self._document(redirect, closer)
 
-    def _document(self, redirect: Redirect) -> Word:
+    def _document(self, redirect: Redirect, closer: str) -> Word:
         literals = [part for part in redirect.target.parts if isinstance(part, Literal)]
         delimiter = "".join(part.text for part in literals)
         quoted = bool(set(redirect.target.source) & set("'\"\\"))
         start, lines = self.offset + self.position, list[str]()
         while self.position < len(self.text):
+            before = self.position
             line = self._document_line(joined=not quoted)
             line = line.lstrip("\t") if redirect.operator == "<<-" else line
             if line == delimiter:
                 break
+            if closer and line.startswith(delimiter + closer):
+                self.position = self._end_of_document(delimiter + closer, before, redirect.operator) - len(closer)
+                break
             lines.append(line + "\n")
         body = "".join(lines)
         return Word(body, [Literal(body, quoted=True)]) if quoted else self.document_parts(body, start)
+
+    def _end_of_document(self, end: str, start: int, operator: str) -> int:
+        """Where the end of a here-document ends that is not a line of its own."""
+        while operator == "<<-" and self.text[start : start + 1] == "\t":
+            start += 1
+        if not self.text.startswith(end, start):
+            raise self.problem("The end of a here-document is not understood")
+        return start + len(end)
 
     def _document_line(self, *, joined: bool) -> str:
         """One line, together with the next ones where `joined` lines end in a backslash."""

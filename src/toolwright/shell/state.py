@@ -24,6 +24,8 @@ class Field:
     """A number that is only known later."""
     splits: bool = False
     """Not known and not quoted: it may turn out to be several arguments, or options, or none."""
+    several: bool = False
+    """A pattern or a listing: as many arguments as there are files, or none, so that no place among them is certain."""
 
     @property
     def text(self) -> str:

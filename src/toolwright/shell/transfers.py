@@ -4,7 +4,17 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from toolwright.shell.arguments import Arguments, Effects, Handler, tail
+from toolwright.shell.arguments import (
+    Arguments,
+    Effects,
+    Handler,
+    after_start,
+    at_end,
+    at_start,
+    before_end,
+    is_one,
+    wider,
+)
 from toolwright.shell.findings import Contained
 from toolwright.shell.options import take_options
 from toolwright.shell.state import Field, literal
@@ -47,8 +57,8 @@ _TOUCH = "-a -A: -c -d: -f -h -m -r< -t: --date: --no-create --no-dereference --
 def _copies(found: Effects, given: Arguments) -> tuple[list[Field], list[Field]]:
     """What is copied and where to; a folder as the target gets each of them under its own name."""
     targets = given.values("-t", "--target-directory")
-    sources = given.operands if targets else given.operands[:-1]
-    written = targets or given.operands[-1:]
+    sources = given.operands if targets else before_end(given.operands)
+    written = targets or at_end(given.operands)
     found.touch("write", *written)
     for target in written:
         for source in sources:
@@ -90,8 +100,10 @@ def link(found: Effects, arguments: Sequence[Field]) -> None:
     """`ln`: what a link points to is as good as read and written through it later."""
     given = take_options(found, "ln", arguments, _LINK)
     targets = given.values("-t", "--target-directory")
-    sources = given.operands if targets or len(given.operands) == 1 else given.operands[:-1]
-    written = targets or (given.operands[-1:] if len(given.operands) > 1 else [literal(".")])
+    alone = sum(map(is_one, given.operands)) < 2
+    sources = given.operands if targets or alone else before_end(given.operands)
+    several = len(given.operands) > 1 or not all(map(is_one, given.operands))
+    written = targets or [*(at_end(given.operands) if several else ()), *([literal(".")] if alone else ())]
     # what a symbolic link says is read from the folder that it lies in
     afar = given.has("-s", "--symbolic") and not given.has("-r", "--relative") and all(one.exact for one in written)
     found.touch("read", *(one for one in sources if not (afar and one.exact and not one.text.startswith("/"))))
@@ -122,15 +134,15 @@ def rsync(found: Effects, arguments: Sequence[Field]) -> None:
                 Contained(f"`{value.spelled}` may be a file with rules, which are shown if they are none.")
             )
     local = [one for one in given.operands if ":" not in one.spelled.partition("/")[0]]
-    last = given.operands[-1:]
-    found.touch("take", *(one for one in local if one not in last))
-    written = [one for one in last if one in local]
+    sources = [one for one in before_end(given.operands) if one in local]
+    found.touch("take", *sources)
+    written = [one for one in at_end(given.operands) if one in local]
     found.touch("write", *written)
     found.touch("within", *written)
     if any(option.startswith("--delete") for option in given.options):
-        found.touch("delete", *written)
+        found.remove(*written)
     if given.has("--remove-source-files"):
-        found.touch("delete", *(one for one in local if one not in last))
+        found.remove(*sources)
 
 
 def touch(found: Effects, arguments: Sequence[Field]) -> None:
@@ -148,7 +160,7 @@ def change_mode(found: Effects, arguments: Sequence[Field]) -> None:
     """`chmod`, `chown`, `chgrp`: the first operand says what to set, unless a file is the model."""
     modes = [one for one in arguments if re.fullmatch(r"-[rwxXst]+", one.text)]
     given = take_options(found, "chmod", [one for one in arguments if one not in modes], _MODE)
-    files = given.operands[0 if modes or given.has("--reference") else 1 :]
+    files = after_start(given.operands, 0 if modes or given.has("--reference") else 1)
     found.touch("write", *files)
     found.touch("within", *(files if given.has("-R", "--recursive") else ()))
 
@@ -194,8 +206,8 @@ def xxd(found: Effects, arguments: Sequence[Field]) -> None:
 
 
 def _from_to(found: Effects, operands: Sequence[Field]) -> None:
-    found.touch("read", *operands[:1])
-    found.touch("write", *operands[1:])
+    found.touch("read", *at_start(operands))
+    found.touch("write", *after_start(operands))
 
 
 _SPLIT = (
@@ -212,132 +224,14 @@ _CSPLIT = (
 def split(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "split", arguments, _SPLIT)
     found.scripts += given.values("--filter")
-    found.touch("read", *given.operands[:1])
-    found.touch("write", *(_wider(one, "*") for one in given.operands[1:2] or [literal("x")]))
+    found.touch("read", *at_start(given.operands))
+    found.touch("write", *(wider(one, "*") for one in after_start(given.operands) or [literal("x")]))
 
 
 def csplit(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "csplit", arguments, _CSPLIT)
-    found.touch("read", *given.operands[:1])
-    found.touch("write", *(_wider(one, "*") for one in given.values("-f", "--prefix") or [literal("xx")]))
-
-
-_COMPRESS = (
-    "-0 -a -c -d -D< -e -f -h -H -k -l -L -m -n -N -o> -q -r -s -S: -t -T: -v -V -z -# --best --compress"
-    " --decompress --uncompress --fast? --force --keep --list --name --no-name --quiet --recursive"
-    " --rsyncable --stdout --to-stdout --suffix: --test --threads: --verbose --extreme --rm --ultra --long?"
-    " --output-dir-flat> --format: --no-progress --small --single-thread"
-)
-
-
-def compress(found: Effects, arguments: Sequence[Field]) -> None:
-    """`gzip` and its like put another file in place of the one they are given."""
-    given = take_options(found, "gzip", arguments, _COMPRESS)
-    if given.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
-        found.touch("read", *given.operands)
-        return
-    found.touch("read", *given.operands)
-    found.touch("write", *given.operands)
-    found.touch("write", *(_wider(one, ".*") for one in given.operands))
-    found.touch("write", *(_without_ending(one) for one in given.operands if one.exact))
-    for suffix in given.values("-S", "--suffix"):
-        found.touch("write", *(_wider(one, suffix.spelled) for one in given.operands))
-
-
-def _wider(argument: Field, ending: str) -> Field:
-    """The names that begin with the argument."""
-    return Field(argument.spelled + ending, tuple(text + ending for text in argument.texts), argument.known, glob=True)
-
-
-def _without_ending(argument: Field) -> Field:
-    return literal(argument.text.rpartition(".")[0] or argument.text)
-
-
-def _with_dashes(letters: str, rest: Sequence[Field]) -> list[Field]:
-    """`tar xfC a.tar dir` in today's spelling: each letter that takes a value takes the next word."""
-    waiting, spelled = list(rest), list[Field]()
-    for letter in letters:
-        spelled.append(literal(f"-{letter}"))
-        if letter in "fCTXbgIF" and waiting:
-            spelled.append(waiting.pop(0))
-    return [*spelled, *waiting]
-
-
-_TAR = (
-    "-a -A -b: -B -c -C: -d -f: -g> -G -h -H: -i -I! -j -J -k -K: -l -L: -m -M -n -N: -o -O -p -P! -r -R -s"
-    " -S -t -T< -u -U -v -V: -w -W -x -X< -z -Z -F! --absolute-names! --add-file< --after-date: --anchored"
-    " --append --auto-compress --backup? --bzip2 --blocking-factor: --checkpoint? --compare --concatenate"
-    " --create --delete --dereference --diff --directory: --exclude: --exclude-backups --exclude-caches"
-    " --exclude-from< --exclude-ignore: --exclude-tag: --exclude-vcs --exclude-vcs-ignores --extract --file:"
-    " --files-from< --format: --full-time --get --group: --gunzip --gzip --hard-dereference --ignore-case"
-    " --ignore-failed-read --ignore-zeros --incremental --index-file> --keep-newer-files --keep-old-files"
-    " --label: --level: --list --listed-incremental> --lzip --lzma --lzop --mode: --mtime: --newer:"
-    " --newer-mtime: --no-recursion --no-same-owner --no-same-permissions --no-wildcards --no-xattrs --null"
-    " --numeric-owner --occurrence? --one-file-system --one-top-level? --overwrite --owner: --posix"
-    " --preserve-permissions --record-size: --recursion --recursive-unlink --remove-files --same-owner"
-    " --same-permissions --show-transformed-names --skip-old-files --sort: --sparse --strip-components:"
-    " --suffix: --test-label --to-stdout --totals? --touch --uncompress --ungzip --unlink-first --update"
-    " --utc --verbatim-files-from --verbose --verify --warning: --wildcards --wildcards-match-slash --xattrs"
-    " --xz --zstd --transform: --xform: --use-compress-program! --to-command! --checkpoint-action!"
-    " --info-script! --new-volume-script! --rsh-command! --rmt-command!"
-)
-
-
-def tar(found: Effects, arguments: Sequence[Field]) -> None:
-    if arguments and arguments[0].exact and not arguments[0].text.startswith("-"):
-        arguments = _with_dashes(arguments[0].text, arguments[1:])
-    given = take_options(found, "tar", arguments, _TAR)
-    if any("e" in one.text.rpartition(one.text[1:2] or "/")[2] for one in given.values("--transform", "--xform")):
-        found.doubts.append("`tar --transform` can run the names it makes.")
-    archives, folders = given.values("-f", "--file"), given.values("-C", "--directory")
-    if any(":" in one.spelled for one in archives):
-        found.doubts.append(Contained("`tar` reaches an archive on another machine by a program of its own choice."))
-    extracts, lists = given.has("-x", "--extract", "--get"), given.has("-t", "--list", "-d", "--diff", "--compare")
-    found.touch("read" if extracts or lists else "write", *(one for one in archives if one.text != "-"))
-    if extracts and not given.has("-O", "--to-stdout"):
-        found.touch("write", *(folders or [literal(".")]))
-        found.touch("within", *(folders or [literal(".")]))
-    elif not lists and not extracts:
-        found.touch("look", *folders)
-        start = folders[-1] if folders else None
-        found.touch("take", *(_below(start, one) for one in given.operands))
-    if given.has("--remove-files"):
-        found.touch("delete", *given.operands)
-
-
-def _below(folder: Field | None, path: Field) -> Field:
-    """A path that is meant from a folder that an option names."""
-    if folder is None or path.spelled.startswith("/"):
-        return path
-    if not folder.exact:
-        return Field(path.spelled, path.texts, known=False)
-    return Field(path.spelled, tuple(f"{folder.text}/{text}" for text in path.texts), path.known, path.glob)
-
-
-_UNZIP = "-a -b -B -C -d: -D -f -j -K -l -L -M -n -o -p -P: -q -t -T -u -v -V -x: -X -z -Z"
-_ZIP = (
-    "-# -0 -9 -A -b> -c -d -D -e -f -F -g -h -i: -j -J -k -l -L -m -n: -o -O> -P: -q -r -R -s: -S -t: -T -u"
-    " -v -x: -X -y -z -ll -FS -sf -TT! --unzip-command! --recurse-paths --junk-paths --exclude: --include:"
-    " --update --quiet --move --encrypt --symlinks"
-)
-
-
-def unzip(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "unzip", arguments, _UNZIP)
-    found.touch("read", *given.operands[:1])
-    if not given.has("-l", "-t", "-p", "-z", "-Z", "-v"):
-        found.touch("write", *(given.values("-d") or [literal(".")]))
-        found.touch("within", *(given.values("-d") or [literal(".")]))
-
-
-def zip_files(found: Effects, arguments: Sequence[Field]) -> None:
-    given = take_options(found, "zip", arguments, _ZIP)
-    found.touch("write", *given.operands[:1])
-    found.touch("take", *given.operands[1:])
-    lists = given.values("-i", "-x", "--include", "--exclude")
-    found.touch("read", *(tail(one, 1) for one in lists if one.spelled.startswith("@")))
-    if given.has("-m", "--move"):
-        found.touch("delete", *given.operands[1:])
+    found.touch("read", *at_start(given.operands))
+    found.touch("write", *(wider(one, "*") for one in given.values("-f", "--prefix") or [literal("xx")]))
 
 
 _PATCH = (
@@ -351,13 +245,13 @@ _PATCH = (
 
 def patch(found: Effects, arguments: Sequence[Field]) -> None:
     given = take_options(found, "patch", arguments, _PATCH)
-    found.touch("read", *given.operands[:2])
+    found.touch("read", *at_start(given.operands, 2))
     if given.has("-e", "--ed"):
         found.doubts.append("`patch -e` hands the patch to `ed`, which can run commands.")
     if given.has("--dry-run"):
         return
     folders = given.values("-d", "--directory")
-    targets = (*given.operands[:1], *given.values("-o", "--output"))
+    targets = (*at_start(given.operands), *given.values("-o", "--output"))
     found.touch("write", *(targets or folders or (literal("."),)))
     if not targets:
         found.touch("within", *(folders or (literal("."),)))
@@ -382,9 +276,5 @@ TRANSFERS: Mapping[str, Handler] = {
     "xxd": xxd,
     "split": split,
     "csplit": csplit,
-    **dict.fromkeys(["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "lzma"], compress),
-    **dict.fromkeys(["tar", "gtar", "bsdtar"], tar),
-    "unzip": unzip,
-    "zip": zip_files,
     "patch": patch,
 }

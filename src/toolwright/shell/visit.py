@@ -50,9 +50,12 @@ class Visitor:
             self.doubt_if(subscript(part.index, state))
         if part.argument is not None:
             self.word(part.argument, state)
+        if part.opaque and state.dialect != "bash":
+            self.findings.doubt(f"`{part.source}` has quotes in quotes, of which shells make different things.")
+        indirect = part.operator.startswith("!") and part.operator not in ("!*", "!@")
         if part.operator == "@P":
             self.findings.doubt(f"`{part.source}` runs commands that its value holds.")
-        elif part.operator == "!" and part.index is None and not self._names_variable(part.name, state):
+        elif indirect and (part.operator != "!" or (part.index is None and not self._names_variable(part.name, state))):
             self.findings.doubt(f"`{part.source}` looks up a variable whose name is only known when it runs.")
         elif part.operator in (":=", "="):
             self.doubt_if(special(part.name, None, dialect=state.dialect))

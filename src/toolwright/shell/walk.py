@@ -256,6 +256,7 @@ class Walker(Visitor):
         feed = fed_by(node.redirects, state) or feed or (self._fed if command == "read" else None)
         draft.place(state.folders)
         draft.fed = draft.fed or (feed is not None and (feed.text is not None or bool(feed.paths)))
+        draft.stdin = _stdin(feed, draft.stdin)
         outcome = run(self, CommandCall(argv=argv, state=state, draft=draft, feed=feed)) if argv else always(state)
         if silent and len(self.findings.drafts) == shown:
             if self.findings.doubts > doubts or draft.called:
@@ -295,8 +296,11 @@ class Walker(Visitor):
             if redirect.operator in ("<<", "<<-", "<<<"):
                 continue
             if redirect.descriptor.startswith("{"):
-                self.doubt_if(special(redirect.descriptor.strip("{}"), None, dialect=state.dialect))
-                state.forget(redirect.descriptor.strip("{}"))
+                name, subscript, _ = redirect.descriptor.strip("{}").partition("[")
+                self.doubt_if(special(name, None, dialect=state.dialect))
+                state.forget(name)
+                if subscript and state.dialect != "bash":
+                    self.findings.doubt(f"`{redirect.descriptor}` is a word to some shells, and a variable to bash.")
             writes = self._opened(redirect, state) or writes
         return writes
 
@@ -356,6 +360,7 @@ class Walker(Visitor):
             after = joined(after, end)
         if after is not None:
             state.variables, state.folders, state.ended = after.variables, after.folders, after.ended
+            state.stops_on_error = state.stops_on_error and after.stops_on_error
         return True
 
 
@@ -371,3 +376,11 @@ def _shown(word: Word) -> str:
 def _is_substitution(word: Word) -> bool:
     """Whether the word is nothing but a substitution: its commands are shown on their own."""
     return len(word.parts) == 1 and isinstance(word.parts[0], Substitution) and not word.parts[0].quoted
+
+
+def _stdin(feed: Feed | None, before: str | None) -> str | None:
+    """The text that is fed; empty where it is not known, or another one when the statement comes round again."""
+    if feed is None:
+        return before
+    text = feed.text.text if feed.text is not None and feed.text.exact else ""
+    return text if before is None or before == text else ""
