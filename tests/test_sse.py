@@ -77,3 +77,22 @@ def test_an_event_without_end_is_refused() -> None:
     list(reader.feed(b"x" * LARGEST))
     with pytest.raises(ValueError, match="more than"):
         list(reader.feed(b"x"))
+
+
+@pytest.mark.parametrize(
+    ("stream", "last_id", "retry"),
+    [
+        ("id: 7\nretry: 500\ndata:\n\n", "7", 0.5),
+        ("id: 7\n\n", "7", None),
+        ("id: 7\ndata: one\n\nid: 8\ndata: ha", "7", None),
+        ("id: 7\n\nid: 8\0\n\n", "7", None),
+        ("id: 7\n\nid\n\n", "", None),
+        ("retry: soon\nretry: -1\nretry: 10000000000\n\n", "", None),
+    ],
+)
+def test_a_reader_knows_how_far_it_has_come_and_when_it_may_come_again(
+    stream: str, last_id: str, retry: float | None
+) -> None:
+    reader = EventReader()
+    list(reader.feed(stream.encode()))
+    assert (reader.last_id, reader.retry) == (last_id, retry)

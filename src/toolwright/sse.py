@@ -25,6 +25,10 @@ class EventReader:
     """
 
     def __init__(self) -> None:
+        self.last_id = ""
+        """The id of the last event that is complete: what came after it can be asked for."""
+        self.retry: float | None = None
+        """Seconds that the server wants to be left alone before it is asked again."""
         self._line = bytearray()
         self._after_return = False
         self._data: list[str] = []
@@ -73,14 +77,18 @@ class EventReader:
             self._size += len(value)
         elif name == "event":
             self._name = value
-        elif name == "id":
+        elif name == "id" and "\0" not in value:
             self._id = value
+        elif name == "retry" and _MILLISECONDS.fullmatch(value):
+            self.retry = int(value) / 1000
         return None
 
     def _dispatch(self) -> ServerEvent | None:
         data, name = self._data, self._name
         self._data, self._name, self._size = [], "", 0
+        self.last_id = self._id
         return ServerEvent("\n".join(data), name, self._id) if data else None
 
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_MILLISECONDS = re.compile(r"[0-9]{1,9}")

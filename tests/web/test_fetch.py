@@ -14,6 +14,9 @@ from toolwright.web.fetch import LIMIT, REDIRECTS
 from toolwright.web.pace import SECONDS, Pace
 from toolwright.web.pages import Pages
 
+AGAIN = ("once",) * 5
+"""To questions about what the words of a page may have led to: a host that nobody else has named."""
+
 
 def kind(result: Any) -> str:
     return result.error.kind if result.error else ""
@@ -183,7 +186,7 @@ async def test_the_address_that_was_judged_is_the_one_connected_to(
         raise ConnectionRefusedError(111, "refused")
 
     monkeypatch.setattr(asyncio, "open_connection", connect)
-    reader = make_reader(project, resolve=resolve)
+    reader = make_reader(project, replies=AGAIN, resolve=resolve)
     assert kind(await reader.fetch(f"https://turning.example:{site.port}/")) == "network"
     assert connected == [("8.8.8.8", site.port, "turning.example")]
     assert len(answers) == 1
@@ -510,6 +513,48 @@ async def test_an_answer_that_is_no_http_or_breaks_off_is_told(reader: Reader, s
     assert kind(await reader.fetch(site.handle("/", answer))) == "network"
 
 
+WHOLE = [
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 200 OK\nContent-Type: text/plain\nContent-Length: 5\n\nhello",
+    b"HTTP/1.1 200\r\ncontent-type:text/plain\r\ncontent-length:5\r\n\r\nhello",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Long: one\r\n  two\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello and what nobody has announced",
+    (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\nT: v\r\n\r\n"
+    ),
+    b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhello",
+]
+
+
+@pytest.mark.parametrize("raw", WHOLE, ids=range(len(WHOLE)))
+async def test_an_answer_may_come_in_any_pieces(reader: Reader, site: Site, raw: bytes) -> None:
+    async def drip(visit: Visit) -> None:
+        for at in range(len(raw)):
+            visit.writer.write(raw[at : at + 1])
+            await visit.writer.drain()
+            await asyncio.sleep(0)
+        visit.writer.close()
+
+    result = await reader.fetch(site.handle("/drip", drip))
+    assert result.error is None
+    assert result.output == "hello"
+
+
+async def test_an_answer_that_is_cut_anywhere_is_no_page(reader: Reader, site: Site) -> None:
+    raw = WHOLE[6]
+    cut = 0
+
+    async def breaks_off(visit: Visit) -> None:
+        visit.writer.write(raw[:cut])
+        visit.writer.close()
+
+    url = site.handle("/cut", breaks_off)
+    for cut in range(len(raw) - 1):
+        assert kind(await reader.fetch(url)) == "network", cut
+
+
 # Cache and pace
 
 
@@ -532,7 +577,7 @@ async def test_a_page_is_fetched_once_for_a_session(project: Path, site: Site, m
     now = 0.0
     site.page("/", "kept", "text/plain")
     resolve = _public_but_here(site, monkeypatch)
-    reader = make_reader(project, resolve=resolve, pages=Pages(clock=lambda: now), pace=_at_once([]))
+    reader = make_reader(project, replies=AGAIN, resolve=resolve, pages=Pages(clock=lambda: now), pace=_at_once([]))
     for _ in range(3):
         assert (await reader.fetch("http://site.example/")).output == "kept"
     assert len(site.visits) == 1
@@ -549,7 +594,7 @@ async def test_what_must_not_be_kept_is_not(
     project: Path, site: Site, monkeypatch: pytest.MonkeyPatch, control: str
 ) -> None:
     site.page("/", "fresh", cache_control=control)
-    reader = make_reader(project, resolve=_public_but_here(site, monkeypatch), pace=_at_once([]))
+    reader = make_reader(project, replies=AGAIN, resolve=_public_but_here(site, monkeypatch), pace=_at_once([]))
     for _ in range(2):
         await reader.fetch("http://site.example/")
     assert len(site.visits) == 2
@@ -571,13 +616,14 @@ async def test_a_kept_page_still_needs_leave_for_every_address_it_came_by(
     reader = make_reader(
         project,
         ("*other*", "ask"),
-        replies=("once", "reject"),
+        replies=("once", "once", "reject"),
         resolve=_public_but_here(site, monkeypatch),
         pace=_at_once([]),
     )
     assert (await reader.fetch("http://site.example/a")).error is None
     assert kind(await reader.fetch("http://site.example/a")) == "rejected"
-    assert [question.patterns for question in reader.user.questions] == [("http://other.example/b",)] * 2
+    asked = [question.patterns[0] for question in reader.user.questions]
+    assert asked == ["http://other.example/b", "http://site.example/a", "http://other.example/b"]
     assert len(site.visits) == 2
     await reader.workspace.close()
 

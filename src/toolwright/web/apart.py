@@ -4,12 +4,12 @@ A page may be made so that its conversion takes minutes, and whatever converts i
 """
 
 import json
-import subprocess
 import sys
 from typing import Any
 
 from toolwright.errors import ToolError
 from toolwright.files.query import Run
+from toolwright.process.child import Child
 from toolwright.web.convert import Fits, Form, convert
 
 LARGE = 256 * 1024
@@ -34,14 +34,11 @@ def converted(html: str, form: Form, base: str, fits: Fits = lambda _: True, run
     argv = [sys.executable, "-I", "-c", _CHILD, json.dumps(sys.path)]
     # The address is not among the arguments, which everybody on the machine can see.
     sent = json.dumps([form, base, SECONDS]).encode() + b"\n" + html.encode("utf-8", "surrogatepass")
-    pipe = subprocess.PIPE
     try:
-        with (
-            subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process,
-            (run or Run()).killing(process.kill),
-        ):
-            told: Any = json.loads(process.communicate(sent, LONGEST)[0])
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        child = Child(argv, takes_input=True)
+        with (run or Run()).killing(child.kill):
+            told: Any = json.loads(child.finish(sent, LONGEST).out)
+    except (OSError, TimeoutError, ValueError) as error:
         problem = f"Turning {base} into {form} takes more time or memory than any real page does. Use format html."
         raise ToolError(problem, "too_large") from error
     if problem := told.get("problem"):

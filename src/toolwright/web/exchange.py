@@ -2,24 +2,25 @@
 
 import asyncio
 import base64
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
+from toolwright.http_answer import BadAnswer, Framed, read_head
 from toolwright.record import record
 from toolwright.web.proxies import Proxy
 from toolwright.web.urls import Url
-
-if TYPE_CHECKING:
-    import h11
 
 HEADERS = 64 * 1024
 """Bytes that the headers of an answer may have."""
 CONNECT = 5.0
 """Seconds for one address to answer before the next is tried."""
 _CHUNK = 64 * 1024
+_END = re.compile(rb"\r?\n\r?\n")
+_FOLDED = re.compile(rb"\r?\n[ \t]+")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -57,14 +58,13 @@ class WebReply:
 @asynccontextmanager
 async def exchange(order: WebRequest, route: WebRoute, tls: ssl.SSLContext | None) -> AsyncIterator[WebReply]:
     """Send the request and get the answer. The connection is gone afterwards, also in the middle of a body."""
-    import h11
-
     try:
+        request = _written(order)
         reader, writer = await _connect(order.url, route, tls)
         try:
-            connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS)
-            await _send(connection, writer, order)
-            yield await _reply(connection, reader)
+            writer.write(request)
+            await writer.drain()
+            yield await _reply(reader)
         finally:
             writer.transport.abort()
     except ssl.SSLError as error:
@@ -72,53 +72,65 @@ async def exchange(order: WebRequest, route: WebRoute, tls: ssl.SSLContext | Non
         raise ToolError(f"No secure connection to {order.url.authority}: {reason}.", "network") from error
     except (OSError, EOFError) as error:
         raise ToolError(f"{order.url.authority} cannot be reached: {_said(error)}.", "network") from error
-    except h11.LocalProtocolError as error:
-        # The error has the header in it, which may be a secret.
-        raise ToolError(f"A header for {order.url.authority} cannot be sent. Check its settings.", "network") from error
-    except h11.ProtocolError as error:
+    except BadAnswer as error:
         raise ToolError(f"{order.url.authority} did not answer in HTTP: {error}.", "network") from error
 
 
-async def _send(connection: "h11.Connection", writer: asyncio.StreamWriter, order: WebRequest) -> None:
-    import h11
-
+def _written(order: WebRequest) -> bytes:
     length = [("Content-Length", str(len(order.body)))] if order.body else []
     headers = [("Host", order.url.authority), *order.headers, *length, ("Connection", "close")]
-    writer.write(connection.send(h11.Request(method=order.method, target=order.url.target, headers=headers)) or b"")
-    if order.body:
-        writer.write(connection.send(h11.Data(data=order.body)) or b"")
-    writer.write(connection.send(h11.EndOfMessage()) or b"")
-    await writer.drain()
+    words = [order.method, order.url.target, *(word for header in headers for word in header)]
+    if not all(word.isascii() and word.isprintable() for word in words) or " " in order.url.target:
+        # The header may be a secret.
+        raise ToolError(f"A header for {order.url.authority} cannot be sent. Check its settings.", "network")
+    return _lines(f"{order.method} {order.url.target} HTTP/1.1", headers) + order.body
 
 
-async def _reply(connection: "h11.Connection", reader: asyncio.StreamReader) -> WebReply:
-    import h11
+def _lines(first: str, headers: Sequence[tuple[str, str]]) -> bytes:
+    return "\r\n".join([first, *(f"{name}: {value}" for name, value in headers), "", ""]).encode("ascii")
 
-    event = await _event(connection, reader)
-    while isinstance(event, h11.InformationalResponse):
-        event = await _event(connection, reader)
-    if not isinstance(event, h11.Response):
-        raise EOFError("the connection was closed before an answer")
+
+async def _reply(reader: asyncio.StreamReader) -> WebReply:
+    """Read the head of the answer that counts."""
+    rest = b""
+    while True:
+        lines, rest = await _head(reader, rest)
+        head = read_head(b"\r\n".join(lines))
+        if head.status >= 200:
+            break
     headers: dict[str, str] = {}
-    for name, value in event.headers:
-        headers.setdefault(name.decode("ascii"), value.decode("latin-1"))
-    reason = event.reason.decode("latin-1", "replace")
-    return WebReply(event.status_code, reason, headers, _chunks(connection, reader))
+    for line in lines[1:]:
+        name, _, value = line.decode("latin-1").partition(":")
+        headers.setdefault(name.lower(), value.strip(" \t"))
+    reason = lines[0].decode("latin-1", "replace").partition(" ")[2].partition(" ")[2]
+    return WebReply(head.status, reason, headers, _chunks(Framed(head), reader, rest))
 
 
-async def _chunks(connection: "h11.Connection", reader: asyncio.StreamReader) -> AsyncGenerator[bytes, None]:
-    import h11
+async def _head(reader: asyncio.StreamReader, data: bytes) -> tuple[list[bytes], bytes]:
+    """Return the lines of a head, and what has come after it."""
+    seen = 0
+    while (end := _END.search(data, max(0, seen - 3))) is None:
+        if len(data) > HEADERS:
+            raise BadAnswer(f"headers of more than {HEADERS} bytes")
+        piece = await reader.read(_CHUNK)
+        if not piece:
+            raise (
+                BadAnswer("headers without an end") if data else EOFError("the connection was closed before an answer")
+            )
+        data += piece
+    return _FOLDED.sub(b" ", data[: end.start()]).splitlines(), data[end.end() :]
 
-    while isinstance(event := await _event(connection, reader), h11.Data):
-        yield bytes(event.data)
 
-
-async def _event(connection: "h11.Connection", reader: asyncio.StreamReader) -> object:
-    import h11
-
-    while (event := connection.next_event()) is h11.NEED_DATA:
-        connection.receive_data(await reader.read(_CHUNK))
-    return event
+async def _chunks(body: Framed, reader: asyncio.StreamReader, data: bytes) -> AsyncGenerator[bytes, None]:
+    while True:
+        if data and (piece := body.feed(data)):
+            yield piece
+        if body.done:
+            return
+        if not (data := await reader.read(_CHUNK)):
+            if body.is_open:
+                return
+            raise BadAnswer("the connection was closed before the end of the answer")
 
 
 async def _connect(
@@ -131,7 +143,7 @@ async def _connect(
         try:
             if route.proxy is not None:
                 return await _through(route.proxy, url, place, tls)
-            async with asyncio.timeout(None if last else CONNECT):
+            async with time_limit(None if last else CONNECT):
                 return await asyncio.open_connection(place, url.port, ssl=tls, server_hostname=_name(url, tls))
         except ssl.SSLError:
             raise
@@ -146,18 +158,14 @@ async def _through(
     proxy: Proxy, url: Url, place: str, tls: ssl.SSLContext | None
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A tunnel to the place; the proxy sees neither the request nor the answer of a secure site."""
-    import h11
-
     secure = ssl.create_default_context() if proxy.secure else None
     reader, writer = await asyncio.open_connection(proxy.host, proxy.port, ssl=secure)
     try:
         target = f"{f'[{place}]' if ':' in place else place}:{url.port}"
         token = base64.b64encode(proxy.credentials.encode()).decode()
         authorization = [("Proxy-Authorization", f"Basic {token}")] if proxy.credentials else []
-        connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS)
-        request = h11.Request(method="CONNECT", target=target, headers=[("Host", target), *authorization])
-        writer.write((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
-        reply = await _reply(connection, reader)
+        writer.write(_lines(f"CONNECT {target} HTTP/1.1", [("Host", target), *authorization]))
+        reply = await _reply(reader)
         if not 200 <= reply.status < 300:
             raise ToolError(
                 f"The proxy does not let {target} through ({reply.status} {reply.reason}). If it goes by names, "

@@ -12,6 +12,7 @@ from dataclasses import field
 from ipaddress import ip_address
 from itertools import zip_longest
 
+from toolwright.deadline import time_limit
 from toolwright.errors import PermissionDenied, ToolError
 from toolwright.record import record
 from toolwright.version import VERSION
@@ -154,7 +155,7 @@ class _Allowance:
     async def spend(self, url: Url) -> AsyncIterator[None]:
         started = time.monotonic()
         try:
-            async with asyncio.timeout(self._left):
+            async with time_limit(self._left):
                 yield
         except TimeoutError as error:
             raise ToolError(f"{url.authority} took longer than {self._seconds:g} seconds.", "timeout") from error

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from toolwright.deadline import time_limit
 from toolwright.errors import ToolError
 from toolwright.jsontext import read_json
 from toolwright.jsontypes import Json
@@ -140,7 +141,7 @@ class Searcher:
         if self.settings.timeout is not None:
             seconds = self.settings.timeout / 1000
         try:
-            async with asyncio.timeout(seconds):
+            async with time_limit(seconds):
                 yield
         except TimeoutError as error:
             authority = parse_url(self.settings.url).authority

@@ -1,0 +1,248 @@
+"""What the user's own clients are set up to reach: package managers, git, the system's sources. They are asked.
+
+No host name of a registry is written here: each client, or its own file, says which it uses. A file that commands may
+write says nothing: with it they would open ways out for those that come after them.
+"""
+
+import asyncio
+import re
+import tomllib
+import zipfile
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolwright.jsontext import read_json
+from toolwright.network.destination import Destination
+from toolwright.network.known import Known, Level
+from toolwright.plainfile import read_start
+from toolwright.process.child import run_child
+from toolwright.process.lookup import Lookup
+from toolwright.record import record
+
+PATIENCE = 20.0
+"""Seconds that a client may take to say what it is set up with."""
+LARGEST = 1_000_000
+"""Bytes of a file of settings that are read."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where the clients are asked."""
+
+    root: Path
+    """The project."""
+    home: Path
+    environment: Mapping[str, str]
+    lookup: Lookup
+    system: Path = Path("/etc")
+
+
+class KnownDestinations:
+    """What the clients say, asked once and when it is first wanted; one for each workspace."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._asked: asyncio.Task[list[Known]] | None = None
+
+    async def all(self) -> list[Known]:
+        """Return all there are."""
+        if self._asked is None:
+            self._asked = asyncio.ensure_future(ask_clients(self._around))
+        return await asyncio.shield(self._asked)
+
+    async def close(self) -> None:
+        """End the clients that are still asked."""
+        if self._asked is not None:
+            self._asked.cancel()
+            await asyncio.wait([self._asked])
+
+
+async def ask_clients(around: Surroundings) -> list[Known]:
+    """Ask all clients that are installed, side by side. One that fails or takes too long has nothing to say."""
+    asked: list[Callable[[Surroundings], Awaitable[list[Known]]]] = [_pip, _npm, _go, _gem, _maven, _git]
+    answers = await asyncio.gather(*(ask(around) for ask in asked))
+    found = [one for answer in answers for one in answer]
+    found += await asyncio.to_thread(lambda: [*_uv(around), *_cargo(around), *_yarn(around), *_apt(around)])
+    return list({(one.destination, one.client, one.setting): one for one in found}.values())
+
+
+async def _said(around: Surroundings, name: str, *arguments: str, cwd: Path | None = None) -> str:
+    """Return what a client prints. It runs at home, where the project's own settings are not in effect; where commands
+    write in the home folder too, it is not asked."""
+    program = around.lookup.find(name)
+    if program is None or around.lookup.fault(str(around.home)):
+        return ""
+    env = around.lookup.around(around.environment)
+    try:
+        ran = await run_child([program, *arguments], seconds=PATIENCE, cwd=cwd or around.home, env=env)
+    except (OSError, TimeoutError):
+        return ""
+    return ran.out.decode("utf-8", "replace") if ran.code == 0 else ""
+
+
+def _all(client: str, settings: Iterable[tuple[str, str]], level: Level = "user") -> list[Known]:
+    """What settings come to, of which each is a name and a URL; what leads nowhere is left out."""
+    pairs = ((setting, Destination.of_url(url)) for setting, url in settings)
+    return [
+        Known(destination=place, client=client, setting=setting, level=level)
+        for setting, place in pairs
+        if place is not None
+    ]
+
+
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>)]+", re.IGNORECASE)
+_PIP_INDEX = re.compile(r"--index-url <url>.*?\(default\s+(\S+?)\)", re.DOTALL)
+_PIP_SETTING = re.compile(r"^[\w:.-]*?\.(?P<name>index-url|extra-index-url|find-links)='(?P<value>.*)'$", re.MULTILINE)
+_PIP_FILES = re.compile(r"PackageIndex\(\s*\"(?P<url>[^\"]+)\",\s*file_storage_domain=\"(?P<files>[^\"]+)\"")
+
+
+async def _pip(around: Surroundings) -> list[Known]:
+    """Its help tells the index in use, its settings the further ones, its own code where that index keeps its files."""
+    helped, listed, version = await asyncio.gather(
+        _said(around, "pip", "install", "--help"),
+        _said(around, "pip", "config", "list"),
+        _said(around, "pip", "--version"),
+    )
+    settings = [("index-url", found[1]) for found in _PIP_INDEX.finditer(helped)]
+    for found in _PIP_SETTING.finditer(listed):
+        settings += ((found["name"], url) for url in found["value"].split())
+    known = _all("pip", settings)
+    code = version.partition(" from ")[2].rpartition(" (")[0]
+    index = {one.destination.host for one in known}
+    for found in _PIP_FILES.finditer(_text(around, Path(code, "_internal/models/index.py")) if code else ""):
+        if (place := Destination.of_url(found["url"])) and place.host in index:
+            known += _all("pip", [("where the index keeps its files", f"https://{found['files']}/")])
+    return known
+
+
+async def _npm(around: Surroundings) -> list[Known]:
+    settings = _json(await _said(around, "npm", "config", "list", "--json"))
+    named = ((name, str(value)) for name, value in settings.items() if name.split(":")[-1] == "registry")
+    return _all("npm", named)
+
+
+async def _go(around: Surroundings) -> list[Known]:
+    settings = _json(await _said(around, "go", "env", "-json", "GOPROXY", "GOSUMDB"))
+    proxies = [url for url in re.split(r"[,|]", str(settings.get("GOPROXY", ""))) if "://" in url]
+    checks = [name for name in str(settings.get("GOSUMDB", "")).split()[:1] if "." in name]
+    sums = [name.partition("+")[0] for name in checks]
+    return _all("go", [*(("GOPROXY", url) for url in proxies), *(("GOSUMDB", f"https://{name}/") for name in sums)])
+
+
+async def _gem(around: Surroundings) -> list[Known]:
+    return _all("gem", (("sources", url) for url in _URL.findall(await _said(around, "gem", "sources", "--list"))))
+
+
+async def _maven(around: Surroundings) -> list[Known]:
+    """The repository that every project has comes with Maven's own library; mirrors are in the user's settings."""
+    settings = [("settings.xml", url) for url in _tagged(_text(around, around.home / ".m2/settings.xml"))]
+    home = re.search(r"^Maven home: (.+)$", await _said(around, "mvn", "--version"), re.MULTILINE)
+    for library in sorted(Path(home[1], "lib").glob("maven-model-builder-*.jar"))[:1] if home else ():
+        try:
+            with zipfile.ZipFile(library) as jar:
+                text = jar.read("org/apache/maven/model/pom-4.0.0.xml").decode("utf-8", "replace")
+        except (OSError, KeyError, zipfile.BadZipFile):
+            continue
+        settings += (("the repository of every project", url) for url in _tagged(text))
+    return _all("maven", settings)
+
+
+def _tagged(text: str) -> list[str]:
+    return re.findall(r"<url>\s*([^<\s]+)\s*</url>", text)
+
+
+async def _git(around: Surroundings) -> list[Known]:
+    """The project's remotes, with what git makes of them; of ssh's short names, ssh says what they stand for."""
+    listed = await _said(around, "git", "-C", str(around.root), "remote", "-v")
+    remotes = dict.fromkeys(tuple(line.split()[:2]) for line in listed.splitlines() if len(line.split()) >= 2)
+    found = _all("git", ((f"remote {name}", url) for name, url in remotes), "project")
+    return [await _as_ssh_says(around, one) if one.destination.port == _SSH else one for one in found]
+
+
+_SSH = 22
+
+
+async def _as_ssh_says(around: Surroundings, one: Known) -> Known:
+    said = await _said(around, "ssh", "-G", "--", one.destination.host)
+    named = dict(line.split(" ", 1) for line in said.splitlines() if " " in line)
+    if not named.get("hostname") or not named.get("port", "").isdecimal():
+        return one
+    place = Destination.of(named["hostname"], int(named["port"]))
+    return Known(destination=place, client=one.client, setting=one.setting, level=one.level)
+
+
+def _uv(around: Surroundings) -> list[Known]:
+    names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS")
+    settings = [(name, url.rpartition("=")[2]) for name in names for url in around.environment.get(name, "").split()]
+    config = _toml(around, _config_home(around) / "uv/uv.toml")
+    settings += (("uv.toml", str(config[key])) for key in ("index-url", "default-index") if key in config)
+    settings += (("uv.toml", str(one.get("url", ""))) for one in _records(config.get("index")))
+    return _all("uv", settings)
+
+
+def _cargo(around: Surroundings) -> list[Known]:
+    """What it is told in its file. The indexes that it has used stand among what commands fetch, and prove nothing."""
+    home = Path(around.environment.get("CARGO_HOME") or around.home / ".cargo")
+    config = _toml(around, home / "config.toml") or _toml(around, home / "config")
+    settings = list[tuple[str, str]]()
+    for table, key in (("registries", "index"), ("source", "registry")):
+        named = config.get(table)
+        for name, one in named.items() if isinstance(named, dict) else ():
+            if isinstance(one, dict) and isinstance(one.get(key), str):
+                settings.append((f"{table}.{name}", one[key].removeprefix("sparse+")))
+    return _all("cargo", settings)
+
+
+def _yarn(around: Surroundings) -> list[Known]:
+    told = re.findall(
+        r"^\s*npmRegistryServer:\s*[\"']?([^\"'\s]+)", _text(around, around.home / ".yarnrc.yml"), re.MULTILINE
+    )
+    return _all("yarn", (("npmRegistryServer", url) for url in told))
+
+
+def _apt(around: Surroundings) -> list[Known]:
+    folder = around.system / "apt"
+    lists = [folder / "sources.list", *_entries(folder / "sources.list.d")]
+    settings = list[tuple[str, str]]()
+    for file in lists:
+        lines = _text(around, file).splitlines() if file.suffix in (".list", ".sources") else ()
+        told = (line for line in lines if line.startswith(("deb ", "deb-src ", "URIs:")))
+        settings += ((file.name, url) for line in told for url in _URL.findall(line))
+    return _all("apt", settings)
+
+
+def _config_home(around: Surroundings) -> Path:
+    given = around.environment.get("XDG_CONFIG_HOME")
+    return Path(given) if given else around.home / ".config"
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(folder.iterdir())
+    except OSError:
+        return
+
+
+def _text(around: Surroundings, file: Path) -> str:
+    """Return what a file holds; nothing of one that commands may write."""
+    return "" if around.lookup.fault(str(file)) else read_start(file, LARGEST).decode("utf-8", "replace")
+
+
+def _json(text: str) -> Mapping[str, Any]:
+    try:
+        value = read_json(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _toml(around: Surroundings, file: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(_text(around, file))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _records(value: object) -> Iterator[Mapping[str, Any]]:
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

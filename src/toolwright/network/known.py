@@ -1,0 +1,19 @@
+"""A destination that one of the user's own clients is set up with."""
+
+from typing import Literal
+
+from toolwright.network.destination import Destination
+from toolwright.record import record
+
+Level = Literal["user", "project"]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A destination that a client is set up with."""
+
+    destination: Destination
+    client: str
+    setting: str
+    level: Level = "user"
+    """Whether the user has set it, or the project, whose word is not taken for addresses that are not public."""
